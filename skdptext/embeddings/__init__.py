@@ -1,0 +1,6 @@
+"""Word embeddings: the table, and its readers and writers."""
+
+from skdptext.embeddings._embedding import WordEmbedding
+from skdptext.embeddings._resolve import check_embedding, one_hot_embedding
+
+__all__ = ["WordEmbedding", "check_embedding", "one_hot_embedding"]

@@ -1,0 +1,128 @@
+"""Checks of arguments; each error names the parameter, the rule and the value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from skdptext.exceptions import InvalidParameterError
+
+
+def _rule(low: float | None, high: float | None, open_low: bool) -> str:
+    if low is not None and high is not None:
+        return f"in {'(' if open_low else '['}{low:g}, {high:g}]"
+    if low is not None:
+        return f"{'>' if open_low else '>='} {low:g}"
+    return f"<= {high:g}" if high is not None else ""
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    open_low: bool = False,
+) -> float:
+    """Return `value` as a float, or say which rule it breaks.
+
+    The interval is closed, except at `low` if `open_low`.
+    """
+    rule = f"{name} must be a finite number {_rule(low, high, open_low)}".rstrip()
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InvalidParameterError(f"{rule}, got {value!r}.")
+    number = float(value)
+    too_low = low is not None and (number <= low if open_low else number < low)
+    too_high = high is not None and number > high
+    if not math.isfinite(number) or too_low or too_high:
+        raise InvalidParameterError(f"{rule}, got {value!r}.")
+    return number
+
+
+def check_integer(name: str, value: Any, *, low: int) -> int:
+    """Return `value` as an int of at least `low`, or say which rule it breaks."""
+    rule = f"{name} must be an integer >= {low}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise InvalidParameterError(f"{rule}, got {value!r}.")
+    if value < low:
+        raise InvalidParameterError(f"{rule}, got {value!r}.")
+    return int(value)
+
+
+def check_option(name: str, value: Any, options: Collection[str]) -> str:
+    """Return `value` if it is one of `options`, or list them."""
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(repr(option) for option in options)
+        raise InvalidParameterError(f"{name} must be one of {listed}, got {value!r}.")
+    return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as a bool, or say that it must be one."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidParameterError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_bags(
+    X: Any,
+    *,
+    n_words: int | None = None,
+    counts: bool = False,
+    name: str = "X",
+) -> sp.csr_array:
+    """Return bags-of-words as a canonical float64 CSR array.
+
+    Canonical: sorted column indices, no duplicates, no stored zeros. The input is
+    never written to.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_documents, n_words)
+        Non-negative, finite word weights.
+    n_words : int, default=None
+        Number of words of the embedding; the number of columns must equal it.
+    counts : bool, default=False
+        Require whole numbers.
+    name : str, default="X"
+        What the matrix is called in errors.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a rule is broken; the message names the first offending row.
+    """
+    if sp.issparse(X):
+        bags = sp.csr_array(X, dtype=np.float64, copy=True)
+    else:
+        bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
+    if n_words is not None and bags.shape[1] != n_words:
+        raise InvalidParameterError(
+            f"{name} must have one column per word of the embedding: it has "
+            f"{bags.shape[1]} columns, the embedding has {n_words} words."
+        )
+    bags.sum_duplicates()
+    data = bags.data
+    problem = None
+    if not np.isfinite(data).all():
+        problem, bad = "finite", ~np.isfinite(data)
+    elif (data < 0).any():
+        problem, bad = "non-negative", data < 0
+    elif counts and (data != np.floor(data)).any():
+        problem, bad = "whole-number counts", data != np.floor(data)
+    if problem is not None:
+        first = int(np.flatnonzero(bad)[0])
+        row = int(np.searchsorted(bags.indptr, first, side="right")) - 1
+        raise InvalidParameterError(
+            f"{name} must hold {problem} entries only, got {data[first]:g} "
+            f"in row {row}, column {bags.indices[first]}."
+            # scikit-learn's own wording, which its users and checks look for
+            + (" Negative values in data passed to X." if "non-neg" in problem else "")
+        )
+    bags.eliminate_zeros()
+    return bags
