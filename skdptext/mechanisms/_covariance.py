@@ -1,0 +1,104 @@
+"""The scaled covariance of an embedding and its eigendecomposition."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import blocks
+
+__all__ = ["Spectrum", "embedding_spectrum", "scaled_covariance"]
+
+
+class Spectrum(NamedTuple):
+    """Scaled covariance Σ with its eigendecomposition Σ = U diag(s) Uᵀ."""
+
+    covariance: np.ndarray  # Σ, (m, m), trace m
+    eigenvalues: np.ndarray  # s, (m,), ascending, >= 0
+    eigenvectors: np.ndarray  # U, (m, m), one per column
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the smallest eigenvalue is zero to within rounding."""
+        smallest, largest = self.eigenvalues[0], self.eigenvalues[-1]
+        return bool(smallest <= largest * len(self.eigenvalues) * np.finfo(float).eps)
+
+
+def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
+    """Sample covariance of the rows over the mean column variance, so its trace is m.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_words, dim)
+
+    Returns
+    -------
+    covariance : ndarray of shape (dim, dim), float64
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are fewer than two different vectors.
+
+    References
+    ----------
+    Xu, Aggarwal, Feyisetan, Teissier (2020), section 3.
+    """
+    n_words, dim = vectors.shape
+    if n_words < 2:
+        raise InvalidParameterError(
+            "embedding must have at least 2 words, for its covariance is learned, got "
+            f"{n_words} (n_features = {n_words})."
+        )
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    covariance = np.zeros((dim, dim))
+    for rows in blocks(n_words, 4096):
+        centred = vectors[rows] - mean
+        covariance += centred.T @ centred
+    trace = np.trace(covariance)  # the divisor n_words - 1 cancels
+    if not trace > 0:
+        raise InvalidParameterError(
+            "embedding must have at least 2 different vectors, for its covariance is "
+            f"learned, got {n_words} equal ones."
+        )
+    covariance *= dim / trace
+    return covariance
+
+
+# Keyed by content: every copy of a table, in whatever clone or task, finds it.
+_spectra: OrderedDict[bytes, Spectrum] = OrderedDict()
+_spectra_lock = threading.Lock()
+_MAX_SPECTRA = 8
+
+
+def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
+    """`Spectrum` of a table, computed once per process and shared.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+
+    Returns
+    -------
+    spectrum : Spectrum
+        Its arrays are read-only.
+    """
+    key = embedding.fingerprint
+    with _spectra_lock:  # held while computing: two threads must not do it twice
+        if key not in _spectra:
+            covariance = scaled_covariance(embedding.vectors)
+            eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+            eigenvalues = np.maximum(eigenvalues, 0)
+            spectrum = Spectrum(covariance, eigenvalues, eigenvectors)
+            for array in spectrum:
+                array.flags.writeable = False
+            _spectra[key] = spectrum
+        _spectra.move_to_end(key)
+        while len(_spectra) > _MAX_SPECTRA:
+            _spectra.popitem(last=False)
+        return _spectra[key]

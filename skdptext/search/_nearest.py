@@ -1,0 +1,148 @@
+"""Exact nearest word to many points: blocked product, argmax, certified ties."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skdptext.utils import blocks
+
+__all__ = ["half_squared_norms", "nearest_words"]
+
+# A block of scores of this size stays in a core's share of the cache.
+_ROWS = 512
+_COLUMNS = 2048
+_UNIT_ROUNDOFF = 2.0**-24  # of float32
+# Pairs rescored in float64 at a time; bounds the memory of the worst case.
+_PAIRS = 16384
+
+
+def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
+    """½‖φ‖² of every row, in float64, without a float64 copy of the table.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_words, dim)
+
+    Returns
+    -------
+    half_norms : ndarray of shape (n_words,), float64
+    """
+    out = np.empty(len(vectors))
+    for rows in blocks(len(vectors), 4096):
+        block = vectors[rows].astype(np.float64)
+        out[rows] = 0.5 * np.einsum("ij,ij->i", block, block)
+    return out
+
+
+def nearest_words(
+    points: np.ndarray, vectors: np.ndarray, half_norms: np.ndarray | None = None
+) -> np.ndarray:
+    """Index of the row of `vectors` nearest to each point in Euclidean distance.
+
+    The answer is that of a float64 brute force; equal distances go to the lowest
+    index. It does not depend on how the points are split into calls.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, dim)
+    vectors : ndarray of shape (n_words, dim), float32
+    half_norms : ndarray of shape (n_words,), float64, default=None
+        `half_squared_norms(vectors)`, where the caller has it already.
+
+    Returns
+    -------
+    ids : ndarray of shape (n_points,), int32
+
+    Notes
+    -----
+    The nearest word maximises φᵀp − ½‖φ‖². The float32 product gives these scores to
+    within δ = (m + 8)·2⁻²⁴·(‖p‖ max‖φ‖ + ½ max‖φ‖²): a dot product of m terms, summed
+    in any order, errs by at most about m unit round-offs times ‖p‖‖φ‖
+    (Cauchy-Schwarz), and the casts and the subtraction add a few more. Where the two
+    best scores differ by more than 2δ the winner is certain; the other points, a per
+    cent or so, are decided among all words within 2δ of the best by float64 scores.
+    """
+    if half_norms is None:
+        half_norms = half_squared_norms(vectors)
+    ids = np.empty(len(points), dtype=np.int32)
+    if not len(points):
+        return ids
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Values beyond float32 become inf or NaN, and so uncertain, and so float64's.
+        half32 = half_norms.astype(np.float32)
+        slack = _twice_error_bound(points, half_norms)
+        best, gap = np.empty((2, len(points)), dtype=np.float32)
+        scores = np.empty((min(_ROWS, len(points)), _COLUMNS), dtype=np.float32)
+        for rows in blocks(len(points), _ROWS):
+            block = points[rows].astype(np.float32)
+            ids[rows], best[rows], gap[rows] = _top_two(block, vectors, half32, scores)
+        known = np.isfinite(best)
+        floor = np.where(known, best - slack, -np.inf)
+        uncertain = np.flatnonzero(~(known & (gap > slack)))
+        for part in blocks(len(uncertain), _ROWS):
+            rows = uncertain[part]
+            ids[rows] = _decide(points[rows], vectors, half_norms, half32, floor[rows])
+    return ids
+
+
+def _twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
+    """2δ per point: scores further apart than this are ordered as in exact arithmetic.
+
+    The last term covers products that underflow float32.
+    """
+    n_terms = points.shape[1] + 8
+    biggest = float(half_norms.max())
+    norms = np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+    size = norms * np.sqrt(2 * biggest) + biggest
+    return 2 * (n_terms * _UNIT_ROUNDOFF * size + n_terms * 2.0**-149)
+
+
+def _top_two(
+    block: np.ndarray, vectors: np.ndarray, half32: np.ndarray, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Best word, its score and its lead over the second best, tile by tile."""
+    row = np.arange(len(block))
+    ids = np.zeros(len(block), dtype=np.int32)
+    best = np.full(len(block), -np.inf, dtype=np.float32)
+    second = best.copy()
+    for words in blocks(len(vectors), _COLUMNS):
+        tile = scores[: len(block), : words.stop - words.start]
+        np.matmul(block, vectors[words].T, out=tile)
+        tile -= half32[words]
+        winner = tile.argmax(axis=1)
+        top = tile[row, winner]
+        tile[row, winner] = -np.inf
+        runner_up = tile[row, tile.argmax(axis=1)]
+        better = ~(top <= best)  # a NaN wins, and makes the gap NaN: uncertain
+        second = np.maximum(np.where(better, best, top), np.maximum(second, runner_up))
+        ids[better] = winner[better] + words.start
+        best = np.where(better, top, best)
+    return ids, best, best - second
+
+
+def _decide(
+    points: np.ndarray,
+    vectors: np.ndarray,
+    half_norms: np.ndarray,
+    half32: np.ndarray,
+    threshold: np.ndarray,
+) -> np.ndarray:
+    """Nearest word by float64 scores among the words that reach the threshold."""
+    block = points.astype(np.float32)
+    ids = np.zeros(len(points), dtype=np.int32)
+    best = np.full(len(points), -np.inf)
+    for words in blocks(len(vectors), _COLUMNS):
+        scores = block @ vectors[words].T - half32[words]
+        rows, columns = np.nonzero(~(scores < threshold[:, None]))
+        for part in blocks(len(rows), _PAIRS):
+            row, word = rows[part], columns[part] + words.start
+            exact = np.einsum("ij,ij->i", points[row], vectors[word], dtype=np.float64)
+            exact -= half_norms[word]
+            # np.nonzero lists a row's words in ascending order, and lexsort is
+            # stable, so the first of equal scores, the lowest index, is kept.
+            order = np.lexsort((word, -exact, row))
+            first = np.unique(row[order], return_index=True)[1]
+            pick = order[first]
+            pick = pick[exact[pick] > best[row[pick]]]
+            ids[row[pick]], best[row[pick]] = word[pick], exact[pick]
+    return ids

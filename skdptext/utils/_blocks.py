@@ -1,0 +1,20 @@
+"""Cutting long loops into blocks of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sklearn import get_config
+
+__all__ = ["blocks", "working_memory_bytes"]
+
+
+def blocks(n: int, size: int) -> Iterator[slice]:
+    """Slices that cover ``range(n)``, each of at most `size`; none where n is 0."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def working_memory_bytes() -> int:
+    """scikit-learn's ``working_memory`` setting, in bytes."""
+    return int(get_config()["working_memory"] * 2**20)
