@@ -1,0 +1,96 @@
+# One virtual environment, $(VENV), with a stamp file per set of extras. Every target
+# installs what it needs and nothing more; pyproject.toml newer than a stamp reinstalls.
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+# Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
+PYTEST_ARGS ?=
+
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.stamp
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+# Test workers times BLAS threads would oversubscribe the cores.
+PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
+COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two pip processes in one environment break it.
+.NOTPARALLEL:
+.PHONY: help demo test test-slow doctest lint format types docs bench coverage clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
+	MPLBACKEND=Agg $(PY) -m skdptext.demo
+
+test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow" --durations=10 $(COVER) \
+	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
+
+test-slow: $(STAMP)-test  ## run the tests that take minutes
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m slow --durations=10 $(PYTEST_ARGS)
+
+coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
+	$(PIN) $(PY) -m pytest -n $(JOBS) $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+
+doctest: $(STAMP)-test  ## run the examples of the docstrings and of the user guide
+	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" skdptext docs/guide $(PYTEST_ARGS)
+
+lint: $(STAMP)-dev  ## check style and formatting
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+format: $(STAMP)-dev  ## repair style and formatting
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+types: $(STAMP)-dev  ## check the type hints
+	$(PY) -m mypy
+
+# The API stubs are made afresh, or one of a name since removed would stay behind.
+docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are errors
+	rm -rf docs/api/generated
+	$(PIN) $(PY) -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+
+bench: $(STAMP)-bench  ## run every benchmark
+	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+	    echo "== $$script"; $(PIN) $(PY) $$script; done
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
+	rm -rf docs/_build docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(STAMP)-venv:
+	@command -v $(PYTHON) >/dev/null || { \
+	    echo "No $(PYTHON) here. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "skdptext needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || { \
+	    echo "$(PYTHON) lacks the venv module (Debian, Ubuntu: apt-get install python3-venv)." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Larger sets hold smaller ones, so each also sets the stamps of those inside it.
+$(STAMP)-plot: pyproject.toml $(STAMP)-venv
+	$(PIP_INSTALL) -e ".[plot]"
+	@touch $@
+
+$(STAMP)-test: pyproject.toml $(STAMP)-venv
+	$(PIP_INSTALL) -e ".[test]"
+	@touch $(STAMP)-plot $@
+
+$(STAMP)-docs: pyproject.toml $(STAMP)-venv
+	$(PIP_INSTALL) -e ".[docs]"
+	@touch $(STAMP)-plot $@
+
+$(STAMP)-bench: pyproject.toml $(STAMP)-venv
+	$(PIP_INSTALL) -e ".[plot,fast]"
+	@touch $(STAMP)-plot $@
+
+$(STAMP)-dev: pyproject.toml $(STAMP)-venv
+	$(PIP_INSTALL) -e ".[dev]"
+	@touch $(STAMP)-plot $(STAMP)-test $(STAMP)-docs $@

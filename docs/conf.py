@@ -1,0 +1,118 @@
+"""Configuration of the documentation site."""
+
+import inspect
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+import skdptext  # noqa: E402
+
+project = "skdptext"
+author = "The skdptext developers"
+copyright = f"{author}, BSD 3-Clause License"
+release = version = skdptext.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "auto_examples/**/GALLERY_HEADER.rst"]
+templates_path = ["_templates"]
+root_doc = "index"
+default_role = "py:obj"
+
+# The build needs no network. Links into other projects' sites do, so they are
+# made only where someone asks for them.
+if os.environ.get("SKDPTEXT_DOCS_ONLINE") == "1":
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+# -- API pages: a page per room, a page per name in the room's __all__ ---------
+autosummary_generate = True
+autosummary_imported_members = True
+autosummary_ignore_module_all = False
+autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
+# autodoc lists the members itself; numpydoc would list them a second time.
+numpydoc_show_class_members = False
+
+# -- Gallery -------------------------------------------------------------------
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["auto_examples"],
+    "filename_pattern": r"plot_",
+    "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "seaborn"),
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": False,
+    "remove_config_comments": True,
+    "doc_module": ("skdptext",),
+    "backreferences_dir": None,
+}
+# Sphinx-gallery draws with Agg, where plt.show() only warns.
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+# -- Site ----------------------------------------------------------------------
+html_theme = "pydata_sphinx_theme"
+html_title = f"skdptext {release}"
+html_static_path = ["_static"]
+html_css_files = ["skdptext.css"]
+html_theme_options = {
+    "show_prev_next": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc", "sourcelink"],
+}
+html_sidebars = {"install": [], "changelog": []}
+html_copy_source = True
+
+
+def _own_members_only(app, what, name, obj, skip, options):
+    """Leave out what a class has from scikit-learn or Python, not from skdptext."""
+    function = getattr(obj, "fget", None) or inspect.unwrap(obj)
+    function = getattr(function, "__func__", function)
+    # Methods of built-in types have the module None, plain values have none at all.
+    home = getattr(function, "__module__", None) or ""
+    foreign = callable(function) and not home.startswith("skdptext")
+    return True if foreign or re.fullmatch(r"set_\w+_request", name) else None
+
+
+def _changelog_as_rst(markdown):
+    """reStructuredText of CHANGELOG.md: headings, lists, code, bold and links."""
+    lines = []
+    for line in markdown.splitlines():
+        text = re.sub(r"`([^`]+)`", r"``\1``", line)
+        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", text)
+        heading = re.match(r"(#{1,3}) (.+)", text)
+        if heading:
+            title = heading[2]
+            rule = "=-~"[len(heading[1]) - 1] * len(title)
+            lines += ["", title, rule, ""]
+        else:
+            lines.append(text)
+    return "\n".join(lines).strip() + "\n"
+
+
+def _write_changelog(app):
+    """The changelog has one source, CHANGELOG.md; its page is made from it."""
+    page = HERE / "changelog.rst"
+    text = _changelog_as_rst((HERE.parent / "CHANGELOG.md").read_text("utf-8"))
+    # An untouched page need not be built again.
+    if not page.exists() or page.read_text("utf-8") != text:
+        page.write_text(text, encoding="utf-8")
+
+
+def setup(app):
+    app.connect("builder-inited", _write_changelog)
+    app.connect("autodoc-skip-member", _own_members_only)

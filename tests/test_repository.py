@@ -1,0 +1,253 @@
+"""The promises that the repository makes about itself."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import skdptext
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "skdptext"
+
+# Bottom to top. A room imports rooms of its own layer or of lower ones, without
+# cycles; `privacy` shares a layer with `perturbation`, which hands out guarantees.
+LAYERS = (
+    {"exceptions", "_version"},
+    {"utils"},
+    {"embeddings"},
+    {"mechanisms", "search", "transport"},
+    {"privacy", "perturbation", "neighbors", "metrics"},
+    {"attacks", "model_selection", "datasets"},
+    {"inspection"},
+    {"demo"},
+)
+LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
+# Closer bounds than the layer gives.
+ONLY = {"datasets": {"exceptions", "_version", "utils", "embeddings", "datasets"}}
+# For developers of skdptext: no page in the API reference.
+INTERNAL = {"_version", "utils", "search", "transport", "demo"}
+
+# What every install has and importing skdptext may load. gensim is one too, but
+# takes a second to import, so it is imported where it is used.
+EAGER = set(sys.stdlib_module_names) | {
+    "joblib",
+    "numpy",
+    "ot",
+    "pooch",
+    "randomgen",
+    "scipy",
+    "skdptext",
+    "sklearn",
+    "threadpoolctl",
+    "tqdm",
+}
+LATE = ("gensim", "matplotlib", "numba", "pandas", "polars")
+
+# The parts of numpy.random that hold no global state.
+STATELESS_RANDOM = {"BitGenerator", "Generator", "PCG64", "SeedSequence", "default_rng"}
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+ROOMS = sorted(
+    {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in SOURCES}
+    - {"__init__"}
+)
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """Dotted names that an import statement binds or reads from."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        assert not node.level, "imports are absolute"
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def _at_import_time(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes below `node` that run on import: not in functions, not for typing."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield child
+        yield from _at_import_time(child)
+
+
+def _forbidden_randomness(tree: ast.AST) -> list[str]:
+    """Uses of a random state that is shared by the whole process."""
+    found = []
+    for node in ast.walk(tree):
+        names = _imported(node)
+        if isinstance(node, ast.Attribute):
+            names = [re.sub(r"^np\.", "numpy.", ast.unparse(node))]
+        for name in names:
+            match = re.match(r"numpy\.random\.(\w+)", name)
+            if (
+                (match and match[1] not in STATELESS_RANDOM)
+                or name.split(".")[0] == "random"
+                # With None it hands out NumPy's global state.
+                or name.endswith(".check_random_state")
+            ):
+                found.append(f"line {node.lineno}: {name}")
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "rvs"
+            and not any(keyword.arg == "random_state" for keyword in node.keywords)
+        ):
+            found.append(f"line {node.lineno}: rvs without random_state")
+    return found
+
+
+def _room_imports() -> dict[str, set[str]]:
+    """For each room the rooms that it imports, anywhere in its code."""
+    graph: dict[str, set[str]] = {room: set() for room in ROOMS}
+    for path in SOURCES:
+        if path == PACKAGE / "__init__.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for name in _imported(node):
+                parts = name.split(".")
+                if parts[0] == "skdptext":
+                    graph[_room(path)].add(parts[1] if len(parts) > 1 else "")
+    return graph
+
+
+def test_every_room_has_a_layer():
+    assert set(ROOMS) <= set(LAYER), "give the new room its place in LAYERS"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_run_one_way(room):
+    # demo stands outside, as a user does.
+    above = {
+        other
+        for other in _room_imports()[room]
+        if room != "demo" and LAYER.get(other, len(LAYERS)) > LAYER[room]
+    }
+    assert not above, f"{room} imports what stands above it (or skdptext itself)"
+    if room in ONLY:
+        assert _room_imports()[room] <= ONLY[room]
+
+
+def test_rooms_do_not_import_each_other_in_circles():
+    graph = {room: found - {room} for room, found in _room_imports().items()}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
+
+
+@pytest.mark.parametrize("room", sorted(set(ROOMS) - {"_version", "demo"}))
+def test_public_door(room):
+    module = importlib.import_module(f"skdptext.{room}")
+    assert len(module.__doc__.split()) > 2, "say what the room is for"
+    assert len(set(module.__all__)) == len(module.__all__)
+    for name in module.__all__:
+        value = getattr(module, name)
+        if callable(value):
+            assert inspect.getdoc(value), f"{room}.{name} has no docstring"
+
+
+def test_private_files_behind_public_doors():
+    files = [path for path in SOURCES if path.parent != PACKAGE]
+    inner = {_name(path) for path in files if path.name != "__init__.py"}
+    assert all(Path(name).name.startswith("_") for name in inner), inner
+
+
+def test_root_offers_all_it_lists():
+    assert all(hasattr(skdptext, name) for name in skdptext.__all__)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_randomness_is_never_global(path):
+    assert not _forbidden_randomness(ast.parse(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import numpy as np\nnp.random.seed(0)",
+        "import numpy as np\nnoise = np.random.normal(size=3)",
+        "import numpy\nrng = numpy.random.RandomState(0)",
+        "from numpy.random import standard_normal",
+        "import random",
+        "from random import choice",
+        "from sklearn.utils import check_random_state",
+        "from scipy import stats\nstats.gamma.rvs(3.0)",
+    ],
+)
+def test_the_search_for_global_randomness_finds(code):
+    assert _forbidden_randomness(ast.parse(code))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_only_core_dependencies_at_import_time(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    names = [name for node in _at_import_time(tree) for name in _imported(node)]
+    assert {name.split(".")[0] for name in names} <= EAGER
+
+
+def test_imports_work_without_extras_and_load_nothing_late():
+    # First as installed: what does importing everything load? Then with the
+    # extras refused: does everything still import?
+    rooms = [f"skdptext.{room}" for room in ROOMS if room != "demo"]
+    code = f"""
+import importlib, sys
+if "refuse" in sys.argv:
+    sys.modules.update(dict.fromkeys({LATE[1:]!r}))
+    import sklearn, ot  # may look for the extras, and do without
+else:
+    import sklearn, ot
+    before = set(sys.modules)
+for room in {rooms!r}:
+    importlib.import_module(room)
+if "refuse" not in sys.argv:
+    late = (set(sys.modules) - before) & set({LATE!r})
+    assert not late, f"loaded by importing skdptext: {{late}}"
+"""
+    for mode in ("as-installed", "refuse"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, mode],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_no_file_is_longer_than_400_lines():
+    folders = ("skdptext", "tests", "examples", "benchmarks")
+    paths = [path for name in folders for path in (ROOT / name).rglob("*.py")]
+    lengths = {_name(path): path.read_text("utf-8").count("\n") for path in paths}
+    assert {name: n for name, n in lengths.items() if n > 400} == {}
+
+
+def test_every_public_room_is_in_the_api_reference():
+    page = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")
+    listed = set(re.findall(r"^   skdptext\.(\w+)$", page, flags=re.MULTILINE))
+    assert listed == set(ROOMS) - INTERNAL
+
+
+def test_version_is_the_same_everywhere():
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {skdptext.__version__}\n" in citation
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"\n## {skdptext.__version__}" in changelog
