@@ -1,0 +1,157 @@
+"""Where data sets are kept, how they are written, and how they are handed over."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skdptext.exceptions import InvalidParameterError
+
+__all__ = ["clear_data_home", "get_data_home"]
+
+# What skdptext writes into its data home, and so all that it ever deletes there.
+_OWN_FILES = (
+    "docstring-embedding-*.npz",
+    "sms_spam.tsv",
+    "disaster_tweets.csv",
+    ".skdptext-*",  # left by a process that was killed
+)
+
+
+def get_data_home(data_home: str | os.PathLike[str] | None = None) -> str:
+    """Folder in which downloaded and computed data are kept; made if need be.
+
+    Parameters
+    ----------
+    data_home : str or path-like, default=None
+        The folder. None: the environment variable ``SKDPTEXT_CACHE``, or else the
+        user's cache folder (``~/.cache/skdptext`` on Linux). ``~`` is expanded.
+
+    Returns
+    -------
+    data_home : str
+        Its absolute path.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `data_home` is not a path, or is an existing file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skdptext.datasets import get_data_home
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     home = get_data_home(os.path.join(folder, "data"))
+    ...     os.path.isdir(home)
+    True
+    """
+    if data_home is None:
+        data_home = os.environ.get("SKDPTEXT_CACHE") or None
+    if data_home is None:
+        import pooch
+
+        data_home = pooch.os_cache("skdptext")
+    rule = "data_home must be the path of a folder or None"
+    if not isinstance(data_home, str | os.PathLike) or not os.fspath(data_home):
+        raise InvalidParameterError(f"{rule}, got {data_home!r}.")
+    home = Path(data_home).expanduser().absolute()
+    if home.exists() and not home.is_dir():
+        raise InvalidParameterError(f"{rule}, got the file {str(home)!r}.")
+    home.mkdir(parents=True, exist_ok=True)
+    return str(home)
+
+
+def clear_data_home(data_home: str | os.PathLike[str] | None = None) -> None:
+    """Delete what skdptext keeps in its data home.
+
+    Only files that skdptext itself wrote are deleted, then the folder if that leaves
+    it empty: a folder shared with other data is safe.
+
+    Parameters
+    ----------
+    data_home : str or path-like, default=None
+        The folder, as for `get_data_home`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `data_home` is not a path, or is an existing file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skdptext.datasets import clear_data_home
+    >>> folder = tempfile.mkdtemp()
+    >>> clear_data_home(folder)
+    >>> os.path.exists(folder)
+    False
+    """
+    home = Path(get_data_home(data_home))
+    for pattern in _OWN_FILES:
+        for path in home.glob(pattern):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+    if not any(home.iterdir()):
+        home.rmdir()
+
+
+def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a temporary file beside `path`, then move it into place.
+
+    Another process, or a crash, sees the whole file or none.
+    """
+    handle, name = tempfile.mkstemp(
+        prefix=".skdptext-", suffix=".part", dir=path.parent
+    )
+    os.close(handle)
+    part = Path(name)
+    try:
+        write(part)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def import_pandas() -> Any:
+    """Pandas, or an error that says what to install."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            "Install pandas to use as_frame=True: pip install pandas."
+        ) from error
+    return pandas
+
+
+def text_bunch(
+    texts: list[str],
+    target: np.ndarray,
+    *,
+    columns: dict[str, Any],
+    return_X_y: bool,
+    as_frame: bool,
+    **extra: Any,
+) -> Any:
+    """Data set as a Bunch or a pair, in the manner of sklearn.datasets.
+
+    `columns` are further columns of the frame; they come before the target.
+    """
+    if not as_frame:
+        if return_X_y:
+            return texts, target
+        return Bunch(data=texts, target=target, frame=None, **extra)
+    pandas = import_pandas()
+    frame = pandas.DataFrame({"text": texts, **columns, "target": target})
+    if return_X_y:
+        return frame["text"], frame["target"]
+    return Bunch(data=frame["text"], target=frame["target"], frame=frame, **extra)

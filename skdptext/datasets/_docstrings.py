@@ -1,0 +1,352 @@
+"""Corpus of the documentation strings that every install has."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skdptext.datasets._base import import_pandas, text_bunch
+from skdptext.datasets._docstring_topics import AUTHORS, TOPICS
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_flag, check_integer
+
+__all__ = ["load_docstrings"]
+
+_DESCR = """\
+Documentation strings of scientific Python
+------------------------------------------
+
+Public documentation strings of the installed numpy, scipy, scikit-learn, gensim and
+POT, read at run time: modules, functions, classes and public methods. Two labels for
+each document: its topic (what it is about; see `target_names`) and its author (the
+library, whose house style it is written in; see `author_names`).
+
+Repetitions are left out: objects met before under another name, and texts that begin
+with the same {n_words} words as an earlier one. The order is that of the objects'
+names.
+
+The texts depend on the installed versions: {versions}.
+They are under the licences of their libraries: BSD-3-Clause (numpy, scipy,
+scikit-learn), MIT (POT) and LGPL-2.1 (gensim).
+"""
+
+_REMOVABLE = ("examples", "headers", "names", "signatures")
+
+# Texts that agree in so many words to begin with are copies of one another.
+_COPY_WORDS = 25
+
+
+class _Document(NamedTuple):
+    name: str
+    text: str
+    topic: str
+    author: str
+
+
+def load_docstrings(
+    *,
+    topics: Iterable[str] | None = None,
+    authors: Iterable[str] | None = None,
+    min_words: int = 100,
+    remove: Iterable[str] = (),
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Any:
+    """Load the documentation strings of scientific Python, by topic and by author.
+
+    The corpus is read from the installed numpy, scipy, scikit-learn, gensim and POT:
+    no download, and nothing is stored. It is real text with two labels: the *topic*
+    (what a release should keep) and the *author* (the library's house style, which an
+    adversary may want to tell).
+
+    Parameters
+    ----------
+    topics : iterable of str, default=None
+        Topics to load, by name. None: all.
+    authors : iterable of str, default=None
+        Libraries to load, of "numpy", "scipy", "scikit-learn", "gensim" and "POT".
+        None: all.
+    min_words : int, default=100
+        Leave out documents of fewer words (runs of characters between blanks), after
+        `remove`.
+    remove : iterable of {"examples", "headers", "names", "signatures"}, default=()
+        What to strip from each document, so that the author cannot be told by the
+        form alone:
+
+        - "examples": the Examples section, and lines of code (``>>>``) elsewhere with
+          their output.
+        - "headers": underlined section titles, and directives such as
+          ``.. versionadded:: 1.2``.
+        - "names": the libraries' own names, ``np`` and ``sklearn`` among them.
+        - "signatures": a call signature in the first line, and the lines that declare
+          a parameter's type.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Give data and target as pandas Series, and all columns as `frame`.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with the attributes
+
+        data : list of str
+            The documents.
+        target : ndarray of shape (n_documents,), int
+            Topic of each, an index into `target_names`.
+        target_names : list of str
+            Topics, sorted.
+        author : ndarray of shape (n_documents,), int
+            Library of each, an index into `author_names`.
+        author_names : list of str
+            Libraries, sorted.
+        names : list of str
+            Dotted name of the object that each document describes.
+        frame : DataFrame or None
+            With `as_frame`: columns text, name, author and target.
+        DESCR : str
+            Description of the corpus.
+    (data, target) : tuple if `return_X_y`
+        Documents and topics.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule, or no document is left.
+
+    Notes
+    -----
+    The texts change with the versions of the five libraries; with the versions fixed
+    they and their order are the same on every machine, but for optional parts of the
+    libraries that cannot be imported there.
+
+    The first call imports the five libraries and takes a few seconds; later calls in
+    the same process reuse the result.
+
+    *Privacy.* The corpus is public, so whatever is learned from it may be too.
+
+    Examples
+    --------
+    >>> from skdptext.datasets import load_docstrings
+    >>> corpus = load_docstrings(topics=["linear algebra", "clustering"])
+    >>> corpus.target_names
+    ['clustering', 'linear algebra']
+    >>> corpus.author_names[corpus.author[corpus.names.index("scipy.linalg.svd")]]
+    'scipy'
+    """
+    chosen_topics = _check_names("topics", topics, sorted(TOPICS))
+    chosen_authors = _check_names("authors", authors, sorted(AUTHORS.values()))
+    removed = _check_names("remove", remove, _REMOVABLE)
+    min_words = check_integer("min_words", min_words, low=1)
+    return_X_y = check_flag("return_X_y", return_X_y)
+    if check_flag("as_frame", as_frame):
+        import_pandas()  # before the work, not after it
+
+    documents = []
+    for document in _walk():
+        if document.topic in chosen_topics and document.author in chosen_authors:
+            text = _strip(document.text, removed) if removed else document.text
+            if len(text.split()) >= min_words:
+                documents.append(document._replace(text=text))
+    if not documents:
+        raise InvalidParameterError(
+            "No document is left: lower min_words or allow more topics and authors, "
+            f"got min_words={min_words}, topics={topics!r}, authors={authors!r}."
+        )
+    target_names, target = _encode([document.topic for document in documents])
+    author_names, author = _encode([document.author for document in documents])
+    names = [document.name for document in documents]
+    versions = ", ".join(f"{name} {version}" for name, version in library_versions())
+    return text_bunch(
+        [document.text for document in documents],
+        target,
+        columns={"name": names, "author": author},
+        return_X_y=return_X_y,
+        as_frame=as_frame,
+        target_names=target_names,
+        author=author,
+        author_names=author_names,
+        names=names,
+        DESCR=_DESCR.format(n_words=_COPY_WORDS, versions=versions),
+    )
+
+
+def library_versions() -> list[tuple[str, str]]:
+    """Versions of the five libraries, read without importing them."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = []
+    for name in sorted(AUTHORS.values()):
+        try:
+            versions.append((name, version(name)))
+        except PackageNotFoundError:
+            versions.append((name, "none"))
+    return versions
+
+
+def _check_names(
+    name: str, value: Iterable[str] | None, known: Iterable[str]
+) -> frozenset[str]:
+    known = tuple(known)
+    if value is None and name != "remove":
+        return frozenset(known)
+    rule = f"{name} must be an iterable of names among {', '.join(map(repr, known))}"
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidParameterError(f"{rule}, got {value!r}.")
+    chosen = list(value)
+    unknown = [item for item in chosen if item not in known]
+    if unknown:
+        raise InvalidParameterError(f"{rule}, got {unknown[0]!r}.")
+    return frozenset(chosen)
+
+
+def _encode(labels: list[str]) -> tuple[list[str], np.ndarray]:
+    """Sorted names that occur, and the index of each label among them."""
+    names = sorted(set(labels))
+    index = {name: i for i, name in enumerate(names)}
+    return names, np.array([index[label] for label in labels], dtype=np.intp)
+
+
+# -- reading the libraries -------------------------------------------------------
+
+
+@cache
+def _walk() -> tuple[_Document, ...]:
+    """Every document worth having, in the order of the objects' names."""
+    topic_of = {path: topic for topic, paths in TOPICS.items() for path in paths}
+    found: list[_Document] = []
+    seen_objects: set[int] = set()
+    seen_texts: set[tuple[str, ...]] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
+        for path in sorted(topic_of, key=lambda path: (-path.count("."), path)):
+            module = _import(path)
+            if module is None:
+                continue
+            for name, text in _module_docs(module, seen_objects):
+                words = re.findall(r"\w+", _SIGNATURE.sub("", text).lower())
+                start = tuple(words[:_COPY_WORDS])
+                if len(start) < _COPY_WORDS or start in seen_texts:
+                    continue
+                seen_texts.add(start)
+                topic = _topic(name, topic_of)
+                found.append(_Document(name, text, topic, _author(name)))
+    return tuple(sorted(found))
+
+
+def _import(path: str) -> ModuleType | None:
+    """The module, or None: not all versions have it, nor all machines its needs."""
+    try:
+        return importlib.import_module(path)
+    except Exception:  # optional parts fail in their own ways, not only ImportError
+        return None
+
+
+def _topic(name: str, topic_of: dict[str, str]) -> str:
+    while name not in topic_of:
+        name = name.rpartition(".")[0]
+    return topic_of[name]
+
+
+def _author(name: str) -> str:
+    return AUTHORS[name.partition(".")[0]]
+
+
+def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]]:
+    """Names and texts of a module, its functions, classes and their methods."""
+    path = module.__name__
+    yield from _doc(path, module)
+    public = getattr(module, "__all__", None)
+    for name in sorted(set(dir(module) if public is None else public)):
+        if name.startswith("_"):
+            continue
+        try:
+            value = getattr(module, name)
+        except Exception:  # a name that is announced but gone, or deprecated
+            continue
+        is_class = inspect.isclass(value)
+        # An instance, say a distribution, has a text but no name of its own.
+        if not is_class and not (callable(value) and hasattr(value, "__name__")):
+            continue
+        # Without __all__, names imported from elsewhere look public too.
+        home = getattr(value, "__module__", None)
+        if public is None and home != path:
+            continue
+        if home is not None and home.partition(".")[0] != path.partition(".")[0]:
+            continue
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield from _doc(f"{path}.{name}", value)
+        if is_class:
+            yield from _class_docs(f"{path}.{name}", value)
+
+
+def _class_docs(path: str, cls: type) -> Iterator[tuple[str, str]]:
+    """Names and texts of the public methods of a class, inherited ones too."""
+    for name in sorted(dir(cls)):
+        if name.startswith("_"):
+            continue
+        method = inspect.getattr_static(cls, name, None)
+        if isinstance(method, staticmethod | classmethod):
+            method = method.__func__
+        if inspect.isroutine(method):
+            yield from _doc(f"{path}.{name}", method)
+
+
+def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    text = getattr(value, "__doc__", None)
+    if isinstance(text, str) and text.strip():
+        yield name, _settle(inspect.cleandoc(text))
+
+
+def _settle(text: str) -> str:
+    """The text without what differs from one run of Python to the next.
+
+    scipy writes some texts at import: freshly drawn numbers, marked as such, and the
+    names of arguments in the order of a set.
+    """
+    text = re.sub(r"^[^\n]*# may vary\n?", "", text, flags=re.MULTILINE)
+    return re.sub(
+        r"``\{('[^}\n]*')\}``",
+        lambda match: "``{" + ", ".join(sorted(match[1].split(", "))) + "}``",
+        text,
+    )
+
+
+# -- stripping what gives the author away ----------------------------------------
+
+_SIGNATURE = re.compile(r"\A[\w.]+\([^\n]*\)[^\n]*\n")
+_TITLE = re.compile(r"^[ \t]*\S[^\n]*\n[ \t]*[-=~]{3,}[ \t]*$\n?", re.MULTILINE)
+_EXAMPLES = re.compile(
+    r"^Examples?[ \t]*\n-{3,}[ \t]*\n.*?(?=^\S[^\n]*\n-{3,}[ \t]*$|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_CODE = re.compile(r"^[ \t]*>>>[^\n]*(?:\n[ \t]*\S[^\n]*)*\n?", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*\.\. [\w-]+::[^\n]*\n?", re.MULTILINE)
+_DECLARATION = re.compile(r"^[ \t]*\*{0,2}\w[\w, *]* : [^\n]*\n?", re.MULTILINE)
+_NAMES = re.compile(
+    r"\b(?:numpy|np|scipy|scikit[- ]learn|sklearn|gensim|POT|ot(?=\.))\b", re.IGNORECASE
+)
+
+
+def _strip(text: str, remove: frozenset[str]) -> str:
+    """The text without the parts named; blank lines are run together."""
+    if "examples" in remove:
+        text = _CODE.sub("", _EXAMPLES.sub("", text))
+    if "signatures" in remove:
+        text = _DECLARATION.sub("", _SIGNATURE.sub("", text))
+    if "headers" in remove:
+        text = _DIRECTIVE.sub("", _TITLE.sub("", text))
+    if "names" in remove:
+        text = _NAMES.sub("", text)
+    return re.sub(r"\n\s*\n", "\n\n", text).strip()

@@ -1,0 +1,210 @@
+"""Downloads that are verified before they are kept."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import itertools
+import logging
+import os
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from skdptext.datasets._base import get_data_home, write_atomically
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_flag, check_integer, check_real
+
+__all__ = ["PublicSet", "fetch"]
+
+_logger = logging.getLogger("skdptext.datasets")
+
+# Statuses that another attempt may cure; any other 4xx is an answer.
+_TRANSIENT = {408, 425, 429}
+
+
+class PublicSet(NamedTuple):
+    """A public table and how to know it.
+
+    The checksum is that of the records, not of the file they came in: the same table
+    is served as an archive, a plain file and a compressed file, and archives are
+    repacked. `read` parses a file's bytes into records, `write` gives the one
+    canonical form of them.
+    """
+
+    name: str  # what errors call it
+    cache_name: str
+    file_names: tuple[str, ...]  # accepted in SKDPTEXT_DATA, the first found is taken
+    member: str  # name of the table inside an archive
+    url: str
+    sha256: str  # of canonical(read(table))
+    read: Callable[[str], list[dict[str, str]]]
+    canonical: Callable[[list[dict[str, str]]], str]
+
+
+class _NetworkError(Exception):
+    """The bytes could not be had; the message says why."""
+
+
+class _BadContentError(Exception):
+    """The bytes are not the table that was asked for; the message says in what way."""
+
+
+def fetch(
+    public_set: PublicSet,
+    *,
+    url: str | None,
+    data_home: str | os.PathLike[str] | None,
+    download_if_missing: bool,
+    n_retries: int,
+    delay: float,
+) -> list[dict[str, str]]:
+    """Verified records: from SKDPTEXT_DATA if set, else the cache, else the network."""
+    if url is not None and not (
+        isinstance(url, str) and url.startswith(("http://", "https://"))
+    ):
+        raise InvalidParameterError(
+            f"url must be an http:// or https:// address or None, got {url!r}."
+        )
+    download_if_missing = check_flag("download_if_missing", download_if_missing)
+    n_retries = check_integer("n_retries", n_retries, low=0)
+    delay = check_real("delay", delay, low=0)
+    folder = os.environ.get("SKDPTEXT_DATA")
+    if folder:
+        return _from_folder(public_set, Path(folder).expanduser())
+
+    cached = Path(get_data_home(data_home)) / public_set.cache_name
+    if cached.exists():
+        try:
+            return _verify(public_set, cached.read_bytes())
+        except _BadContentError as error:
+            _logger.warning("%s is damaged (%s); fetching it anew.", cached, error)
+    if not download_if_missing:
+        raise OSError(
+            f"{public_set.name}: no good copy at {cached}, and "
+            "download_if_missing=False forbids fetching one."
+        )
+    url = url or public_set.url
+    try:
+        content = _download(url, cached.parent, n_retries=n_retries, delay=delay)
+        table = _unpack(public_set, content)
+        records = _verify(public_set, table)
+    except _BadContentError as error:
+        raise OSError(_advice(public_set, url, cached, str(error))) from error
+    except _NetworkError as error:
+        raise ConnectionError(_advice(public_set, url, cached, str(error))) from error
+
+    def write(part: Path) -> None:
+        part.write_bytes(table)
+
+    write_atomically(cached, write)
+    return records
+
+
+def _advice(public_set: PublicSet, url: str, cached: Path, problem: str) -> str:
+    return (
+        f"{public_set.name} could not be fetched from {url} ({problem}). "
+        f"Nothing was written to {cached}. Without access to the network, put one of "
+        f"{', '.join(public_set.file_names)} into a folder and let the environment "
+        "variable SKDPTEXT_DATA name that folder; or give the url of a mirror."
+    )
+
+
+def _from_folder(public_set: PublicSet, folder: Path) -> list[dict[str, str]]:
+    for name in public_set.file_names:
+        path = folder / name
+        if path.is_file():
+            try:
+                return _verify(public_set, _unpack(public_set, path.read_bytes()))
+            except _BadContentError as error:
+                raise OSError(
+                    f"{public_set.name}: {path}, in the folder that SKDPTEXT_DATA "
+                    f"names, is not the file expected: {error}."
+                ) from error
+    raise FileNotFoundError(
+        f"{public_set.name}: the folder that SKDPTEXT_DATA names, {folder}, has none "
+        f"of {', '.join(public_set.file_names)}. Put one there, or unset "
+        "SKDPTEXT_DATA to download it."
+    )
+
+
+# -- the network -----------------------------------------------------------------
+
+
+def _download(url: str, folder: Path, *, n_retries: int, delay: float) -> bytes:
+    """Bytes at `url`; waits `delay`, 2 `delay`, 4 `delay`, … seconds between tries."""
+    import pooch
+    import requests
+
+    downloader = pooch.HTTPDownloader()
+    for attempt in itertools.count():
+        # A folder of its own goes away whole, whatever the downloader left in it.
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".skdptext-") as scratch:
+            target = Path(scratch) / "download"
+            try:
+                downloader(url, str(target), None)
+                return target.read_bytes()
+            except requests.RequestException as error:
+                if attempt == n_retries or not _worth_retrying(error):
+                    raise _NetworkError(f"{type(error).__name__}: {error}") from error
+                wait = delay * 2**attempt
+                _logger.warning(
+                    "Fetching %s failed (%s); trying again in %g s.", url, error, wait
+                )
+        time.sleep(wait)
+    raise AssertionError("unreachable")  # pragma: no cover
+
+
+def _worth_retrying(error: Any) -> bool:
+    if isinstance(error, ValueError):  # the URL itself is no good
+        return False
+    status = getattr(error.response, "status_code", None)
+    return status is None or status >= 500 or status in _TRANSIENT
+
+
+# -- what was received -----------------------------------------------------------
+
+
+def _unpack(public_set: PublicSet, content: bytes) -> bytes:
+    """The table inside a zip archive or a gzip file, or the bytes as they are."""
+    try:
+        if content.startswith(b"PK\x03\x04"):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                members = [
+                    name
+                    for name in archive.namelist()
+                    if name.rpartition("/")[2] == public_set.member
+                ]
+                if not members:
+                    raise _BadContentError(
+                        f"the archive has no {public_set.member}, only "
+                        f"{', '.join(archive.namelist())}"
+                    )
+                return archive.read(members[0])
+        if content.startswith(b"\x1f\x8b"):
+            return gzip.decompress(content)
+    except (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise _BadContentError(f"the archive is damaged: {error}") from error
+    return content
+
+
+def _verify(public_set: PublicSet, table: bytes) -> list[dict[str, str]]:
+    """Records of the table, if their checksum is the known one."""
+    try:
+        text = table.decode("utf-8-sig").replace("\r\n", "\n")
+        records = public_set.read(text)
+        canonical = public_set.canonical(records)
+    except (UnicodeDecodeError, ValueError, KeyError) as error:
+        raise _BadContentError(f"it does not parse: {error}") from error
+    found = hashlib.sha256(canonical.encode()).hexdigest()
+    if found != public_set.sha256:
+        raise _BadContentError(
+            f"wrong checksum: SHA-256 of its {len(records)} records is {found}, not "
+            f"{public_set.sha256}"
+        )
+    return records

@@ -1,0 +1,190 @@
+"""Synthetic embeddings and documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_integer, check_real
+
+__all__ = ["make_documents", "make_embedding"]
+
+# Standard deviation along the widest axis of the table over that along the narrowest.
+_AXIS_RATIO = 10.0
+# Spread of the densest and of the sparsest cluster, where centres spread by about 1.
+_SPREADS = (0.05, 0.8)
+
+
+def make_embedding(
+    n_words: int = 1000,
+    dim: int = 50,
+    *,
+    n_clusters: int = 20,
+    random_state: Any = None,
+) -> WordEmbedding:
+    """Make a random word embedding with dense and sparse regions.
+
+    Words lie in clusters. The clusters' spreads range, evenly in the logarithm, from
+    0.05 to 0.8 of the spread of their centres, so that the first words are crowded
+    and the last ones alone. The table is stretched along one random axis ten times as
+    much as along another, with the trace of its covariance near `dim`: a noise that
+    ignores its shape (``lam=0``) differs from one that does not (``lam=1``).
+
+    Parameters
+    ----------
+    n_words : int, default=1000
+        Number of words, called ``w0``, ``w1``, …; consecutive words share a cluster.
+    dim : int, default=50
+        Length of a vector.
+    n_clusters : int, default=20
+        Number of clusters, at most `n_words`, of sizes as equal as can be.
+    random_state : int, numpy.random.Generator or None, default=None
+        Source of randomness, as for `numpy.random.default_rng`.
+
+    Returns
+    -------
+    embedding : WordEmbedding of shape (n_words, dim)
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> from skdptext.datasets import make_embedding
+    >>> make_embedding(100, 8, n_clusters=5, random_state=0)
+    WordEmbedding(100 words, 8 dimensions)
+    """
+    n_words = check_integer("n_words", n_words, low=1)
+    dim = check_integer("dim", dim, low=1)
+    n_clusters = check_integer("n_clusters", n_clusters, low=1)
+    if n_clusters > n_words:
+        raise InvalidParameterError(
+            f"n_clusters must be <= n_words ({n_words}), got {n_clusters}."
+        )
+    rng = _check_rng(random_state)
+    cluster = np.arange(n_words) * n_clusters // n_words
+    spread = np.geomspace(*_SPREADS, n_clusters)[cluster]
+    vectors = rng.normal(size=(n_clusters, dim))[cluster]
+    vectors += spread[:, None] * rng.normal(size=(n_words, dim))
+    scale = np.geomspace(_AXIS_RATIO, 1.0, dim)
+    vectors *= scale * np.sqrt(dim / np.sum(scale**2))
+    # The Q of a random matrix turns the axes away from the coordinates.
+    turn = np.linalg.qr(rng.normal(size=(dim, dim)))[0]
+    return WordEmbedding([f"w{i}" for i in range(n_words)], vectors @ turn)
+
+
+def make_documents(
+    embedding: WordEmbedding,
+    n_documents: int = 100,
+    n_topics: int = 3,
+    *,
+    length: int | tuple[int, int] = 50,
+    concentration: float = 1.0,
+    random_state: Any = None,
+) -> tuple[list[list[str]], np.ndarray]:
+    """Make random documents whose topics are regions of an embedding.
+
+    Each topic has an anchor, a word drawn without repetition. A document draws its
+    topic uniformly and its words independently, with probability proportional to
+    ``exp(-concentration * d**2 / (2 * h**2))``, where ``d`` is the distance from the
+    word to the anchor and ``h`` the median distance of all words to it.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+        Where the words come from.
+    n_documents : int, default=100
+        Number of documents.
+    n_topics : int, default=3
+        Number of topics, at most the number of words.
+    length : int or tuple (low, high), default=50
+        Number of words of each document; a pair: drawn uniformly, both ends included.
+        A length of 0 makes empty documents.
+    concentration : float, default=1.0
+        How closely the words keep to their anchor, >= 0; 0: topics do not differ.
+    random_state : int, numpy.random.Generator or None, default=None
+        Source of randomness, as for `numpy.random.default_rng`.
+
+    Returns
+    -------
+    documents : list of list of str
+        Token lists.
+    topics : ndarray of shape (n_documents,), int
+        Topic of each document, in [0, n_topics).
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> from skdptext.datasets import make_documents, make_embedding
+    >>> embedding = make_embedding(100, 8, n_clusters=5, random_state=0)
+    >>> documents, topics = make_documents(
+    ...     embedding, 4, 2, length=(3, 6), random_state=0)
+    >>> len(documents), topics.shape
+    (4, (4,))
+    """
+    if not isinstance(embedding, WordEmbedding):
+        raise InvalidParameterError(
+            f"embedding must be a WordEmbedding, got {embedding!r:.80}."
+        )
+    n_documents = check_integer("n_documents", n_documents, low=0)
+    n_topics = check_integer("n_topics", n_topics, low=1)
+    if n_topics > len(embedding):
+        raise InvalidParameterError(
+            f"n_topics must be <= the number of words ({len(embedding)}), "
+            f"got {n_topics}."
+        )
+    low, high = _check_length(length)
+    concentration = check_real("concentration", concentration, low=0)
+    rng = _check_rng(random_state)
+
+    vectors = embedding.vectors.astype(np.float64)
+    chances = []
+    for anchor in rng.choice(len(embedding), size=n_topics, replace=False):
+        squared = ((vectors - vectors[anchor]) ** 2).sum(axis=1)
+        # All words in one place: no region to keep to
+        scale = np.median(squared) or 1.0
+        weight = np.exp(-concentration * squared / (2 * scale))
+        chances.append(weight / weight.sum())
+    topics = rng.integers(n_topics, size=n_documents)
+    lengths = rng.integers(low, high, endpoint=True, size=n_documents)
+    words = embedding.word_array
+    documents = [
+        words[rng.choice(len(words), size=size, p=chances[topic])].tolist()
+        for topic, size in zip(topics, lengths, strict=True)
+    ]
+    return documents, topics
+
+
+def _check_length(length: Any) -> tuple[int, int]:
+    if not isinstance(length, tuple | list):
+        fixed = check_integer("length", length, low=0)
+        return fixed, fixed
+    if len(length) != 2 or length[0] > length[1]:
+        raise InvalidParameterError(
+            f"length must be an integer >= 0 or a pair (low, high), got {length!r}."
+        )
+    low, high = (check_integer("length", end, low=0) for end in length)
+    return low, high
+
+
+def _check_rng(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is not None:
+        try:
+            random_state = check_integer("random_state", random_state, low=0)
+        except InvalidParameterError:
+            raise InvalidParameterError(
+                "random_state must be an integer >= 0, a numpy.random.Generator or "
+                f"None, got {random_state!r}."
+            ) from None
+    return np.random.default_rng(random_state)
