@@ -2,5 +2,6 @@
 
 from skdptext._version import __version__
 from skdptext.embeddings import WordEmbedding
+from skdptext.perturbation import DPWordPerturber
 
-__all__ = ["WordEmbedding", "__version__"]
+__all__ = ["DPWordPerturber", "WordEmbedding", "__version__"]

@@ -1,1 +1,5 @@
-"""."""
+"""Estimators that release documents with private words."""
+
+from skdptext.perturbation._word import DPWordPerturber
+
+__all__ = ["DPWordPerturber"]

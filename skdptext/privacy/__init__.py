@@ -1,1 +1,5 @@
-"""."""
+"""What a release promises, in exact numbers."""
+
+from skdptext.privacy._guarantee import PrivacyGuarantee
+
+__all__ = ["PrivacyGuarantee"]

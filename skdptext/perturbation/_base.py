@@ -1,0 +1,430 @@
+"""What every word perturber shares: documents in, noisy documents out."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skdptext.embeddings import check_embedding
+from skdptext.exceptions import (
+    InvalidParameterError,
+    OutOfVocabularyWarning,
+    PrivacyLeakWarning,
+)
+from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
+from skdptext.mechanisms._covariance import Spectrum
+from skdptext.perturbation._documents import (
+    EncodedDocuments,
+    encode_counts,
+    encode_documents,
+    is_count_matrix,
+)
+from skdptext.perturbation._release import Release, as_bags, as_tokens
+from skdptext.privacy import PrivacyGuarantee
+from skdptext.search import half_squared_norms
+from skdptext.utils import (
+    NoiseStreams,
+    check_bags,
+    check_flag,
+    check_integer,
+    check_noise_state,
+    check_option,
+)
+
+__all__ = ["BaseWordPerturber"]
+
+# Above this share of unknown words the table is probably the wrong one.
+_MANY_UNKNOWN = 0.5
+
+
+class BaseWordPerturber(
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
+    """Transformer that replaces each word on its own, by a mechanism on vectors.
+
+    A subclass names its parameters in ``__init__`` and builds its mechanism in
+    `_make_mechanism`; `_noise_parameters` lists what the mechanism depends on.
+    """
+
+    # The parameters every subclass has.
+    embedding: Any
+    document_length: int | None
+    resize: str
+    oov: str
+    lowercase: bool
+    stop_words: Any
+    token_pattern: str
+    tokenizer: Any
+    output: str
+    random_state: Any
+    n_jobs: Any
+    verbose: Any
+
+    _noise_parameters: tuple[str, ...]
+
+    @abstractmethod
+    def _make_mechanism(self, spectrum: Spectrum) -> MahalanobisMechanism:
+        """The mechanism that the parameters describe; checks them."""
+
+    # -- fitting ---------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> BaseWordPerturber:
+        """Learn the noise from the embedding, and nothing from the documents.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Looked at only to refuse what `transform` would refuse; an iterator is
+            not consumed.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or `X` breaks a rule.
+        """
+        self._check_parameters()
+        words: Any = None
+        counts = is_count_matrix(X)
+        if counts:
+            bags = self._validate_counts(X, reset=True)
+            words = getattr(self, "feature_names_in_", bags.shape[1])
+        embedding = check_embedding(self.embedding, one_hot_words=words)
+        if counts:
+            check_bags(bags, n_words=len(embedding), counts=True)
+        else:
+            self.n_features_in_ = len(embedding)
+            self.__dict__.pop("feature_names_in_", None)
+        spectrum = embedding_spectrum(embedding)
+        self.mechanism_ = self._make_mechanism(spectrum)
+        self.embedding_ = embedding
+        self.covariance_ = spectrum.covariance
+        self.noise_factor_ = self.mechanism_.factor
+        self._half_norms = half_squared_norms(embedding.vectors)
+        self._warn_of_leaks()
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.document_length is not None:
+            check_integer("document_length", self.document_length, low=1)
+        check_option("resize", self.resize, ("truncate", "sample"))
+        check_option("oov", self.oov, ("drop", "error", "keep"))
+        check_option("output", self.output, ("bow", "tokens", "text"))
+        if self.oov == "keep" and self.output != "text":
+            raise InvalidParameterError(
+                'output must be "text" with oov="keep", since an unknown word has no '
+                f"column, got output={self.output!r}."
+            )
+        check_flag("lowercase", self.lowercase)
+        check_noise_state(self.random_state)
+        check_integer("verbose", self.verbose, low=0)
+        if self.n_jobs is not None and (
+            not isinstance(self.n_jobs, Integral) or self.n_jobs == 0
+        ):
+            raise InvalidParameterError(
+                f"n_jobs must be None or an integer other than 0, got {self.n_jobs!r}."
+            )
+        self._make_analyzer()
+
+    def _make_analyzer(self) -> CountVectorizer:
+        """scikit-learn's own way from a string to words."""
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise InvalidParameterError(
+                f"tokenizer must be None or callable, got {self.tokenizer!r:.80}."
+            )
+        if self.tokenizer is None:
+            try:
+                re.compile(self.token_pattern)
+            except (TypeError, re.error) as error:
+                raise InvalidParameterError(
+                    "token_pattern must be a regular expression, got "
+                    f"{self.token_pattern!r:.80} ({error})."
+                ) from None
+        stop = self.stop_words
+        if isinstance(stop, str):
+            check_option("stop_words", stop, ("english",))
+        elif stop is not None and not (
+            isinstance(stop, Iterable) and all(isinstance(word, str) for word in stop)
+        ):
+            raise InvalidParameterError(
+                'stop_words must be None, "english" or a list of str, got '
+                f"{stop!r:.80}."
+            )
+        return CountVectorizer(
+            lowercase=bool(self.lowercase),
+            stop_words=stop if stop is None or isinstance(stop, str) else list(stop),
+            token_pattern=self.token_pattern if self.tokenizer is None else None,
+            tokenizer=self.tokenizer,
+        )
+
+    def _validate_counts(self, X: Any, *, reset: bool) -> sp.csr_array:
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return check_bags(X, counts=True)
+
+    def _warn_of_leaks(self) -> None:
+        """Say what is released beside the guarantee (Python shows it once)."""
+        if self.document_length is None:
+            warnings.warn(
+                "document_length is None: the number of words of each document is "
+                "released as it is, and documents of different length are not "
+                "protected from being told apart. Set document_length to make every "
+                "release of one size.",
+                PrivacyLeakWarning,
+                stacklevel=2,
+            )
+        if self.oov == "keep":
+            warnings.warn(
+                'oov="keep": words unknown to the embedding (often names) are '
+                "released in clear.",
+                PrivacyLeakWarning,
+                stacklevel=2,
+            )
+
+    def _check_ready(self) -> None:
+        check_is_fitted(self, "mechanism_")
+        self._check_parameters()
+        for name in self._noise_parameters:
+            fitted, now = getattr(self.mechanism_, name), getattr(self, name)
+            if fitted != now:
+                raise InvalidParameterError(
+                    f"{name} must not change after fit, for the noise is fixed there: "
+                    f"fitted with {fitted!r}, got {now!r}. Call fit again."
+                )
+
+    # -- releasing -------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Sample a noisy release of the documents.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Strings are cut into words first; lists of str are taken as words. A count
+            matrix has no order: the words of a row are taken in column order.
+
+        Returns
+        -------
+        noisy : csr_matrix of shape (n_documents, n_words), or list
+            Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
+            with the words separated by spaces for ``"text"``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `X` breaks a rule, or ε or λ was changed after `fit`.
+        NotFittedError
+            If `fit` was not called.
+
+        Notes
+        -----
+        *Privacy.* Each call is a release of its own. With fresh noise, releasing the
+        same document k times costs k ε.
+        """
+        self._check_ready()
+        self._warn_of_leaks()
+        streams = NoiseStreams(self.random_state, self._context("transform"))
+        documents = self._encode(X, streams)
+        if documents.n_unknown > _MANY_UNKNOWN * documents.n_tokens:
+            warnings.warn(
+                f"{documents.n_unknown} of {documents.n_tokens} words are unknown to "
+                "the embedding: is it for this language and kind of text?",
+                OutOfVocabularyWarning,
+                stacklevel=2,
+            )
+        sample = self.document_length if self.resize == "sample" else None
+        codes, offsets = self._release(streams, sample).run(
+            documents, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        if self.output == "bow":
+            return as_bags(codes, offsets, len(self.embedding_))
+        tokens = as_tokens(codes, offsets, self.embedding_.word_array, documents.kept)
+        if self.output == "tokens":
+            return tokens
+        return [" ".join(words) for words in tokens]
+
+    def _context(self, purpose: str) -> bytes:
+        """All that the noise depends on besides seed and document.
+
+        A seed used at two values of ε must not replay its noise: the difference of
+        the two releases would give the document away.
+        """
+        parts = [type(self).__name__, purpose, self.embedding_.fingerprint.hex()]
+        parts += [
+            f"{name}={float(getattr(self.mechanism_, name)).hex()}"
+            for name in self._noise_parameters
+        ]
+        parts += [f"length={self.document_length}", f"resize={self.resize}"]
+        return "\n".join(parts).encode()
+
+    def _encode(self, X: Any, streams: NoiseStreams) -> EncodedDocuments:
+        label = streams.label if streams.repeatable else None
+        truncate = self.document_length if self.resize == "truncate" else None
+        if is_count_matrix(X):
+            bags = self._validate_counts(X, reset=False)
+            return encode_counts(bags, self.embedding_, label=label, truncate=truncate)
+        if self.embedding == "one-hot":
+            check_embedding("one-hot")  # says that it needs a count matrix
+        vectorizer = self._make_analyzer()
+        return encode_documents(
+            X,
+            self.embedding_,
+            analyze=vectorizer.build_analyzer(),
+            stop_words=vectorizer.get_stop_words() or frozenset(),
+            oov=self.oov,
+            label=label,
+            truncate=truncate,
+        )
+
+    def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
+        return Release(
+            self.embedding_, self._half_norms, self.mechanism_, streams, sample
+        )
+
+    def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
+        """Draw noisy versions of single words.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Words of the embedding. One that occurs twice gets independent draws.
+        n_draws : int, default=1
+            Draws per word.
+
+        Returns
+        -------
+        noisy : ndarray of shape (n_words, n_draws), of str objects
+
+        Raises
+        ------
+        InvalidParameterError
+            If a word is unknown, or a parameter breaks a rule.
+        """
+        self._check_ready()
+        n_draws = check_integer("n_draws", n_draws, low=1)
+        if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+            raise InvalidParameterError(
+                f"words must be an iterable of str, got {words!r:.80}."
+            )
+        tokens = list(words)
+        for token in tokens:
+            if not isinstance(token, str):
+                raise InvalidParameterError(f"words must be str, got {token!r:.80}.")
+        ids = self.embedding_.find(tokens)
+        if (ids < 0).any():
+            unknown = [t for t, i in zip(tokens, ids, strict=True) if i < 0]
+            raise InvalidParameterError(
+                f"words must be known to the embedding, got {len(unknown)} unknown, "
+                f"first {unknown[:5]}."
+            )
+        streams = NoiseStreams(self.random_state, self._context("perturb_words"))
+        request = repr((n_draws, list(map(str, tokens)))).encode()
+        documents = EncodedDocuments(
+            codes=np.repeat(ids, n_draws),
+            offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
+            # by position too: equal words must not get equal draws
+            labels=[streams.label(b"%d " % i + request) for i in range(len(ids))]
+            if streams.repeatable
+            else [],
+            kept=[],
+            inferred=np.empty((0, self.embedding_.dim), dtype=np.float32),
+            n_unknown=0,
+            n_tokens=len(ids),
+        )
+        codes, _ = self._release(streams).run(
+            documents, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        return self.embedding_.word_array[codes].reshape(len(ids), n_draws)
+
+    # -- what is promised, and scikit-learn's conventions ----------------------
+
+    def guarantee(self, n_words: int | None = None) -> PrivacyGuarantee:
+        """The exact privacy guarantee of a release.
+
+        Parameters
+        ----------
+        n_words : int, default=None
+            Words per document; `document_length` where that is set.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+        """
+        self._check_ready()
+        if n_words is None:
+            n_words = self.document_length
+        elif self.document_length not in (None, n_words):
+            raise InvalidParameterError(
+                f"n_words must be document_length={self.document_length}, got "
+                f"{n_words!r}."
+            )
+        return PrivacyGuarantee(
+            self.mechanism_.epsilon,
+            self.mechanism_.lam,
+            self.embedding_,
+            n_words=n_words,
+            resampled=self.document_length is not None and self.resize == "sample",
+            ordered=self.output != "bow",
+        )
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Words of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        words : ndarray of str objects, shape (n_words,)
+        """
+        check_is_fitted(self, "mechanism_")
+        return self.embedding_.word_array.copy()
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> BaseWordPerturber:
+        """Accept scikit-learn's setting, which changes nothing here.
+
+        Sparse bags and lists are never wrapped in a data frame; the method is there so
+        that ``Pipeline.set_output`` reaches the steps that follow.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+
+        Returns
+        -------
+        self : object
+        """
+        if transform is not None:
+            check_option("transform", transform, ("default", "pandas", "polars"))
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        counts = isinstance(self.embedding, str)
+        tags.input_tags.two_d_array = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = not counts
+        tags.input_tags.positive_only = True
+        # A one-hot column is a category, and its entry a whole number.
+        tags.input_tags.categorical = counts
+        tags.non_deterministic = self.random_state is None
+        tags.transformer_tags.preserves_dtype = []
+        return tags

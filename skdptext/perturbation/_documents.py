@@ -1,0 +1,273 @@
+"""Reading documents: what kind of input it is, its words, their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+
+__all__ = ["EncodedDocuments", "encode_counts", "encode_documents", "is_count_matrix"]
+
+_EXPECTED = "Expected an iterable of documents (str or lists of str) or a count matrix"
+
+
+def is_count_matrix(X: Any) -> bool:
+    """Whether `X` is a count matrix rather than documents.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is neither, as far as can be told without consuming it.
+    """
+    if isinstance(X, str | bytes):
+        raise InvalidParameterError(
+            f"Expected an iterable of documents, got a single {type(X).__name__}."
+        )
+    if sp.issparse(X):
+        return True
+    if isinstance(X, Mapping | Set):
+        raise InvalidParameterError(f"{_EXPECTED}, got a {type(X).__name__}.")
+    if hasattr(X, "shape") or hasattr(X, "__array__"):
+        return _array_is_counts(X)
+    if not isinstance(X, Iterable):
+        raise InvalidParameterError(f"{_EXPECTED}, got {X!r:.80}.")
+    if isinstance(X, Sequence):
+        first = X[0] if len(X) else ""
+        if isinstance(first, list | tuple | np.ndarray) and len(first):
+            return isinstance(first[0], Number)
+        for position, document in enumerate(X):
+            _check_document(document, position)
+    return False
+
+
+def _array_is_counts(X: Any) -> bool:
+    """The same for arrays, data frames and their columns."""
+    array = X if hasattr(X, "shape") and hasattr(X, "dtype") else np.asarray(X)
+    if len(array.shape) == 2:
+        first = np.asarray(X).ravel()[:1] if hasattr(X, "columns") else array.ravel()
+        if len(first) and isinstance(first[0], str):
+            what = f"columns {list(X.columns)[:5]}" if hasattr(X, "columns") else "2-D"
+            raise InvalidParameterError(
+                "Expected one column of documents, got a table of strings "
+                f"({what}, shape {tuple(array.shape)}). Select the column of texts."
+            )
+        return True
+    if len(array.shape) != 1:
+        raise InvalidParameterError(
+            f"{_EXPECTED}, got an array of shape {tuple(array.shape)}."
+        )
+    return False
+
+
+def _check_document(document: Any, position: int) -> None:
+    if isinstance(document, str | list | tuple):
+        return
+    if isinstance(document, np.ndarray) and document.ndim == 1:
+        return
+    raise InvalidParameterError(
+        "each document must be a str or a list of str tokens, got "
+        f"{document!r:.80} as document {position}."
+    )
+
+
+def _tokens(
+    document: Any, position: int, analyze: Callable[[str], list[str]], stop: Set[str]
+) -> list[str]:
+    """The words of one document."""
+    _check_document(document, position)
+    if isinstance(document, str):
+        return list(analyze(document))
+    tokens = document.tolist() if isinstance(document, np.ndarray) else list(document)
+    if not set(map(type, tokens)) <= {str}:
+        for token in tokens:
+            if not isinstance(token, str):
+                raise InvalidParameterError(
+                    "each token must be a str, got "
+                    f"{token!r:.80} in document {position}."
+                )
+        tokens = list(map(str, tokens))
+    return [token for token in tokens if token not in stop] if stop else tokens
+
+
+@dataclass(frozen=True)
+class EncodedDocuments:
+    """Documents as numbers, one behind the other.
+
+    A code in [0, V) is a word of the embedding; a code V + k an unknown word whose
+    vector ``inferred[k]`` was made from its subwords; a code -1 - k the unknown word
+    ``kept[k]``, which is passed through.
+    """
+
+    codes: np.ndarray  # int32, all documents
+    offsets: np.ndarray  # int64, (n_documents + 1,); document i is offsets[i:i + 2]
+    labels: list[bytes]  # digest of each document, where the release is repeatable
+    kept: list[str]
+    inferred: np.ndarray  # float32, (n_inferred, dim)
+    n_unknown: int  # words dropped or kept
+    n_tokens: int  # words read
+
+
+class _Encoder:
+    """Collects documents; an unknown word gets its number when it is first met."""
+
+    def __init__(self, embedding: WordEmbedding, oov: str) -> None:
+        self.embedding = embedding
+        self.oov = oov
+        self.kept: dict[str, int] = {}
+        self.inferred: dict[str, int] = {}
+        self.vectors: list[np.ndarray] = []
+        self.n_unknown = 0
+
+    def encode(self, tokens: list[str], position: int) -> np.ndarray:
+        codes = self.embedding.find(tokens)
+        holes = np.flatnonzero(codes < 0)
+        if not len(holes):
+            return codes
+        if self.embedding.has_subwords:
+            for i in holes:
+                codes[i] = self._infer(tokens[i])
+            holes = np.flatnonzero(codes < 0)
+        self.n_unknown += len(holes)
+        if self.oov == "error" and len(holes):
+            unknown = list(dict.fromkeys(tokens[i] for i in holes))
+            raise InvalidParameterError(
+                'oov="error" allows words of the embedding only: document '
+                f"{position} holds {len(unknown)} unknown, first {unknown[:5]}."
+            )
+        if self.oov == "keep":
+            for i in holes:
+                codes[i] = -1 - self.kept.setdefault(tokens[i], len(self.kept))
+            return codes
+        return codes[codes >= 0]
+
+    def _infer(self, token: str) -> int:
+        if token not in self.inferred:
+            vector = self.embedding.infer(token)
+            if vector is None:
+                return -1
+            self.inferred[token] = len(self.embedding) + len(self.inferred)
+            self.vectors.append(vector)
+        return self.inferred[token]
+
+    def finish(
+        self, parts: list[np.ndarray], labels: list[bytes], n_tokens: int
+    ) -> EncodedDocuments:
+        offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        dim = self.embedding.dim
+        return EncodedDocuments(
+            codes=np.concatenate(parts or [np.empty(0, np.int32)]).astype(np.int32),
+            offsets=offsets,
+            labels=labels,
+            kept=list(self.kept),
+            inferred=np.array(self.vectors, dtype=np.float32).reshape(-1, dim),
+            n_unknown=self.n_unknown,
+            n_tokens=n_tokens,
+        )
+
+
+def encode_documents(
+    X: Iterable[Any],
+    embedding: WordEmbedding,
+    *,
+    analyze: Callable[[str], list[str]],
+    stop_words: Set[str] = frozenset(),
+    oov: str = "drop",
+    label: Callable[[bytes], bytes] | None = None,
+    truncate: int | None = None,
+) -> EncodedDocuments:
+    """Read texts or token lists.
+
+    Parameters
+    ----------
+    X : iterable of str or of sequences of str
+    embedding : WordEmbedding
+    analyze : callable
+        From a raw string to its words.
+    stop_words : set of str
+        Words taken out of token lists (`analyze` does it for strings).
+    oov : {"drop", "error", "keep"}
+    label : callable or None
+        Digest of a document's bytes, kept where the release is to be repeatable.
+    truncate : int or None
+        Keep the first so many words of each document, which must have them.
+    """
+    encoder = _Encoder(embedding, oov)
+    parts: list[np.ndarray] = []
+    labels: list[bytes] = []
+    lengths = _LengthRule(truncate)
+    n_tokens = 0
+    for position, document in enumerate(X):
+        tokens = _tokens(document, position, analyze, stop_words)
+        n_tokens += len(tokens)
+        codes = lengths.apply(encoder.encode(tokens, position), position)
+        if lengths.n_short:
+            continue  # only counting now: there will be an error
+        parts.append(codes)
+        if label is not None:
+            # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
+            labels.append(label(repr(tokens).encode("utf-8", "surrogatepass")))
+    lengths.finish()
+    return encoder.finish(parts, labels, n_tokens)
+
+
+def encode_counts(
+    X: sp.csr_array,
+    embedding: WordEmbedding,
+    *,
+    label: Callable[[bytes], bytes] | None = None,
+    truncate: int | None = None,
+) -> EncodedDocuments:
+    """Read a checked count matrix; the words of a row come in column order."""
+    parts: list[np.ndarray] = []
+    labels: list[bytes] = []
+    lengths = _LengthRule(truncate)
+    for position, codes in enumerate(_rows(X)):
+        short = lengths.apply(codes, position)
+        if not lengths.n_short:
+            parts.append(short)
+            if label is not None:
+                labels.append(label(codes.astype("<i8").tobytes()))
+    lengths.finish()
+    return _Encoder(embedding, "drop").finish(parts, labels, int(X.sum()))
+
+
+def _rows(X: sp.csr_array) -> Iterator[np.ndarray]:
+    counts = X.data.astype(np.int64)
+    for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        yield np.repeat(X.indices[start:stop], counts[start:stop]).astype(np.int32)
+
+
+class _LengthRule:
+    """Cuts documents to a length and counts those that are too short for it."""
+
+    def __init__(self, length: int | None) -> None:
+        self.length = length
+        self.n_short = 0
+        self.first: int | None = None
+        self.n_seen = 0
+
+    def apply(self, codes: np.ndarray, position: int) -> np.ndarray:
+        self.n_seen += 1
+        if self.length is None:
+            return codes
+        if len(codes) < self.length:
+            self.n_short += 1
+            self.first = position if self.first is None else self.first
+        return codes[: self.length]
+
+    def finish(self) -> None:
+        if self.n_short:
+            raise InvalidParameterError(
+                f'document_length={self.length} with resize="truncate" needs documents '
+                f"of at least so many known words: {self.n_short} of {self.n_seen} are "
+                f'shorter, first document {self.first}. Use resize="sample", or a '
+                "smaller document_length."
+            )

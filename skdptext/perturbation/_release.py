@@ -1,0 +1,247 @@
+"""From encoded documents to noisy ones: noise, nearest word, in bounded blocks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import ThreadpoolController
+from tqdm.auto import tqdm
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.perturbation._documents import EncodedDocuments
+from skdptext.search import nearest_words
+from skdptext.utils import NoiseStreams, blocks, working_memory_bytes
+
+__all__ = ["Release", "as_bags", "as_tokens"]
+
+# Words perturbed in one go: enough to fill the product, small beside the table.
+_MAX_BLOCK = 4096
+_MIN_BLOCK = 64
+# Bytes that the search itself takes beside its points (scores, candidate pairs).
+_SEARCH_BYTES = 16 * 2**20
+
+Segments = list[tuple[np.random.Generator, int]]
+
+
+@dataclass(frozen=True)
+class Release:
+    """One noisy release of some documents.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    half_norms : ndarray of shape (n_words,)
+        ½‖φ‖² of each word.
+    mechanism : MahalanobisMechanism
+    streams : NoiseStreams
+    sample_length : int or None
+        Redraw each document as so many of its own words first.
+    """
+
+    embedding: WordEmbedding
+    half_norms: np.ndarray
+    mechanism: MahalanobisMechanism
+    streams: NoiseStreams
+    sample_length: int | None = None
+
+    def run(
+        self,
+        documents: EncodedDocuments,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Perturb all documents.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_words_out,), int32
+            Numbers of the noisy words; negative ones are words kept in clear.
+        offsets : ndarray of shape (n_documents + 1,), int64
+        """
+        offsets = documents.offsets
+        n_documents = len(offsets) - 1
+        if self.sample_length is not None:
+            offsets = np.arange(n_documents + 1, dtype=np.int64) * self.sample_length
+        controller = ThreadpoolController()
+        n_threads = _n_threads(n_jobs, controller)
+        block = self._block_size(n_threads)
+        share = -(-int(offsets[-1]) // n_threads)
+        tasks = _split(offsets, max(1, min(block, share)))
+        n_threads = max(1, min(n_threads, len(tasks)))
+        codes = np.empty(offsets[-1], dtype=np.int32)
+        blas_threads = max(1, _blas_threads(controller) // n_threads)
+        with (
+            controller.limit(limits=blas_threads, user_api="blas"),
+            tqdm(total=n_documents, disable=not verbose, unit="doc") as progress,
+        ):
+            results = Parallel(
+                n_jobs=n_threads, prefer="threads", return_as="generator"
+            )(
+                delayed(self._perturb)(documents, start, stop, block)
+                for start, stop in tasks
+            )
+            for (start, stop), noisy in zip(tasks, results, strict=True):
+                codes[offsets[start] : offsets[stop]] = noisy
+                progress.update(stop - start)
+        return codes, offsets
+
+    def _block_size(self, n_threads: int) -> int:
+        """Words at a time, so that all threads together keep to working_memory."""
+        budget = working_memory_bytes() // n_threads - _SEARCH_BYTES
+        # float32 normals and points, and float64 normals, noise and points
+        per_word = self.embedding.dim * (2 * 4 + 3 * 8)
+        return int(np.clip(budget // per_word, _MIN_BLOCK, _MAX_BLOCK))
+
+    def _perturb(
+        self, documents: EncodedDocuments, start: int, stop: int, block: int
+    ) -> np.ndarray:
+        """Noisy codes of the documents from `start` to `stop`."""
+        ends = documents.offsets[start : stop + 1]
+        codes = documents.codes[ends[0] : ends[-1]]
+        lengths = np.diff(ends)
+        generators = self._open(documents, start, stop)
+        if self.sample_length is not None:
+            codes = self._resample(codes, lengths, generators)
+            lengths = np.full(stop - start, self.sample_length)
+        noisy = codes.copy()
+        where = np.flatnonzero(codes >= 0)
+        segments = _segments(generators, codes, lengths)
+        radii = np.concatenate(
+            [self.mechanism.radii(rng, n) for rng, n in segments] or [np.empty(0)]
+        )
+        normals = _normal_blocks(segments, self.embedding.dim, block)
+        for rows, directions in zip(blocks(len(where), block), normals, strict=True):
+            points = self.mechanism.shape_noise(directions, radii[rows])
+            points += self._vectors(codes[where[rows]], documents.inferred)
+            noisy[where[rows]] = nearest_words(
+                points, self.embedding.vectors, self.half_norms
+            )
+        return noisy
+
+    def _open(
+        self, documents: EncodedDocuments, start: int, stop: int
+    ) -> list[np.random.Generator]:
+        """A stream per document, or one for all where the noise is fresh anyway."""
+        if self.streams.fresh:
+            return [self.streams.open(b"%d" % start)]
+        if self.streams.repeatable:
+            return [self.streams.open(label) for label in documents.labels[start:stop]]
+        return [self.streams.open(b"%d" % i) for i in range(start, stop)]
+
+    def _resample(
+        self,
+        codes: np.ndarray,
+        lengths: np.ndarray,
+        generators: list[np.random.Generator],
+    ) -> np.ndarray:
+        """Each document as `sample_length` draws from its own words.
+
+        A document without words draws from the vocabulary, so that it is released
+        with the same number of words as every other one.
+        """
+        length = self.sample_length or 0
+        out = np.empty((len(lengths), length), dtype=np.int32)
+        begin = np.cumsum(lengths) - lengths
+        for i, (first, n) in enumerate(zip(begin, lengths, strict=True)):
+            rng = generators[i if len(generators) > 1 else 0]
+            if n:
+                out[i] = codes[first + rng.integers(0, n, length)]
+            else:
+                out[i] = rng.integers(0, len(self.embedding), length)
+        return out.ravel()
+
+    def _vectors(self, codes: np.ndarray, inferred: np.ndarray) -> np.ndarray:
+        n_words = len(self.embedding)
+        if not len(inferred):
+            return self.embedding.vectors[codes]
+        vectors = self.embedding.vectors[np.minimum(codes, n_words - 1)]
+        extra = codes >= n_words
+        vectors[extra] = inferred[codes[extra] - n_words]
+        return vectors
+
+
+def _blas_threads(controller: ThreadpoolController) -> int:
+    counts = [p["num_threads"] for p in controller.info() if p["user_api"] == "blas"]
+    return max(counts, default=1)
+
+
+def _n_threads(n_jobs: int | None, controller: ThreadpoolController) -> int:
+    """Threads to work with; None: as many as the matrix product would take itself."""
+    if n_jobs is None and effective_n_jobs(None) == 1:
+        return _blas_threads(controller)
+    return effective_n_jobs(n_jobs)
+
+
+def _split(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:
+    """Runs of whole documents with about `size` words each."""
+    tasks = []
+    start, n_documents = 0, len(offsets) - 1
+    while start < n_documents:
+        stop = int(np.searchsorted(offsets, offsets[start] + size, side="right")) - 1
+        stop = min(max(stop, start + 1), n_documents)
+        tasks.append((start, stop))
+        start = stop
+    return tasks
+
+
+def _segments(
+    generators: list[np.random.Generator], codes: np.ndarray, lengths: np.ndarray
+) -> Segments:
+    """How many noise vectors each stream has to give."""
+    if len(generators) != len(lengths):
+        return [(generators[0], int((codes >= 0).sum()))]
+    begin = np.cumsum(lengths) - lengths
+    return [
+        (rng, int((codes[first : first + n] >= 0).sum()))
+        for rng, first, n in zip(generators, begin, lengths, strict=True)
+    ]
+
+
+def _normal_blocks(segments: Segments, dim: int, rows: int) -> Iterator[np.ndarray]:
+    """Standard normal vectors in the order of the words, `rows` at a time.
+
+    A stream gives the same numbers however its draws are cut, so the size of the
+    blocks does not show. The array is used again for the next block.
+    """
+    total = sum(n for _, n in segments)
+    buffer = np.empty((min(rows, total), dim), dtype=np.float32)
+    filled = 0
+    for rng, n in segments:
+        while n:
+            take = min(n, len(buffer) - filled)
+            rng.standard_normal(out=buffer[filled : filled + take], dtype=np.float32)
+            filled, n = filled + take, n - take
+            if filled == len(buffer):
+                yield buffer
+                filled = 0
+    if filled:
+        yield buffer[:filled]
+
+
+def as_bags(codes: np.ndarray, offsets: np.ndarray, n_words: int) -> sp.csr_matrix:
+    """Count matrix of the documents, int64, canonical CSR."""
+    bags = sp.csr_matrix(
+        (np.ones(len(codes), dtype=np.int64), codes, offsets),
+        shape=(len(offsets) - 1, n_words),
+    )
+    bags.sum_duplicates()
+    return bags
+
+
+def as_tokens(
+    codes: np.ndarray, offsets: np.ndarray, words: np.ndarray, kept: list[str]
+) -> list[list[str]]:
+    """Words of each document, in order."""
+    tokens = words[np.maximum(codes, 0)]
+    for i in np.flatnonzero(codes < 0):
+        tokens[i] = kept[-1 - codes[i]]
+    flat = tokens.tolist()
+    ends = offsets.tolist()
+    return [flat[a:b] for a, b in itertools.pairwise(ends)]
