@@ -24,7 +24,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "auto_examples/**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 root_doc = "index"
 default_role = "py:obj"
