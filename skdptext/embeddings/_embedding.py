@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.utils import gen_batches
 
+from skdptext.embeddings._checks import check_vectors, check_words, freeze
+from skdptext.embeddings._gensim import Parts
+from skdptext.embeddings._io import InputOutput
+from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer
 
@@ -22,7 +26,7 @@ _live: weakref.WeakValueDictionary[bytes, WordEmbedding] = weakref.WeakValueDict
 _live_lock = threading.Lock()
 
 
-class WordEmbedding:
+class WordEmbedding(InputOutput):
     """Immutable table of words and their vectors.
 
     Column ``j`` of every bag-of-words matrix in skdptext is word ``j`` of one
@@ -36,7 +40,8 @@ class WordEmbedding:
         The vocabulary, without repetition, in the order of the rows of `vectors`.
     vectors : array-like of shape (n_words, dim)
         One finite vector per word. Stored as a read-only, C-ordered float32 array;
-        an array that is already all of this is not copied.
+        an array that is already all of this, such as a memory map opened for
+        reading, is not copied.
 
     Attributes
     ----------
@@ -70,13 +75,11 @@ class WordEmbedding:
     array([0.9, 0.3], dtype=float32)
     """
 
-    words: tuple[str, ...]
-    vectors: np.ndarray
     _index: dict[str, int]
 
     def __init__(self, words: Iterable[str], vectors: Any) -> None:
-        words = _check_words(words)
-        vectors = _check_vectors(vectors, words)
+        words = check_words(words)
+        vectors = check_vectors(vectors, words)
         self._set(words, vectors)
 
     @classmethod
@@ -87,6 +90,11 @@ class WordEmbedding:
         self = cls.__new__(cls)
         self._set(words, vectors, **state)
         return self
+
+    @classmethod
+    def _from_parts(cls, parts: Parts) -> WordEmbedding:
+        words = check_words(parts[0])
+        return cls._trusted(words, check_vectors(parts[1], words), _subwords=parts[2])
 
     def _set(self, words: tuple[str, ...], vectors: np.ndarray, **state: Any) -> None:
         index = {word: i for i, word in enumerate(words)}
@@ -109,6 +117,9 @@ class WordEmbedding:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
     def __contains__(self, word: object) -> bool:
         return word in self._index
 
@@ -119,7 +130,8 @@ class WordEmbedding:
             raise KeyError(f"{word!r} is not a word of the embedding.") from None
 
     def __repr__(self) -> str:
-        return f"WordEmbedding({len(self)} words, {self.dim} dimensions)"
+        subwords = ", with subwords" if self.has_subwords else ""
+        return f"WordEmbedding({len(self)} words, {self.dim} dimensions{subwords})"
 
     def find(self, tokens: Sequence[str]) -> np.ndarray:
         """Row of each token, -1 where it is unknown.
@@ -142,6 +154,10 @@ class WordEmbedding:
         ...     ["London", "paris", "Rome"])
         array([ 0,  1, -1], dtype=int32)
         """
+        if isinstance(tokens, str | bytes):
+            raise InvalidParameterError(
+                f"tokens must be a sequence of str, got the single string {tokens!r}."
+            )
         get = self._index.get
         ids = [get(token, -1) for token in tokens]
         if -1 in ids:
@@ -150,6 +166,44 @@ class WordEmbedding:
                     token = tokens[position]
                     ids[position] = get(token.lower(), get(token.capitalize(), -1))
         return np.array(ids, dtype=np.int32)
+
+    @property
+    def has_subwords(self) -> bool:
+        """Whether unknown words get a vector from their character n-grams."""
+        return self._subwords is not None
+
+    def infer(self, word: str) -> np.ndarray | None:
+        """Vector of a word, known or not.
+
+        Parameters
+        ----------
+        word : str
+
+        Returns
+        -------
+        vector : ndarray of shape (dim,), float32, or None
+            That of the row that `find` gives; else the mean of fastText's vectors of
+            the word's character n-grams; None if the table has no subword vectors or
+            the word no n-gram of their lengths.
+
+        References
+        ----------
+        P. Bojanowski, E. Grave, A. Joulin, T. Mikolov, "Enriching word vectors with
+        subword information", TACL 5 (2017).
+
+        Examples
+        --------
+        >>> from skdptext import WordEmbedding
+        >>> table = WordEmbedding(["london"], [[0.5]])
+        >>> table.infer("London")
+        array([0.5], dtype=float32)
+        >>> table.infer("Paris") is None
+        True
+        """
+        row = self.find([word])[0]
+        if row >= 0:
+            return self.vectors[row]
+        return None if self._subwords is None else self._subwords.infer(word)
 
     @cached_property
     def word_array(self) -> np.ndarray:
@@ -204,11 +258,13 @@ class WordEmbedding:
                 raise InvalidParameterError(
                     f"words_or_n must be <= the number of words ({len(self)}), got {n}."
                 )
-            return self._trusted(self.words[:n], self.vectors[:n])
+            return self._trusted(
+                self.words[:n], self.vectors[:n], _subwords=self._subwords
+            )
         words: Iterable[str] = words_or_n
         if isinstance(words, set | frozenset):
             words = sorted(words, key=lambda word: self._index.get(word, -1))
-        words = _check_words(words)
+        words = check_words(words)
         unknown = [word for word in words if word not in self._index]
         if unknown:
             raise InvalidParameterError(
@@ -216,19 +272,24 @@ class WordEmbedding:
                 f"unknown: {unknown[:5]}."
             )
         vectors = self.vectors[[self._index[word] for word in words]]
-        vectors.flags.writeable = False
-        return self._trusted(words, vectors)
+        return self._trusted(words, freeze(vectors), _subwords=self._subwords)
 
     # -- identity, copies, pickles ---------------------------------------------
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """32-byte digest of the words and vectors, equal for equal tables."""
+        """32-byte digest of all that the table holds; equal for equal tables."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")
         digest.update(repr(self.vectors.shape).encode())
         digest.update("\0".join(map(repr, self.words)).encode("utf-8", "surrogatepass"))
-        for rows in gen_batches(len(self), 4096):
-            digest.update(self.vectors[rows].tobytes())
+        arrays = [self.vectors]
+        if self._subwords is not None:
+            lengths = (self._subwords.min_n, self._subwords.max_n)
+            digest.update(repr((lengths, self._subwords.buckets.shape)).encode())
+            arrays.append(self._subwords.buckets)
+        for array in arrays:
+            for rows in gen_batches(len(array), 4096):
+                digest.update(array[rows].tobytes())
         return digest.digest()
 
     def __copy__(self) -> WordEmbedding:
@@ -238,76 +299,23 @@ class WordEmbedding:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.fingerprint, self.words, self.vectors)
+        with _live_lock:  # so that a pickle opened in this process finds this table
+            _live.setdefault(self.fingerprint, self)
+        return _restore, (self.fingerprint, self.words, self.vectors, self._subwords)
 
 
 def _restore(
-    fingerprint: bytes, words: tuple[str, ...], vectors: np.ndarray
+    fingerprint: bytes,
+    words: tuple[str, ...],
+    vectors: np.ndarray,
+    subwords: SubwordVectors | None,
 ) -> WordEmbedding:
     """The live table with this fingerprint, or a new one."""
     with _live_lock:
         embedding = _live.get(fingerprint)
         if embedding is None:
-            vectors = vectors.view(np.ndarray)
-            vectors.flags.writeable = False
-            embedding = WordEmbedding._trusted(words, vectors, fingerprint=fingerprint)
+            embedding = WordEmbedding._trusted(
+                words, freeze(vectors), _subwords=subwords, fingerprint=fingerprint
+            )
             _live[fingerprint] = embedding
     return embedding
-
-
-def _check_words(words: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
-        raise InvalidParameterError(
-            f"words must be an iterable of str, got {words!r:.80}."
-        )
-    words = tuple(words)
-    if not words:
-        raise InvalidParameterError("words must hold at least one word, got none.")
-    first: dict[str, int] = {}
-    for i, word in enumerate(words):
-        if not isinstance(word, str):
-            raise InvalidParameterError(
-                f"words must be str, got {word!r:.80} at position {i}."
-            )
-        if first.setdefault(word, i) != i:
-            raise InvalidParameterError(
-                f"words must be unique, got {word!r} at positions {first[word]} "
-                f"and {i}."
-            )
-    # np.str_ is a str, but pickles and prints as NumPy's
-    return tuple(map(str, words))
-
-
-def _check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
-    try:
-        given = np.asarray(vectors)
-        if given.dtype.kind not in "fiub":
-            given = given.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"vectors must be a numeric matrix, got {type(vectors).__name__}: {error}."
-        ) from None
-    if given.ndim != 2 or given.shape[1] == 0:
-        raise InvalidParameterError(
-            f"vectors must be of shape (n_words, dim >= 1), got {given.shape}."
-        )
-    if len(given) != len(words):
-        raise InvalidParameterError(
-            f"vectors must have one row per word, got {len(given)} rows for "
-            f"{len(words)} words."
-        )
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
-        stored = np.ascontiguousarray(given, dtype=np.float32)
-    for rows in gen_batches(len(stored), 4096):
-        finite = np.isfinite(stored[rows]).all(axis=1)
-        if not finite.all():
-            row = rows.start + int(np.argmin(finite))
-            value = given[row][~np.isfinite(stored[row])][0]
-            raise InvalidParameterError(
-                f"vectors must be finite in float32, got {value} in row {row} "
-                f"({words[row]!r})."
-            )
-    if stored.flags.writeable and np.may_share_memory(stored, given):
-        stored = stored.copy()
-    stored.flags.writeable = False
-    return stored

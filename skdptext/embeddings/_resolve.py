@@ -9,6 +9,7 @@ import numpy as np
 
 from skdptext.embeddings._embedding import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_integer
 
 __all__ = ["check_embedding", "one_hot_embedding"]
 
@@ -27,9 +28,10 @@ def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
     -------
     embedding : WordEmbedding
     """
-    if isinstance(words, int):
-        words = [f"x{i}" for i in range(words)]
-    words = list(words)
+    if isinstance(words, Iterable):
+        words = list(words)
+    else:
+        words = [f"x{i}" for i in range(check_integer("words", words, low=1))]
     return WordEmbedding(words, np.eye(len(words), dtype=np.float32))
 
 

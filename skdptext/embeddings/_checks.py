@@ -1,0 +1,113 @@
+"""Checks of words and vectors, shared by the constructor and the readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from skdptext.exceptions import InvalidParameterError
+
+
+def check_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Words as a tuple of plain str, or the first word that breaks a rule."""
+    try:
+        if isinstance(words, str | bytes):
+            raise TypeError
+        words = tuple(words)
+    except TypeError:
+        raise InvalidParameterError(
+            f"words must be an iterable of str, got {words!r:.80}."
+        ) from None
+    if not words:
+        raise InvalidParameterError("words must hold at least one word, got none.")
+    first: dict[str, int] = {}
+    for i, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InvalidParameterError(
+                f"words must be str, got {word!r:.80} at position {i}."
+            )
+        if first.setdefault(word, i) != i:
+            raise InvalidParameterError(
+                f"words must be unique, got {word!r} at positions {first[word]} "
+                f"and {i}."
+            )
+    # np.str_ is a str, but pickles and prints as NumPy's
+    return tuple(map(str, words))
+
+
+def check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
+    """Vectors as a frozen float32 matrix; copied only if someone could write to it."""
+    given = _numeric(vectors)
+    if given.ndim != 2 or given.shape[1] == 0:
+        raise InvalidParameterError(
+            f"vectors must be of shape (n_words, dim >= 1), got {given.shape}."
+        )
+    if len(given) != len(words):
+        raise InvalidParameterError(
+            f"vectors must have one row per word, got {len(given)} rows for "
+            f"{len(words)} words."
+        )
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
+        stored = np.require(given, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
+    row = first_not_finite(stored)
+    if row is not None:
+        value = given[row][~np.isfinite(stored[row])][0]
+        raise InvalidParameterError(
+            f"vectors must be finite in float32, got {value} in row {row} "
+            f"({words[row]!r})."
+        )
+    if np.may_share_memory(stored, given) and writable_by_others(stored):
+        stored = stored.copy()
+    return freeze(stored)
+
+
+def _numeric(vectors: Any) -> np.ndarray:
+    """`vectors` as an array of real numbers, of the dtype it came with."""
+    problem: object = ""
+    try:
+        if np.ma.is_masked(vectors):
+            problem = "masked entries"
+        given = np.asarray(vectors)
+        if given.dtype.kind == "O":
+            given = given.astype(np.float64)
+        if given.dtype.kind not in "fiub":  # complex numbers, strings, dates
+            problem = f"dtype {given.dtype}"
+    except (TypeError, ValueError) as error:
+        problem = error
+    if problem:
+        raise InvalidParameterError(
+            "vectors must be a matrix of real numbers, got "
+            f"{type(vectors).__name__}: {problem}."
+        )
+    return given
+
+
+def first_not_finite(vectors: np.ndarray) -> int | None:
+    """First row with NaN or an infinite value; None if there is none."""
+    for rows in gen_batches(len(vectors), 4096):  # bounds the temporary
+        finite = np.isfinite(vectors[rows]).all(axis=1)
+        if not finite.all():
+            return rows.start + int(np.argmin(finite))
+    return None
+
+
+def freeze(array: np.ndarray) -> np.ndarray:
+    """Read-only view of an array made read-only: its flag cannot be set back."""
+    array.flags.writeable = False
+    return array.view(np.ndarray)  # a memory map stays one, as the base
+
+
+def writable_by_others(array: np.ndarray) -> bool:
+    """Whether the memory can be written through the array or what it is a view of."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    try:
+        return owner is not None and not memoryview(owner).readonly
+    except TypeError:
+        return False

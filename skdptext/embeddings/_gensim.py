@@ -1,0 +1,73 @@
+"""From and to gensim."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skdptext.embeddings._subwords import SubwordVectors, check_subwords
+from skdptext.exceptions import InvalidParameterError
+
+Parts = tuple[Any, np.ndarray, SubwordVectors | None]
+
+
+def parts_of(model: Any) -> Parts:
+    """Words, vectors and subword vectors of a gensim model or its vectors."""
+    from gensim.models.fasttext import FastTextKeyedVectors
+    from gensim.models.keyedvectors import KeyedVectors
+
+    vectors = getattr(model, "wv", model)  # Word2Vec, FastText, Doc2Vec
+    if not isinstance(vectors, KeyedVectors):
+        raise InvalidParameterError(
+            "model must be a gensim KeyedVectors or a model with word vectors in "
+            f"`wv`, got {type(model).__name__}."
+        )
+    subwords = None
+    if isinstance(vectors, FastTextKeyedVectors) and vectors.bucket:
+        subwords = check_subwords(
+            vectors.vectors_ngrams, vectors.min_n, vectors.max_n, vectors.vector_size
+        )
+    return vectors.index_to_key, vectors.vectors, subwords
+
+
+def keyed_vectors(words: tuple[str, ...], vectors: np.ndarray) -> Any:
+    """gensim KeyedVectors around `vectors`, which are not copied."""
+    from gensim.models.keyedvectors import KeyedVectors
+
+    keyed = KeyedVectors(vector_size=vectors.shape[1])
+    keyed.vectors = vectors
+    keyed.index_to_key = list(words)
+    keyed.key_to_index = {word: i for i, word in enumerate(words)}
+    keyed.next_index = len(words)
+    return keyed
+
+
+def read_kv(path: Path, n_words: int | None) -> Parts:
+    """Parts of a file that gensim's ``save`` wrote; memory-mapped where it can be."""
+    from gensim.models.keyedvectors import KeyedVectors
+
+    try:
+        words, vectors, subwords = parts_of(KeyedVectors.load(str(path), mmap="r"))
+    except OSError:  # a side file is missing, or no right to read
+        raise
+    except (
+        AttributeError,
+        EOFError,
+        ImportError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+        pickle.UnpicklingError,
+    ) as error:
+        raise InvalidParameterError(
+            f"{path}: cannot be read as gensim KeyedVectors ({error})."
+        ) from error
+    if len(words) != len(vectors):
+        raise InvalidParameterError(
+            f"{path}: holds {len(words)} words but {len(vectors)} vectors."
+        )
+    return words[:n_words], vectors[:n_words], subwords

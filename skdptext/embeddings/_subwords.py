@@ -1,0 +1,66 @@
+"""fastText's vectors of character n-grams, from which unknown words get a vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skdptext.embeddings._checks import first_not_finite, freeze, writable_by_others
+from skdptext.exceptions import InvalidParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class SubwordVectors:
+    """Hashed n-gram vectors of a fastText model (Bojanowski et al., 2017).
+
+    Attributes
+    ----------
+    buckets : ndarray of shape (n_buckets, dim), float32, read-only
+        Vector of each hash value.
+    min_n, max_n : int
+        Shortest and longest n-gram, in characters, word boundaries included.
+    """
+
+    buckets: np.ndarray
+    min_n: int
+    max_n: int
+
+    def infer(self, word: str) -> np.ndarray | None:
+        """Mean of the word's n-gram vectors; None for a word without n-grams."""
+        from gensim.models.fasttext import ft_ngram_hashes
+
+        hashes = ft_ngram_hashes(word, self.min_n, self.max_n, len(self.buckets))
+        if not hashes:
+            return None
+        return self.buckets[hashes].sum(axis=0) / np.float32(len(hashes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.buckets, self.min_n, self.max_n)
+
+
+def _restore(buckets: np.ndarray, min_n: int, max_n: int) -> SubwordVectors:
+    """Frozen again: a pickled array comes back writeable, a mapped one mapped."""
+    return SubwordVectors(freeze(buckets), min_n, max_n)
+
+
+def check_subwords(buckets: Any, min_n: Any, max_n: Any, dim: int) -> SubwordVectors:
+    """Subword vectors that fit a table of `dim` dimensions, or what is wrong."""
+    buckets = np.ascontiguousarray(buckets, dtype=np.float32)
+    if buckets.ndim != 2 or buckets.shape[0] == 0 or buckets.shape[1] != dim:
+        raise InvalidParameterError(
+            f"subword vectors must be of shape (n_buckets, {dim}), got {buckets.shape}."
+        )
+    row = first_not_finite(buckets)
+    if row is not None:
+        raise InvalidParameterError(
+            f"subword vectors must be finite, got NaN or infinity in row {row}."
+        )
+    if not 0 <= int(min_n) <= int(max_n):
+        raise InvalidParameterError(
+            f"subword lengths must satisfy 0 <= min_n <= max_n, got {min_n}, {max_n}."
+        )
+    if writable_by_others(buckets):
+        buckets = buckets.copy()
+    return SubwordVectors(freeze(buckets), int(min_n), int(max_n))

@@ -1,0 +1,122 @@
+"""Writers of embedding files; a file is there whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from skdptext.embeddings._gensim import keyed_vectors
+from skdptext.embeddings._npz import write_npz
+from skdptext.embeddings._readers import check_path
+from skdptext.embeddings._subwords import SubwordVectors
+from skdptext.exceptions import InvalidParameterError
+
+# What separates words from numbers, so that no word can hold it
+_FORBIDDEN = {"text": " \t\n\r\x0b\x0c", "binary": " \n"}
+
+
+def write(
+    path: Any,
+    words: tuple[str, ...],
+    vectors: np.ndarray,
+    subwords: SubwordVectors | None,
+) -> None:
+    """Write the table in the format that the suffix names."""
+    path, suffix = check_path(path)
+    form = {".npz": "npz", ".kv": "kv", ".bin": "binary", ".bin.gz": "binary"}.get(
+        suffix, "text"
+    )
+    _check_writable(words, form, suffix)
+    if subwords is not None and form != "npz":
+        warnings.warn(
+            f"{suffix} files hold no subword vectors: {str(path)!r} will know the "
+            "table's words only. Save as .npz to keep them.",
+            UserWarning,
+            stacklevel=3,  # the caller of WordEmbedding.save
+        )
+    target = Path(os.path.realpath(path))  # through a link, as open() would
+    if form == "kv":
+        _write_kv(target, words, vectors)
+        return
+    with _replacing(target) as file:
+        if form == "npz":
+            write_npz(file, words, vectors, subwords)
+        elif suffix.endswith(".gz"):
+            # No name and time: equal tables give equal files
+            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                _write_rows(packed, form, words, vectors)
+        else:
+            _write_rows(file, form, words, vectors)
+
+
+def _check_writable(words: tuple[str, ...], form: str, suffix: str) -> None:
+    """Refuse words that would come back as others."""
+    for i, word in enumerate(words):
+        problem = None
+        try:
+            word.encode("utf-8")
+        except UnicodeEncodeError:
+            problem = "cannot be encoded in UTF-8"
+        if form == "npz" and word.endswith("\0"):
+            problem = "ends in a null character, which NumPy drops"
+        if form in _FORBIDDEN and (
+            not word or not set(word).isdisjoint(_FORBIDDEN[form])
+        ):
+            problem = "is empty or holds white space"
+        if problem:
+            raise InvalidParameterError(
+                f"words must be such that {suffix} can hold them, got {word!r} at "
+                f"position {i}, which {problem}."
+            )
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[IO[bytes]]:
+    """File beside `target` that takes its place once written without an error."""
+    # Not tempfile: its files are for the owner's eyes only, and stay so
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_rows(
+    file: Any, form: str, words: tuple[str, ...], vectors: np.ndarray
+) -> None:
+    file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
+    if form == "binary":
+        for word, row in zip(words, vectors.astype("<f4", copy=False), strict=True):
+            file.write(word.encode() + b" " + row.tobytes())
+        return
+    # Nine digits tell every float32 from every other
+    numbers = " ".join(["%.9g"] * vectors.shape[1])
+    for word, row in zip(words, vectors, strict=True):
+        file.write(f"{word} {numbers % tuple(row.tolist())}\n".encode())
+
+
+def _write_kv(target: Path, words: tuple[str, ...], vectors: np.ndarray) -> None:
+    """gensim's two files; the vectors in a file of their own can be mapped."""
+    folder = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    folder.mkdir()
+    try:
+        new = folder / target.name
+        keyed_vectors(words, vectors).save(str(new), separately=["vectors"])
+        side = f"{target.name}.vectors.npy"
+        os.replace(folder / side, target.with_name(side))
+        os.replace(new, target)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
