@@ -6,13 +6,12 @@ import re
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.embeddings import check_embedding
@@ -37,6 +36,7 @@ from skdptext.utils import (
     check_bags,
     check_flag,
     check_integer,
+    check_n_jobs,
     check_noise_state,
     check_option,
 )
@@ -100,21 +100,25 @@ class BaseWordPerturber(
             If a parameter or `X` breaks a rule.
         """
         self._check_parameters()
-        words: Any = None
-        counts = is_count_matrix(X)
-        if counts:
-            bags = self._validate_counts(X, reset=True)
-            words = getattr(self, "feature_names_in_", bags.shape[1])
-        embedding = check_embedding(self.embedding, one_hot_words=words)
-        if counts:
+        if is_count_matrix(X):
+            bags = check_array(X, accept_sparse="csr", dtype=np.float64)
+            names = list(getattr(X, "columns", ()))
+            named = bool(names) and all(isinstance(name, str) for name in names)
+            embedding = check_embedding(
+                self.embedding, one_hot_words=names if named else bags.shape[1]
+            )
             check_bags(bags, n_words=len(embedding), counts=True)
+            mechanism = self._make_mechanism(embedding_spectrum(embedding))
+            # Only now is anything written: a refused fit leaves no trace.
+            validate_data(self, X, skip_check_array=True)
         else:
+            embedding = check_embedding(self.embedding)
+            mechanism = self._make_mechanism(embedding_spectrum(embedding))
             self.n_features_in_ = len(embedding)
             self.__dict__.pop("feature_names_in_", None)
-        spectrum = embedding_spectrum(embedding)
-        self.mechanism_ = self._make_mechanism(spectrum)
+        self.mechanism_ = mechanism
         self.embedding_ = embedding
-        self.covariance_ = spectrum.covariance
+        self.covariance_ = mechanism.spectrum.covariance
         self.noise_factor_ = self.mechanism_.factor
         self._half_norms = half_squared_norms(embedding.vectors)
         self._warn_of_leaks()
@@ -134,12 +138,7 @@ class BaseWordPerturber(
         check_flag("lowercase", self.lowercase)
         check_noise_state(self.random_state)
         check_integer("verbose", self.verbose, low=0)
-        if self.n_jobs is not None and (
-            not isinstance(self.n_jobs, Integral) or self.n_jobs == 0
-        ):
-            raise InvalidParameterError(
-                f"n_jobs must be None or an integer other than 0, got {self.n_jobs!r}."
-            )
+        check_n_jobs(self.n_jobs)
         self._make_analyzer()
 
     def _make_analyzer(self) -> CountVectorizer:
@@ -172,10 +171,6 @@ class BaseWordPerturber(
             token_pattern=self.token_pattern if self.tokenizer is None else None,
             tokenizer=self.tokenizer,
         )
-
-    def _validate_counts(self, X: Any, *, reset: bool) -> sp.csr_array:
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-        return check_bags(X, counts=True)
 
     def _warn_of_leaks(self) -> None:
         """Say what is released beside the guarantee (Python shows it once)."""
@@ -276,7 +271,10 @@ class BaseWordPerturber(
         label = streams.label if streams.repeatable else None
         truncate = self.document_length if self.resize == "truncate" else None
         if is_count_matrix(X):
-            bags = self._validate_counts(X, reset=False)
+            bags = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+            bags = check_bags(bags, counts=True)
             return encode_counts(bags, self.embedding_, label=label, truncate=truncate)
         if self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix

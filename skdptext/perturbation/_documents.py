@@ -42,8 +42,7 @@ def is_count_matrix(X: Any) -> bool:
         first = X[0] if len(X) else ""
         if isinstance(first, list | tuple | np.ndarray) and len(first):
             return isinstance(first[0], Number)
-        for position, document in enumerate(X):
-            _check_document(document, position)
+        _check_all(X)
     return False
 
 
@@ -59,11 +58,22 @@ def _array_is_counts(X: Any) -> bool:
                 f"({what}, shape {tuple(array.shape)}). Select the column of texts."
             )
         return True
+    if len(array.shape) == 1 and getattr(array.dtype, "kind", "O") in "biufc":
+        raise InvalidParameterError(
+            f"{_EXPECTED}, got a 1-D array of numbers. Reshape your data with "
+            "X.reshape(1, -1) if it is the counts of one document."
+        )
     if len(array.shape) != 1:
         raise InvalidParameterError(
             f"{_EXPECTED}, got an array of shape {tuple(array.shape)}."
         )
+    _check_all(X)
     return False
+
+
+def _check_all(documents: Iterable[Any]) -> None:
+    for position, document in enumerate(documents):
+        _check_document(document, position)
 
 
 def _check_document(document: Any, position: int) -> None:

@@ -6,6 +6,7 @@ from skdptext.utils._validation import (
     check_bags,
     check_flag,
     check_integer,
+    check_n_jobs,
     check_option,
     check_real,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "check_bags",
     "check_flag",
     "check_integer",
+    "check_n_jobs",
     "check_noise_state",
     "check_option",
     "check_real",

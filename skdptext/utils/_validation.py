@@ -69,6 +69,16 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_n_jobs(value: Any) -> int | None:
+    """Return `value` if joblib can make a number of workers of it."""
+    wrong = isinstance(value, bool) or not isinstance(value, Integral) or value == 0
+    if value is not None and wrong:
+        raise InvalidParameterError(
+            f"n_jobs must be None or an integer other than 0, got {value!r}."
+        )
+    return value
+
+
 def check_bags(
     X: Any,
     *,
@@ -110,16 +120,16 @@ def check_bags(
     data = bags.data
     problem = None
     if not np.isfinite(data).all():
-        problem, bad = "finite", ~np.isfinite(data)
+        problem, bad = "finite entries", ~np.isfinite(data)
     elif (data < 0).any():
-        problem, bad = "non-negative", data < 0
+        problem, bad = "non-negative entries", data < 0
     elif counts and (data != np.floor(data)).any():
         problem, bad = "whole-number counts", data != np.floor(data)
     if problem is not None:
         first = int(np.flatnonzero(bad)[0])
         row = int(np.searchsorted(bags.indptr, first, side="right")) - 1
         raise InvalidParameterError(
-            f"{name} must hold {problem} entries only, got {data[first]:g} "
+            f"{name} must hold {problem} only, got {data[first]:g} "
             f"in row {row}, column {bags.indices[first]}."
             # scikit-learn's own wording, which its users and checks look for
             + (" Negative values in data passed to X." if "non-neg" in problem else "")
