@@ -1,6 +1,15 @@
 """Errors and warnings that skdptext issues."""
 
-__all__ = ["InvalidParameterError", "OutOfVocabularyWarning", "PrivacyLeakWarning"]
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = [
+    "EmptyDocumentWarning",
+    "InvalidParameterError",
+    "NoFeasibleCandidateError",
+    "OutOfVocabularyWarning",
+    "PrivacyLeakWarning",
+]
 
 
 class InvalidParameterError(ValueError, TypeError):
@@ -9,6 +18,23 @@ class InvalidParameterError(ValueError, TypeError):
     It is a `ValueError` and a `TypeError` at once, as scikit-learn's own parameter
     error is, so that callers need not guess which of the two a rule belongs to.
     """
+
+
+class NoFeasibleCandidateError(ValueError):
+    """No candidate of a search meets the constraints.
+
+    Attributes
+    ----------
+    cv_results : mapping
+        The scores of the search.
+    """
+
+    def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
+        super().__init__(message, cv_results)
+        self.cv_results = cv_results
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class PrivacyLeakWarning(UserWarning):
@@ -22,3 +48,7 @@ class PrivacyLeakWarning(UserWarning):
 
 class OutOfVocabularyWarning(UserWarning):
     """So many words are unknown to the embedding that it may be the wrong one."""
+
+
+class EmptyDocumentWarning(UserWarning):
+    """Documents hold no word, and are left out or answered without looking at them."""

@@ -1,1 +1,15 @@
-"""."""
+"""Distances between documents, and measures of what a perturber does."""
+
+from skdptext.metrics._words import (
+    find_perturber,
+    words_changed_scorer,
+    words_unchanged,
+    words_unchanged_scorer,
+)
+
+__all__ = [
+    "find_perturber",
+    "words_changed_scorer",
+    "words_unchanged",
+    "words_unchanged_scorer",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -22,10 +21,12 @@ from skdptext.exceptions import (
 )
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.mechanisms._covariance import Spectrum
+from skdptext.perturbation._analysis import make_vectorizer
 from skdptext.perturbation._documents import (
     EncodedDocuments,
     encode_counts,
     encode_documents,
+    encode_words,
     is_count_matrix,
 )
 from skdptext.perturbation._release import Release, as_bags, as_tokens
@@ -34,7 +35,6 @@ from skdptext.search import half_squared_norms
 from skdptext.utils import (
     NoiseStreams,
     check_bags,
-    check_flag,
     check_integer,
     check_n_jobs,
     check_noise_state,
@@ -58,7 +58,6 @@ class BaseWordPerturber(
     `_make_mechanism`; `_noise_parameters` lists what the mechanism depends on.
     """
 
-    # The parameters every subclass has.
     embedding: Any
     document_length: int | None
     resize: str
@@ -86,8 +85,7 @@ class BaseWordPerturber(
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Looked at only to refuse what `transform` would refuse; an iterator is
-            not consumed.
+            Only checked; an iterator is not consumed.
         y : ignored
 
         Returns
@@ -135,40 +133,16 @@ class BaseWordPerturber(
                 'output must be "text" with oov="keep", since an unknown word has no '
                 f"column, got output={self.output!r}."
             )
-        check_flag("lowercase", self.lowercase)
         check_noise_state(self.random_state)
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
-        self._make_analyzer()
+        self._make_vectorizer()
 
-    def _make_analyzer(self) -> CountVectorizer:
-        """scikit-learn's own way from a string to words."""
-        if self.tokenizer is not None and not callable(self.tokenizer):
-            raise InvalidParameterError(
-                f"tokenizer must be None or callable, got {self.tokenizer!r:.80}."
-            )
-        if self.tokenizer is None:
-            try:
-                re.compile(self.token_pattern)
-            except (TypeError, re.error) as error:
-                raise InvalidParameterError(
-                    "token_pattern must be a regular expression, got "
-                    f"{self.token_pattern!r:.80} ({error})."
-                ) from None
-        stop = self.stop_words
-        if isinstance(stop, str):
-            check_option("stop_words", stop, ("english",))
-        elif stop is not None and not (
-            isinstance(stop, Iterable) and all(isinstance(word, str) for word in stop)
-        ):
-            raise InvalidParameterError(
-                'stop_words must be None, "english" or a list of str, got '
-                f"{stop!r:.80}."
-            )
-        return CountVectorizer(
-            lowercase=bool(self.lowercase),
-            stop_words=stop if stop is None or isinstance(stop, str) else list(stop),
-            token_pattern=self.token_pattern if self.tokenizer is None else None,
+    def _make_vectorizer(self) -> CountVectorizer:
+        return make_vectorizer(
+            lowercase=self.lowercase,
+            stop_words=self.stop_words,
+            token_pattern=self.token_pattern,
             tokenizer=self.tokenizer,
         )
 
@@ -278,7 +252,7 @@ class BaseWordPerturber(
             return encode_counts(bags, self.embedding_, label=label, truncate=truncate)
         if self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        vectorizer = self._make_analyzer()
+        vectorizer = self._make_vectorizer()
         return encode_documents(
             X,
             self.embedding_,
@@ -315,39 +289,38 @@ class BaseWordPerturber(
         """
         self._check_ready()
         n_draws = check_integer("n_draws", n_draws, low=1)
-        if isinstance(words, str | bytes) or not isinstance(words, Iterable):
-            raise InvalidParameterError(
-                f"words must be an iterable of str, got {words!r:.80}."
-            )
-        tokens = list(words)
-        for token in tokens:
-            if not isinstance(token, str):
-                raise InvalidParameterError(f"words must be str, got {token!r:.80}.")
-        ids = self.embedding_.find(tokens)
-        if (ids < 0).any():
-            unknown = [t for t, i in zip(tokens, ids, strict=True) if i < 0]
-            raise InvalidParameterError(
-                f"words must be known to the embedding, got {len(unknown)} unknown, "
-                f"first {unknown[:5]}."
-            )
         streams = NoiseStreams(self.random_state, self._context("perturb_words"))
-        request = repr((n_draws, list(map(str, tokens)))).encode()
-        documents = EncodedDocuments(
-            codes=np.repeat(ids, n_draws),
-            offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
-            # by position too: equal words must not get equal draws
-            labels=[streams.label(b"%d " % i + request) for i in range(len(ids))]
-            if streams.repeatable
-            else [],
-            kept=[],
-            inferred=np.empty((0, self.embedding_.dim), dtype=np.float32),
-            n_unknown=0,
-            n_tokens=len(ids),
+        documents = encode_words(
+            words,
+            self.embedding_,
+            n_draws=n_draws,
+            label=streams.label if streams.repeatable else None,
         )
         codes, _ = self._release(streams).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        return self.embedding_.word_array[codes].reshape(len(ids), n_draws)
+        return self.embedding_.word_array[codes].reshape(-1, n_draws)
+
+    def known_words(self, X: Any) -> list[list[str]]:
+        """The words of each document that a release puts noise on.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+
+        Returns
+        -------
+        words : list of lists of str
+            As the embedding spells them, cut to `document_length` where documents are
+            truncated. They are private.
+        """
+        self._check_ready()
+        documents = self._encode(X, NoiseStreams(None, b""))
+        names = self.embedding_.word_array
+        return [
+            names[codes[(codes >= 0) & (codes < len(names))]].tolist()
+            for codes in np.split(documents.codes, documents.offsets[1:-1])
+        ][: len(documents.offsets) - 1]
 
     # -- what is promised, and scikit-learn's conventions ----------------------
 

@@ -13,7 +13,13 @@ import scipy.sparse as sp
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 
-__all__ = ["EncodedDocuments", "encode_counts", "encode_documents", "is_count_matrix"]
+__all__ = [
+    "EncodedDocuments",
+    "encode_counts",
+    "encode_documents",
+    "encode_words",
+    "is_count_matrix",
+]
 
 _EXPECTED = "Expected an iterable of documents (str or lists of str) or a count matrix"
 
@@ -247,6 +253,45 @@ def encode_counts(
                 labels.append(label(codes.astype("<i8").tobytes()))
     lengths.finish()
     return _Encoder(embedding, "drop").finish(parts, labels, int(X.sum()))
+
+
+def encode_words(
+    words: Iterable[str],
+    embedding: WordEmbedding,
+    *,
+    n_draws: int,
+    label: Callable[[bytes], bytes] | None = None,
+) -> EncodedDocuments:
+    """Read single words, each as a document of `n_draws` copies of it."""
+    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+        raise InvalidParameterError(
+            f"words must be an iterable of str, got {words!r:.80}."
+        )
+    tokens = list(words)
+    for token in tokens:
+        if not isinstance(token, str):
+            raise InvalidParameterError(f"words must be str, got {token!r:.80}.")
+    ids = embedding.find(tokens)
+    if (ids < 0).any():
+        unknown = [t for t, i in zip(tokens, ids, strict=True) if i < 0]
+        raise InvalidParameterError(
+            f"words must be known to the embedding, got {len(unknown)} unknown, "
+            f"first {unknown[:5]}."
+        )
+    labels = []
+    if label is not None:
+        # by position too: a word that occurs twice must not get its draws twice
+        request = repr((n_draws, list(map(str, tokens)))).encode()
+        labels = [label(b"%d " % i + request) for i in range(len(ids))]
+    return EncodedDocuments(
+        codes=np.repeat(ids, n_draws),
+        offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
+        labels=labels,
+        kept=[],
+        inferred=np.empty((0, embedding.dim), dtype=np.float32),
+        n_unknown=0,
+        n_tokens=len(ids),
+    )
 
 
 def _rows(X: sp.csr_array) -> Iterator[np.ndarray]:

@@ -130,7 +130,7 @@ class DPWordPerturber(BaseWordPerturber):
     >>> noisy.shape, int(noisy.sum())
     ((1, 4), 2)
     >>> print(f"{perturber.guarantee().exponent('good', 'great'):.2f}")
-    0.35
+    0.48
     """
 
     _noise_parameters = ("epsilon", "lam")

@@ -1,0 +1,185 @@
+"""How many words a perturber changes, as a number and as scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.perturbation import BaseWordPerturber
+from skdptext.utils import check_integer
+
+__all__ = [
+    "find_perturber",
+    "words_changed_scorer",
+    "words_unchanged",
+    "words_unchanged_scorer",
+]
+
+
+def find_perturber(estimator: Any) -> BaseWordPerturber:
+    """The one perturber in an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A perturber, or a pipeline, search or other meta-estimator that holds one; its
+        fitted part (``best_estimator_``, ``estimator_``) goes before the unfitted.
+
+    Returns
+    -------
+    perturber : BaseWordPerturber
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is none, or more than one.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from skdptext import DPWordPerturber
+    >>> from skdptext.metrics import find_perturber
+    >>> find_perturber(make_pipeline(DPWordPerturber(lam=0.2), MultinomialNB())).lam
+    0.2
+    """
+    found = list(_perturbers(estimator))
+    if len(found) != 1:
+        raise InvalidParameterError(
+            "estimator must hold exactly one word perturber, got "
+            f"{len(found)} in {type(estimator).__name__}."
+        )
+    return found[0][0]
+
+
+def _perturbers(
+    estimator: Any, before: tuple[Any, ...] = ()
+) -> Iterator[tuple[BaseWordPerturber, tuple[Any, ...]]]:
+    """Each perturber with the steps that its input passes through first."""
+    if isinstance(estimator, BaseWordPerturber):
+        yield estimator, before
+    elif isinstance(estimator, Pipeline):
+        for position, (_, step) in enumerate(estimator.steps):
+            earlier = tuple(s for _, s in estimator.steps[:position])
+            yield from _perturbers(step, before + earlier)
+    else:
+        for name in ("best_estimator_", "estimator_", "estimator"):
+            if hasattr(estimator, name):
+                yield from _perturbers(getattr(estimator, name), before)
+                return
+
+
+def words_unchanged(
+    perturber: BaseWordPerturber, X: Any, *, max_words: int | None = 2000
+) -> float:
+    """Share of the words of documents that come out of the noise unchanged.
+
+    Parameters
+    ----------
+    perturber : fitted DPWordPerturber
+    X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+    max_words : int or None, default=2000
+        Look at so many words, spread evenly over all documents, rather than at all.
+        The standard error is at most 1/(2 √max_words), that is 1.1 % at 2000.
+
+    Returns
+    -------
+    share : float in [0, 1]
+        An estimate of N_w / n_draws averaged over the words of `X` [1]_; NaN if no
+        word is known.
+
+    Notes
+    -----
+    *Privacy.* The share is computed from the documents themselves. A value that is
+    published, or used to choose ε on private documents, is outside the guarantee.
+
+    References
+    ----------
+    .. [1] Xu, Aggarwal, Feyisetan, Teissier (2020), section 5.1.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.metrics import words_unchanged
+    >>> embedding = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    >>> faithful = DPWordPerturber(embedding, epsilon=1e6, document_length=2)
+    >>> words_unchanged(faithful.fit([]), [["a", "b"]])
+    1.0
+    """
+    if max_words is not None:
+        max_words = check_integer("max_words", max_words, low=1)
+    words = list(chain.from_iterable(perturber.known_words(X)))
+    if not words:
+        return float("nan")
+    if max_words is not None and len(words) > max_words:
+        picks = np.linspace(0, len(words) - 1, max_words).astype(int)
+        words = [words[i] for i in picks]
+    noisy = perturber.perturb_words(words)[:, 0]
+    return float(np.mean(noisy == np.array(words, dtype=object)))
+
+
+def words_unchanged_scorer(estimator: Any, X: Any, y: Any = None) -> float:
+    """Scorer: `words_unchanged` of the perturber inside an estimator.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A perturber, or a pipeline or search that holds one.
+    X : documents
+        What the estimator is given.
+    y : ignored
+
+    Returns
+    -------
+    share : float in [0, 1]
+        Less is more private; to maximise privacy, use `words_changed_scorer`.
+
+    See Also
+    --------
+    skdptext.model_selection.best_under_constraint : Chooses by two scores at once.
+    """
+    perturber = find_perturber(estimator)
+    ((_, before),) = _perturbers(estimator)
+    for step in before:
+        if step is not None and not isinstance(step, str):  # "passthrough"
+            X = step.transform(X)
+    return words_unchanged(perturber, X)
+
+
+def words_changed_scorer(estimator: Any, X: Any, y: Any = None) -> float:
+    """Scorer: share of the words that the perturber inside an estimator changes.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A perturber, or a pipeline or search that holds one.
+    X : documents
+        What the estimator is given.
+    y : ignored
+
+    Returns
+    -------
+    share : float in [0, 1]
+        More is more private, at the same guarantee.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from sklearn.pipeline import Pipeline
+    >>> from skdptext import DPWordPerturber
+    >>> from skdptext.metrics import words_changed_scorer
+    >>> from skdptext.model_selection import best_under_constraint
+    >>> search = GridSearchCV(
+    ...     Pipeline([("perturb", DPWordPerturber()), ("classify", MultinomialNB())]),
+    ...     {"perturb__epsilon": [5, 10, 20], "perturb__lam": [0, 0.5, 1]},
+    ...     scoring={"accuracy": "accuracy", "changed": words_changed_scorer},
+    ...     refit=best_under_constraint(
+    ...         maximize="changed", subject_to={"accuracy": 0.8}))
+    """
+    return 1 - words_unchanged_scorer(estimator, X, y)

@@ -1,0 +1,63 @@
+"""From raw strings to words, by scikit-learn's own analyzers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_flag, check_option
+
+__all__ = ["make_vectorizer"]
+
+
+def make_vectorizer(
+    *, lowercase: Any, stop_words: Any, token_pattern: Any, tokenizer: Any
+) -> CountVectorizer:
+    """A `CountVectorizer` with these options, which are checked.
+
+    Its ``build_analyzer`` cuts strings into words, its ``get_stop_words`` gives the
+    words to leave out.
+    """
+    check_flag("lowercase", lowercase)
+    if tokenizer is not None and not callable(tokenizer):
+        raise InvalidParameterError(
+            f"tokenizer must be None or callable, got {tokenizer!r:.80}."
+        )
+    if tokenizer is None:
+        _check_pattern(token_pattern)
+    if isinstance(stop_words, str):
+        check_option("stop_words", stop_words, ("english",))
+    elif stop_words is not None:
+        if not isinstance(stop_words, Iterable) or not all(
+            isinstance(word, str) for word in stop_words
+        ):
+            raise InvalidParameterError(
+                'stop_words must be None, "english" or a list of str, got '
+                f"{stop_words!r:.80}."
+            )
+        stop_words = list(stop_words)
+    return CountVectorizer(
+        lowercase=bool(lowercase),
+        stop_words=stop_words,
+        token_pattern=token_pattern if tokenizer is None else None,
+        tokenizer=tokenizer,
+    )
+
+
+def _check_pattern(pattern: Any) -> None:
+    try:
+        groups = re.compile(pattern).groups
+    except (TypeError, re.error) as error:
+        raise InvalidParameterError(
+            "token_pattern must be a regular expression, got "
+            f"{pattern!r:.80} ({error})."
+        ) from None
+    if groups > 1:
+        raise InvalidParameterError(
+            "token_pattern must have at most one capturing group, got "
+            f"{pattern!r:.80} with {groups}."
+        )
