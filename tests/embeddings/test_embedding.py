@@ -1,0 +1,386 @@
+"""The table itself: what goes in, what cannot change, look-up, sub-tables, pickles."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import FunctionTransformer
+
+from skdptext import WordEmbedding
+from skdptext.embeddings import check_embedding, one_hot_embedding
+from skdptext.exceptions import InvalidParameterError
+
+WORDS = ["king", "queen", "apple"]
+ROWS = [[1.0, 0.0], [0.5, 0.25], [-2.0, 3.0]]
+
+
+@pytest.fixture
+def table():
+    return WordEmbedding(WORDS, ROWS)
+
+
+def test_holds_what_it_was_given(table):
+    assert table.words == tuple(WORDS)
+    assert table.vectors.dtype == np.float32
+    assert table.vectors.flags.c_contiguous
+    np.testing.assert_array_equal(table.vectors, ROWS)
+    assert (len(table), table.dim) == (3, 2)
+    assert "king" in table
+    assert "prince" not in table
+    assert list(table) == WORDS
+    np.testing.assert_array_equal(table["queen"], ROWS[1])
+    assert repr(table) == "WordEmbedding(3 words, 2 dimensions)"
+
+
+@pytest.mark.parametrize("word", ["prince", 0, None, ["king"]])
+def test_unknown_word_is_a_key_error(table, word):
+    with pytest.raises(KeyError, match="is not a word of the embedding"):
+        table[word]
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        np.array(ROWS),
+        np.array(ROWS, dtype=np.float16),
+        np.array(ROWS, dtype=">f4"),
+        np.asfortranarray(np.array(ROWS, dtype=np.float32)),
+        np.array(ROWS, dtype=np.float32).repeat(2, axis=0)[::2],
+        np.array(ROWS, dtype=object),
+        [[Fraction(x) for x in row] for row in ROWS],
+        np.ma.array(ROWS),
+        np.frombuffer(b"\0" + np.array(ROWS, "f4").tobytes(), "f4", offset=1).reshape(
+            3, 2
+        ),  # not aligned
+    ],
+    ids=["f8", "f2", "big", "fortran", "strided", "object", "frac", "ma", "unaligned"],
+)
+def test_any_real_matrix_is_stored_the_same(vectors):
+    table = WordEmbedding((word for word in WORDS), vectors)
+    assert table.vectors.dtype == np.dtype("=f4")
+    assert table.vectors.flags.c_contiguous
+    assert table.vectors.flags.aligned
+    np.testing.assert_array_equal(table.vectors, np.array(ROWS, dtype=np.float32))
+
+
+def test_integers_and_booleans_are_numbers():
+    assert WordEmbedding(["a"], np.array([[True, False]]))["a"].tolist() == [1.0, 0.0]
+    assert WordEmbedding(["a"], np.array([[3]], dtype=np.uint8))["a"].tolist() == [3.0]
+
+
+def test_numpy_words_become_plain_str():
+    table = WordEmbedding(np.array(WORDS), ROWS)
+    assert {type(word) for word in table.words} == {str}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("king", "words must be an iterable of str, got 'king'"),
+        (b"king", "words must be an iterable of str, got b'king'"),
+        (None, "words must be an iterable of str, got None"),
+        (7, "words must be an iterable of str, got 7"),
+        (np.array("king"), "words must be an iterable of str"),
+        ([], "words must hold at least one word, got none"),
+        (["a", b"b"], "words must be str, got b'b' at position 1"),
+        (["a", None], "words must be str, got None at position 1"),
+        (["a", "b", "a"], "words must be unique, got 'a' at positions 0 and 2"),
+    ],
+)
+def test_bad_words_are_refused(words, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        WordEmbedding(words, np.ones((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (np.ones(3), r"of shape \(n_words, dim >= 1\), got \(3,\)"),
+        (np.ones((3, 0)), r"of shape \(n_words, dim >= 1\), got \(3, 0\)"),
+        (np.ones((3, 2, 1)), r"got \(3, 2, 1\)"),
+        (np.ones((2, 2)), "one row per word, got 2 rows for 3 words"),
+        (np.array([[0, 1], [0, np.nan], [0, 0]]), r"got nan in row 1 \('queen'\)"),
+        (np.array([[0, 1], [0, 1], [-np.inf, 0]]), r"got -inf in row 2 \('apple'\)"),
+        (np.array([[0, 1], [1e39, 1], [0, 0]]), r"float32, got 1e\+39 in row 1"),
+        (np.ones((3, 2), dtype=complex), "real numbers, got ndarray: dtype complex128"),
+        (np.full((3, 2), "1"), "real numbers, got ndarray: dtype <U1"),
+        (np.full((3, 2), np.datetime64("2020-01-01")), "dtype datetime64"),
+        (np.full((3, 2), None, dtype=object), r"finite in float32, got nan in row 0"),
+        (np.full((3, 2), 1j, dtype=object), "real numbers, got ndarray"),
+        ([[1.0], [1.0, 2.0], [3.0]], "real numbers, got list"),
+        (sp.csr_array(np.ones((3, 2))), "real numbers, got csr_array"),
+        (np.ma.masked_equal(np.eye(3), 1), "MaskedArray: masked entries"),
+        (None, "vectors must be"),
+    ],
+)
+def test_bad_vectors_are_refused(vectors, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        WordEmbedding(WORDS, vectors)
+
+
+def test_first_bad_row_is_found_beyond_the_first_block():
+    vectors = np.zeros((9000, 1))
+    vectors[[8500, 8999]] = np.nan
+    with pytest.raises(InvalidParameterError, match=r"row 8500 \('w8500'\)"):
+        WordEmbedding([f"w{i}" for i in range(9000)], vectors)
+
+
+# -- nothing can change it ------------------------------------------------------------
+
+
+def test_attributes_cannot_be_set_or_deleted(table):
+    with pytest.raises(AttributeError, match="immutable; cannot set 'words'"):
+        table.words = ("a",)
+    with pytest.raises(AttributeError, match="immutable; cannot set 'new'"):
+        table.new = 1
+    with pytest.raises(AttributeError, match="immutable; cannot delete 'vectors'"):
+        del table.vectors
+
+
+def test_arrays_cannot_be_written(table):
+    for array in (table.vectors, table["king"], table.restrict(2).vectors):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9
+        with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+            array.flags.writeable = True
+    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+        table.restrict(["apple"]).vectors.flags.writeable = True
+    with pytest.raises(ValueError, match="read-only"):
+        table.word_array[0] = "x"
+
+
+def _plain(array):
+    return array, array
+
+
+def _read_only_view(array):
+    view = array.view()
+    view.flags.writeable = False
+    return view, array
+
+
+def _slice_of_view(array):
+    view = array[:]
+    view.flags.writeable = False
+    return view[:], array
+
+
+def _over_bytearray(array):
+    buffer = bytearray(array.tobytes())
+    view = np.frombuffer(buffer, np.float32).reshape(array.shape)
+    view.flags.writeable = False
+    return view, np.frombuffer(buffer, np.float32).reshape(array.shape)
+
+
+@pytest.mark.parametrize(
+    "make", [_plain, _read_only_view, _slice_of_view, _over_bytearray]
+)
+def test_the_callers_memory_is_not_shared_if_it_can_change(make):
+    given_array, writable = make(np.array(ROWS, dtype=np.float32))
+    table = WordEmbedding(WORDS, given_array)
+    writable[:] = 7
+    np.testing.assert_array_equal(table.vectors, np.array(ROWS, dtype=np.float32))
+    assert writable.flags.writeable  # nor is the caller's array locked
+
+
+def test_memory_that_cannot_change_is_not_copied(tmp_path, table):
+    assert np.shares_memory(WordEmbedding(WORDS, table.vectors).vectors, table.vectors)
+    frozen = np.frombuffer(np.array(ROWS, "f4").tobytes(), "f4").reshape(3, 2)
+    assert np.shares_memory(WordEmbedding(WORDS, frozen).vectors, frozen)
+    np.save(tmp_path / "v.npy", np.array(ROWS, dtype=np.float32))
+    for mode, shared in [("r", True), ("c", False), ("r+", False)]:
+        mapped = np.load(tmp_path / "v.npy", mmap_mode=mode)
+        vectors = WordEmbedding(WORDS, mapped).vectors
+        assert np.shares_memory(vectors, mapped) is shared
+        assert type(vectors) is np.ndarray
+
+
+# -- look-up ----------------------------------------------------------------------
+
+
+def test_find_tries_as_written_then_lower_then_capitalised():
+    table = WordEmbedding(["may", "May", "MAY", "paris", "Rome", "USA", "ß"], np.eye(7))
+    tokens = ["may", "May", "MAY", "mAY", "PARIS", "rome", "ROME", "usa", "Usa", ""]
+    assert table.find(tokens).tolist() == [0, 1, 2, 0, 3, 4, 4, -1, -1, -1]
+    assert table.find([]).tolist() == []
+    assert table.find([]).dtype == table.find(["x"]).dtype == np.int32
+    assert table.find(np.array(["Paris"])).tolist() == [3]
+
+
+@pytest.mark.parametrize("tokens", ["king", b"king"])
+def test_find_refuses_a_single_string(table, tokens):
+    with pytest.raises(InvalidParameterError, match="tokens must be a sequence of str"):
+        table.find(tokens)
+
+
+def test_word_array_takes_many_at_once(table):
+    assert table.word_array[[2, 0]].tolist() == ["apple", "king"]
+    assert table.word_array.dtype == object
+
+
+def test_count_vectorizer_columns_are_the_words():
+    table = WordEmbedding(["zebra", "apple", "king"], np.eye(3))
+    bags = CountVectorizer(vocabulary=table.words).fit_transform(
+        ["king apple king", "zebra unknown", ""]
+    )
+    assert bags.toarray().tolist() == [[0, 1, 2], [1, 0, 0], [0, 0, 0]]
+    for row, text in enumerate(["king apple king", "zebra"]):
+        ids = table.find(text.split())
+        assert np.bincount(ids, minlength=3).tolist() == bags[row].toarray()[0].tolist()
+
+
+def test_infer_without_subwords_is_look_up(table):
+    np.testing.assert_array_equal(table.infer("King"), ROWS[0])
+    assert table.infer("prince") is None
+    assert not table.has_subwords
+
+
+# -- restrict -----------------------------------------------------------------------
+
+
+def test_restrict_to_the_first_shares_memory(table):
+    first = table.restrict(np.int64(2))
+    assert first.words == ("king", "queen")
+    assert np.shares_memory(first.vectors, table.vectors)
+    assert "apple" not in first
+    assert table.restrict(3).words == table.words
+
+
+def test_restrict_to_words(table):
+    some = table.restrict(["apple", "king"])
+    assert some.words == ("apple", "king")
+    np.testing.assert_array_equal(some["apple"], ROWS[2])
+    assert some.find(["king", "queen"]).tolist() == [1, -1]
+    assert table.restrict({"apple", "king"}).words == ("king", "apple")
+    assert table.restrict(word for word in ["queen"]).words == ("queen",)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (0, "words_or_n must be an integer >= 1, got 0"),
+        (-1, "words_or_n must be an integer >= 1, got -1"),
+        (2.5, "words_or_n must be an integer >= 1, got 2.5"),
+        (True, "words_or_n must be an integer >= 1, got True"),
+        (None, "words_or_n must be an integer >= 1, got None"),
+        (4, r"words_or_n must be <= the number of words \(3\), got 4"),
+        ("king", "got the single string 'king'"),
+        ([], "at least one word"),
+        (["king", "king"], "words must be unique, got 'king' at positions 0 and 1"),
+        (["king", "prince", "pear"], r"got 2 unknown: \['prince', 'pear'\]"),
+        ({"king", 3}, "words must be str, got 3"),
+    ],
+)
+def test_restrict_refuses(table, wanted, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        table.restrict(wanted)
+
+
+# -- identity -----------------------------------------------------------------------
+
+
+def test_fingerprint_tells_tables_apart(table):
+    assert len(table.fingerprint) == 32
+    assert WordEmbedding(WORDS, ROWS).fingerprint == table.fingerprint
+    others = [
+        WordEmbedding(["king", "queen", "pear"], ROWS),
+        WordEmbedding(["queen", "king", "apple"], ROWS),
+        WordEmbedding(WORDS, np.array(ROWS) + [[0, 0], [0, 1e-6], [0, 0]]),
+        WordEmbedding(["a"], [[1.0, 2.0, 3.0, 4.0]]),
+        WordEmbedding(["a", "b"], [[1.0, 2.0], [3.0, 4.0]]),
+        table.restrict(2),
+        table.restrict(["king", "apple"]),
+    ]
+    prints = {other.fingerprint for other in others} | {table.fingerprint}
+    assert len(prints) == len(others) + 1
+    same = WordEmbedding(WORDS[:2], ROWS[:2])
+    assert table.restrict(2).fingerprint == same.fingerprint
+
+
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=4, unique=True), st.data())
+def test_fingerprint_depends_on_where_one_word_ends(words, data):
+    other = data.draw(
+        st.lists(st.text(max_size=3), min_size=1, max_size=4, unique=True)
+    )
+    tables = [WordEmbedding(w, np.zeros((len(w), 1))) for w in (words, other)]
+    same = tables[0].fingerprint == tables[1].fingerprint
+    assert same == (words == other)
+
+
+def test_copies_are_the_same_object(table):
+    assert copy.copy(table) is table
+    assert copy.deepcopy(table) is table
+    assert copy.deepcopy([table])[0] is table
+    estimator = FunctionTransformer(kw_args={"embedding": table})
+    assert clone(estimator).kw_args["embedding"] is table
+
+
+def test_a_pickle_opened_in_its_own_process_is_the_same_object(table):
+    assert pickle.loads(pickle.dumps(table)) is table
+    twin = WordEmbedding(WORDS, ROWS)  # equal, so it may stand for the other
+    assert pickle.loads(pickle.dumps(twin)) is table
+
+
+_OPEN = """
+import pickle, sys
+one, two = (pickle.loads(bytes.fromhex(sys.argv[1])) for _ in range(2))
+assert one is two
+assert one.words == ("king", "queen", "apple"), one.words
+assert one.find(["Queen"]).tolist() == [1]
+assert "fingerprint" in vars(one)
+assert one.fingerprint.hex() == sys.argv[2]
+del vars(one)["fingerprint"]
+assert one.fingerprint.hex() == sys.argv[2]
+try:
+    one.vectors.flags.writeable = True
+except ValueError:
+    print("ok", one.vectors.tolist())
+"""
+
+
+def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(table):
+    done = subprocess.run(
+        [sys.executable, "-c", _OPEN, pickle.dumps(table).hex()]
+        + [table.fingerprint.hex()],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
+    )
+    assert done.stdout == f"ok {ROWS}\n", done.stderr
+
+
+# -- the embedding parameter ----------------------------------------------------------
+
+
+def test_one_hot_words_are_equally_far():
+    for words in (4, np.int64(4), ["a", "b", "c", "d"]):
+        table = one_hot_embedding(words)
+        differences = table.vectors[:, None] - table.vectors[None]
+        distances = np.linalg.norm(differences, axis=2)
+        np.testing.assert_allclose(distances[~np.eye(4, dtype=bool)], np.sqrt(2))
+    assert one_hot_embedding(2).words == ("x0", "x1")
+    with pytest.raises(InvalidParameterError, match="words must be an integer >= 1"):
+        one_hot_embedding(0)
+
+
+def test_check_embedding(table):
+    assert check_embedding(table) is table
+    assert check_embedding("one-hot", one_hot_words=3).dim == 3
+    with pytest.raises(InvalidParameterError, match="needs a count matrix as input"):
+        check_embedding("one-hot")
+    for bad in (None, "onehot", ROWS):
+        with pytest.raises(InvalidParameterError, match="must be a WordEmbedding or"):
+            check_embedding(bad)
