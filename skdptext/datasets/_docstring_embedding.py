@@ -91,7 +91,7 @@ def load_docstring_embedding(
     path = Path(get_data_home(data_home)) / _cache_name(dim, min_count)
     embedding = _read(path, dim)
     if embedding is None:
-        embedding = _train(dim, min_count)
+        embedding = _train(load_docstrings().data, dim, min_count)
         write_atomically(path, lambda part: _write(part, embedding))
     if n_words is None:
         return embedding
@@ -112,10 +112,10 @@ def _tokens(text: str) -> list[str]:
     return [token for token in _TOKEN.findall(text.lower()) if not token.isdigit()]
 
 
-def _train(dim: int, min_count: int) -> WordEmbedding:
+def _train(texts: list[str], dim: int, min_count: int) -> WordEmbedding:
     from gensim.models import Word2Vec
 
-    sentences = [_tokens(text) for text in load_docstrings().data]
+    sentences = [_tokens(text) for text in texts]
     try:
         # More than one worker makes the order of updates, and so the bits, vary.
         model = Word2Vec(

@@ -235,7 +235,7 @@ def _walk() -> tuple[_Document, ...]:
             for name, text in _module_docs(module, seen_objects):
                 words = re.findall(r"\w+", _SIGNATURE.sub("", text).lower())
                 start = tuple(words[:_COPY_WORDS])
-                if len(start) < _COPY_WORDS or start in seen_texts:
+                if start in seen_texts:
                     continue
                 seen_texts.add(start)
                 topic = _topic(name, topic_of)

@@ -1,0 +1,366 @@
+"""The docstring corpus: what is in it, its labels, and that it repeats."""
+
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import MultinomialNB
+
+from skdptext.datasets import _docstrings, load_docstrings
+from skdptext.datasets._docstring_topics import AUTHORS, TOPICS
+from skdptext.exceptions import InvalidParameterError
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return load_docstrings()
+
+
+def _index(corpus, name):
+    return corpus.names.index(name)
+
+
+# -- the table of topics ---------------------------------------------------------
+
+
+def test_each_listed_path_has_one_topic():
+    paths = [path for listed in TOPICS.values() for path in listed]
+    assert len(paths) == len(set(paths))
+    assert {path.partition(".")[0] for path in paths} == set(AUTHORS)
+
+
+def test_no_listed_path_is_a_test_or_plotting_module():
+    for listed in TOPICS.values():
+        for path in listed:
+            assert not re.search(r"test|plot|matplotlib", path), path
+
+
+# -- the corpus ------------------------------------------------------------------
+
+
+def test_size_and_shape(corpus):
+    n = len(corpus.data)
+    assert 2_000 < n < 6_000
+    assert sum(len(text.split()) for text in corpus.data) > 600_000
+    assert corpus.target.shape == corpus.author.shape == (n,)
+    assert corpus.target.dtype.kind == corpus.author.dtype.kind == "i"
+    assert len(corpus.names) == len(set(corpus.names)) == n
+    assert corpus.target_names == sorted(TOPICS)
+    assert corpus.author_names == sorted(AUTHORS.values())
+    assert set(corpus.target) == set(range(len(TOPICS)))
+    assert set(corpus.author) == set(range(len(AUTHORS)))
+    assert corpus.frame is None
+    assert all(isinstance(text, str) for text in corpus.data)
+
+
+def test_order_is_that_of_the_names(corpus):
+    assert corpus.names == sorted(corpus.names)
+
+
+def test_every_document_is_long_enough(corpus):
+    assert min(len(text.split()) for text in corpus.data) >= 100
+
+
+def test_no_document_begins_like_another(corpus):
+    starts = [
+        tuple(re.findall(r"\w+", _docstrings._SIGNATURE.sub("", text).lower())[:25])
+        for text in corpus.data
+    ]
+    assert len(set(starts)) == len(starts)
+
+
+def test_most_topics_are_spread_over_libraries(corpus):
+    spread = [
+        len(set(corpus.author[corpus.target == topic])) for topic in range(len(TOPICS))
+    ]
+    assert sum(n > 1 for n in spread) >= len(TOPICS) - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "topic", "author"),
+    [
+        ("scipy.linalg.svd", "linear algebra", "scipy"),
+        ("numpy.linalg.svd", "linear algebra", "numpy"),
+        ("numpy.einsum", "linear algebra", "numpy"),
+        ("numpy.reshape", "arrays", "numpy"),
+        ("numpy.fft.fft", "signals and images", "numpy"),
+        ("sklearn.cluster.KMeans", "clustering", "scikit-learn"),
+        ("scipy.stats.wasserstein_distance", "optimal transport", "scipy"),
+        ("scipy.stats.ttest_ind", "statistics", "scipy"),
+        ("gensim.models.ldamodel.LdaModel.get_document_topics", "text", "gensim"),
+        ("ot.lp.emd2", "optimal transport", "POT"),
+        ("sklearn.linear_model.Ridge", "classification and regression", "scikit-learn"),
+    ],
+)
+def test_labels_of_known_objects(corpus, name, topic, author):
+    if name not in corpus.names:  # short in some version of its library
+        corpus = load_docstrings(min_words=1)
+    assert corpus.target_names[corpus.target[_index(corpus, name)]] == topic
+    assert corpus.author_names[corpus.author[_index(corpus, name)]] == author
+
+
+def test_texts_are_the_objects_own(corpus):
+    for name in ("numpy.linalg.svd", "scipy.special.gammainc", "sklearn.svm.SVC"):
+        module, _, attribute = name.rpartition(".")
+        value = getattr(importlib.import_module(module), attribute)
+        assert corpus.data[_index(corpus, name)] == inspect.cleandoc(value.__doc__)
+
+
+def test_methods_are_there_private_names_are_not(corpus):
+    assert (
+        "sklearn.pipeline.Pipeline.fit_transform" in load_docstrings(min_words=40).names
+    )
+    assert not [n for n in corpus.names if re.search(r"\._(?!_)|__", n)]
+
+
+def test_description_names_the_versions(corpus):
+    assert f"numpy {np.__version__}" in corpus.DESCR
+
+
+_PROBE = """
+import hashlib, socket, sys
+def refuse(*args, **kwargs):
+    raise AssertionError("network")
+socket.socket.connect = socket.create_connection = refuse
+import skdptext
+before = set(sys.modules)
+from skdptext.datasets import load_docstrings
+added = {m.split(".")[0] for m in set(sys.modules) - before}
+early = sorted(added & {"ot", "gensim", "pandas", "pooch", "requests", "matplotlib"})
+corpus = load_docstrings(min_words=1)
+bad = [m for m in sys.modules if m.startswith("matplotlib")
+       or m.split(".")[0] in ("scipy", "sklearn", "numpy", "gensim", "ot")
+       and ("tests" in m.split(".") or m.endswith(".plot"))]
+text = repr((corpus.names, corpus.data, list(corpus.target), list(corpus.author)))
+print(early, bad, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest())
+"""
+
+
+def test_repeats_in_a_fresh_process_in_silence(tmp_path):
+    """Whatever the hash seed; no warnings, tests, plotting or network on the way."""
+    outputs = []
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-W", "default", "-c", _PROBE],
+            env={"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stderr == ""
+        assert done.returncode == 0
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert outputs[0].startswith("[] [] ")
+
+
+def test_a_library_that_cannot_be_imported_is_left_out(monkeypatch):
+    real = importlib.import_module
+
+    def broken(path):
+        if path.partition(".")[0] == "ot":
+            raise RuntimeError("no backend")  # not an ImportError, as some raise
+        return real(path)
+
+    monkeypatch.setattr(_docstrings.importlib, "import_module", broken)
+    documents = _docstrings._walk.__wrapped__()
+    assert {d.author for d in documents} == set(AUTHORS.values()) - {"POT"}
+
+
+def test_a_distribution_that_is_not_installed_has_version_none(monkeypatch):
+    monkeypatch.setitem(AUTHORS, "nosuch", "no-such-distribution")
+    assert ("no-such-distribution", "none") in _docstrings.library_versions()
+
+
+def test_names_that_cannot_be_had_are_passed_over():
+    class Module(type(_docstrings)):
+        __all__ = ("gone", "shown")
+
+    def shown():
+        """Text."""
+
+    module = Module("numpy.made_up")
+    module.shown = shown
+    shown.__module__ = "numpy"
+    assert list(_docstrings._module_docs(module, set())) == [
+        ("numpy.made_up.shown", "Text.")
+    ]
+    shown.__module__ = "elsewhere"
+    assert list(_docstrings._module_docs(module, set())) == []
+
+
+def test_what_scipy_writes_at_random_is_settled():
+    text = "Use of ``{'b', 'a', 'c'}``.\n>>> f()\narray([0.1])  # may vary\nEnd."
+    assert _docstrings._settle(text) == "Use of ``{'a', 'b', 'c'}``.\n>>> f()\nEnd."
+
+
+# -- parameters ------------------------------------------------------------------
+
+
+def test_topics_and_authors_select_and_renumber(corpus):
+    part = load_docstrings(
+        topics=["text", "clustering"], authors=("scikit-learn", "POT")
+    )
+    assert part.target_names == ["clustering", "text"]
+    assert part.author_names == ["POT", "scikit-learn"]
+    expected = [
+        (name, text)
+        for name, text, topic, author in zip(
+            corpus.names, corpus.data, corpus.target, corpus.author, strict=True
+        )
+        if corpus.target_names[topic] in ("text", "clustering")
+        and corpus.author_names[author] in ("scikit-learn", "POT")
+    ]
+    assert list(zip(part.names, part.data, strict=True)) == expected
+    assert set(part.target) == set(part.author) == {0, 1}
+
+
+def test_min_words_selects_by_length(corpus):
+    part = load_docstrings(min_words=400)
+    expected = [text for text in corpus.data if len(text.split()) >= 400]
+    assert part.data == expected
+    assert len(load_docstrings(min_words=1).data) > len(corpus.data)
+
+
+_TEXT = """\
+func(a, b=1)
+
+Does numpy things like NumPy, np.dot and scikit-learn; pot is a word, ot.emd is not.
+
+.. versionadded:: 1.2
+
+Parameters
+----------
+a : array_like of shape (n,)
+    The first.
+b, c : int, default=1
+    The others.
+
+Notes
+-----
+Note that this : is no declaration? It is prose.
+
+>>> np.eye(1)
+array([[1.]])
+
+Prose again.
+
+Examples
+--------
+>>> func(1)
+2
+
+More about it.
+
+References
+----------
+.. [1] A paper.
+"""
+
+
+@pytest.mark.parametrize(
+    ("remove", "gone", "kept"),
+    [
+        (
+            ["examples"],
+            ["Examples", ">>>", "array([", "More about it"],
+            ["func(a, b=1)", "Parameters\n---", "References\n---", "A paper", "Prose"],
+        ),
+        (
+            ["headers"],
+            ["Parameters", "-----", "versionadded", "References"],
+            ["func(a, b=1)", ">>> func(1)", "A paper", "a : array_like"],
+        ),
+        (
+            ["signatures"],
+            ["func(a, b=1)", "array_like", "b, c :"],
+            ["The first.", "The others.", "Parameters\n---", ">>> func(1)"],
+        ),
+        (
+            ["names"],
+            ["numpy", "NumPy", "np.", "scikit", "ot.emd"],
+            ["func(a, b=1)", ">>> func(1)", "emd is not", "things like"],
+        ),
+    ],
+)
+def test_remove_strips_what_it_names_and_no_more(remove, gone, kept):
+    text = _docstrings._strip(_TEXT, frozenset(remove))
+    for part in gone:
+        assert part not in text
+    for part in kept:
+        assert part in text
+
+
+def test_remove_acts_on_the_corpus_before_min_words(corpus):
+    part = load_docstrings(remove=["examples", "headers", "names", "signatures"])
+    whole = "\n".join(part.data)
+    assert ">>>" not in whole
+    assert not re.search(r"\b(numpy|scipy|sklearn|gensim)\b", whole)
+    assert not re.search(r"^Parameters\n-+$", whole, re.MULTILINE)
+    assert min(len(text.split()) for text in part.data) >= 100
+    assert len(part.data) < len(corpus.data)
+    assert set(part.names) < set(corpus.names)
+
+
+def test_pairs_and_frames(corpus):
+    data, target = load_docstrings(return_X_y=True)
+    assert data == corpus.data
+    np.testing.assert_array_equal(target, corpus.target)
+    framed = load_docstrings(as_frame=True)
+    assert list(framed.frame.columns) == ["text", "name", "author", "target"]
+    assert framed.data.tolist() == corpus.data
+    assert framed.target.tolist() == corpus.target.tolist()
+    assert framed.frame["name"].tolist() == corpus.names
+    X, y = load_docstrings(return_X_y=True, as_frame=True)
+    assert X.tolist() == data
+    assert y.tolist() == target.tolist()
+
+
+def test_as_frame_without_pandas_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"Install pandas to use as_frame=True"):
+        load_docstrings(as_frame=True)
+
+
+def test_calls_do_not_share_their_lists(corpus):
+    again = load_docstrings()
+    again.data.clear()
+    again.names.clear()
+    assert len(load_docstrings().data) == len(corpus.data) > 0
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"topics": "text"}, r"topics must be an iterable of names .*got 'text'"),
+        ({"topics": ["algebra"]}, r"topics must be .*'linear algebra'.*got 'algebra'"),
+        ({"authors": ["sklearn"]}, r"authors must be .*'scikit-learn'.*got 'sklearn'"),
+        ({"authors": 3}, r"authors must be an iterable .*got 3"),
+        ({"authors": [["POT"]]}, r"authors must be .*got \['POT'\]"),
+        ({"remove": None}, r"remove must be an iterable .*got None"),
+        ({"remove": ["code"]}, r"remove must be .*'examples'.*got 'code'"),
+        ({"min_words": 0}, r"min_words must be an integer >= 1, got 0"),
+        ({"min_words": 10**9}, r"No document is left.*min_words=1000000000"),
+        ({"topics": []}, r"No document is left.*topics=\[\]"),
+        ({"return_X_y": 1}, r"return_X_y must be True or False, got 1"),
+        ({"as_frame": "yes"}, r"as_frame must be True or False, got 'yes'"),
+    ],
+)
+def test_bad_parameters_are_named(kwargs, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        load_docstrings(**kwargs)
+
+
+def test_topics_can_be_told_apart(corpus):
+    """Naive Bayes: 0.91 with the versions of 2026; a random label would give 0.06."""
+    counts = CountVectorizer(token_pattern=r"\b\w\w+\b", min_df=3)
+    X = counts.fit_transform(corpus.data)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    scores = cross_val_score(MultinomialNB(alpha=0.1), X, corpus.target, cv=folds)
+    assert scores.mean() >= 0.75

@@ -1,0 +1,165 @@
+"""Synthetic embeddings and documents."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from skdptext import WordEmbedding
+from skdptext.datasets import make_documents, make_embedding
+from skdptext.exceptions import InvalidParameterError
+
+
+@given(
+    n_words=st.integers(1, 60),
+    dim=st.integers(1, 9),
+    share=st.floats(0, 1),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=30, deadline=None)
+def test_embedding_is_of_the_size_asked_and_repeats(n_words, dim, share, seed):
+    n_clusters = max(1, int(share * n_words))
+    kwargs = {"n_clusters": n_clusters, "random_state": seed}
+    first = make_embedding(n_words, dim, **kwargs)
+    assert first.vectors.shape == (n_words, dim)
+    assert first.words == tuple(f"w{i}" for i in range(n_words))
+    assert make_embedding(n_words, dim, **kwargs).fingerprint == first.fingerprint
+
+
+def test_seeds_differ_and_a_generator_moves_on():
+    first, second = (make_embedding(30, 4, random_state=seed) for seed in (0, 1))
+    assert first.fingerprint != second.fingerprint
+    rng = np.random.default_rng(0)
+    drawn = [make_embedding(30, 4, random_state=rng).fingerprint for _ in range(2)]
+    assert drawn[0] == first.fingerprint != drawn[1]
+    fresh = [make_embedding(30, 4).fingerprint for _ in range(2)]
+    assert fresh[0] != fresh[1]
+
+
+def test_embedding_is_anisotropic_off_the_axes_and_of_the_scale_promised():
+    embedding = make_embedding(2000, 10, n_clusters=500, random_state=0)
+    covariance = np.cov(embedding.vectors, rowvar=False)
+    values = np.linalg.eigvalsh(covariance)
+    assert np.sqrt(values[-1] / values[0]) == pytest.approx(10, rel=0.3)
+    assert np.trace(covariance) == pytest.approx(10, rel=0.4)
+    off = covariance - np.diag(np.diag(covariance))
+    assert np.abs(off).max() > 0.1
+
+
+def test_first_words_are_crowded_and_last_ones_alone():
+    embedding = make_embedding(400, 10, random_state=0)
+    vectors = embedding.vectors.astype(float)
+    distance = np.linalg.norm(vectors[:, None] - vectors, axis=2)
+    np.fill_diagonal(distance, np.inf)
+    nearest = distance.min(axis=1)
+    assert np.median(nearest[-100:]) > 4 * np.median(nearest[:100])
+
+
+def test_clusters_are_consecutive_and_of_equal_size():
+    """The first cluster, 0.05 wide, holds the first tenth of the words and no more."""
+    embedding = make_embedding(100, 20, n_clusters=10, random_state=0)
+    vectors = embedding.vectors.astype(float)
+    distance = np.linalg.norm(vectors - vectors[0], axis=1)
+    assert distance[:10].max() < 0.3 * distance[10:].min()
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_embedding(200, 10, random_state=0)
+
+
+def test_documents_have_the_length_asked_and_known_words(table):
+    documents, topics = make_documents(table, 20, 4, length=7, random_state=0)
+    assert {len(document) for document in documents} == {7}
+    assert topics.shape == (20,)
+    assert set(topics) <= set(range(4))
+    assert all(type(word) is str for document in documents for word in document)
+    assert all(word in table for document in documents for word in document)
+
+
+def test_lengths_between_both_ends(table):
+    documents, _ = make_documents(table, 200, 2, length=(0, 3), random_state=0)
+    assert {len(document) for document in documents} == {0, 1, 2, 3}
+
+
+def test_documents_repeat(table):
+    first, second, other = (
+        make_documents(table, 9, 3, random_state=seed) for seed in (5, 5, 6)
+    )
+    assert first[0] == second[0]
+    np.testing.assert_array_equal(first[1], second[1])
+    assert first[0] != other[0]
+
+
+def test_words_follow_the_distance_to_the_anchor():
+    """Chi-square on a table of three words; false alarm 1e-6."""
+    line = WordEmbedding(["a", "b", "c"], [[0.0], [1.0], [3.0]])
+    # All words can be the anchor: tell which by the draw of a concentrated topic
+    (sharp,), _ = make_documents(
+        line, 1, 1, length=5, concentration=1e6, random_state=3
+    )
+    anchor = line.words.index(sharp[0])
+    (document,), _ = make_documents(line, 1, 1, length=20_000, random_state=3)
+    squared = (line.vectors[:, 0].astype(float) - line.vectors[anchor, 0]) ** 2
+    weight = np.exp(-squared / (2 * np.median(squared)))
+    seen = [document.count(word) for word in line.words]
+    expected = 20_000 * weight / weight.sum()
+    assert chisquare(seen, expected).pvalue > 1e-6
+
+
+def test_concentration_zero_is_uniform(table):
+    """Chi-square; false alarm 1e-6."""
+    (document,), _ = make_documents(
+        table, 1, 1, length=20_000, concentration=0, random_state=0
+    )
+    seen = [document.count(word) for word in table.words]
+    assert chisquare(seen).pvalue > 1e-6
+
+
+def test_words_all_in_one_place_and_no_documents():
+    heap = WordEmbedding(["a", "b"], np.ones((2, 3)))
+    documents, _ = make_documents(heap, 1, 2, length=200, random_state=0)
+    assert set(documents[0]) == {"a", "b"}
+    documents, topics = make_documents(heap, 0, 1)
+    assert documents == []
+    assert topics.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
+        ({"dim": 1.5}, r"dim must be an integer >= 1, got 1\.5"),
+        ({"n_clusters": 0}, "n_clusters must be an integer >= 1, got 0"),
+        ({"n_words": 3, "n_clusters": 4}, r"n_clusters must be <= n_words \(3\)"),
+        ({"random_state": -1}, "random_state must be an integer >= 0, .* got -1"),
+        ({"random_state": True}, "random_state must be .* got True"),
+        ({"random_state": np.random}, "random_state must be"),
+    ],
+)
+def test_bad_parameters_of_embedding(kwargs, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        make_embedding(**kwargs)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"embedding": "one-hot"}, "embedding must be a WordEmbedding, got 'one-hot'"),
+        ({"n_documents": -1}, "n_documents must be an integer >= 0, got -1"),
+        ({"n_topics": 0}, "n_topics must be an integer >= 1, got 0"),
+        ({"n_topics": 201}, r"n_topics must be <= the number of words \(200\)"),
+        ({"length": -1}, "length must be an integer >= 0, got -1"),
+        ({"length": (3, 2)}, r"length must be .* pair .* got \(3, 2\)"),
+        ({"length": (1, 2, 3)}, r"length must be .* pair"),
+        ({"length": (1, 2.5)}, r"length must be an integer >= 0, got 2\.5"),
+        ({"length": "ab"}, r"length must be an integer >= 0, got 'ab'"),
+        ({"concentration": -0.5}, "concentration must be a finite number >= 0"),
+        ({"concentration": np.inf}, "concentration must be a finite number >= 0"),
+        ({"random_state": "x"}, "random_state must be .* got 'x'"),
+    ],
+)
+def test_bad_parameters_of_documents(table, kwargs, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        make_documents(**{"embedding": table, **kwargs})
