@@ -1,0 +1,240 @@
+"""From and to gensim; fastText's subword vectors."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from gensim.models import Doc2Vec, FastText, KeyedVectors, Word2Vec
+from gensim.models.doc2vec import TaggedDocument
+from gensim.models.fasttext import FastTextKeyedVectors, load_facebook_model
+from gensim.test.utils import common_texts, datapath
+
+from skdptext import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+
+UNKNOWN = ["internationalise", "Computers", "Ünïcode", "преступ", "東京都", "x", "a b"]
+
+
+@pytest.fixture(scope="module")
+def fasttext():
+    return FastText(
+        common_texts, vector_size=6, min_count=1, bucket=50, epochs=1, seed=1, workers=1
+    )
+
+
+@pytest.fixture(scope="module")
+def table(fasttext):
+    return WordEmbedding.from_gensim(fasttext)
+
+
+def mapped(array):
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
+def test_models_and_their_vectors():
+    documents = [TaggedDocument(text, [i]) for i, text in enumerate(common_texts)]
+    for model in (
+        Word2Vec(common_texts, vector_size=5, min_count=1, workers=1),
+        Doc2Vec(documents, vector_size=5, min_count=1, workers=1),
+    ):
+        for given in (model, model.wv):
+            table = WordEmbedding.from_gensim(given)
+            assert list(table.words) == model.wv.index_to_key
+            np.testing.assert_array_equal(table.vectors, model.wv.vectors)
+            assert not table.has_subwords
+
+
+def test_training_on_does_not_change_the_table(fasttext):
+    model = pickle.loads(pickle.dumps(fasttext))
+    table = WordEmbedding.from_gensim(model)
+    before = table.vectors.copy(), table.infer("unheard")
+    model.wv.vectors[:] = 7
+    model.wv.vectors_ngrams[:] = 7
+    np.testing.assert_array_equal(table.vectors, before[0])
+    np.testing.assert_array_equal(table.infer("unheard"), before[1])
+
+
+@pytest.mark.parametrize("model", [None, "model", {"a": [1.0]}, np.eye(2)])
+def test_other_things_are_refused(model):
+    with pytest.raises(InvalidParameterError, match="model must be a gensim KeyedVec"):
+        WordEmbedding.from_gensim(model)
+
+
+def test_gensim_tables_that_break_a_rule():
+    keyed = KeyedVectors(vector_size=2, count=3)
+    with pytest.raises(InvalidParameterError, match="words must be str, got None"):
+        WordEmbedding.from_gensim(keyed)
+    keyed = KeyedVectors(vector_size=2)
+    keyed.add_vectors([1, 2], np.eye(2))
+    with pytest.raises(InvalidParameterError, match="words must be str, got 1"):
+        WordEmbedding.from_gensim(keyed)
+
+
+def test_to_gensim_is_a_working_copy():
+    table = WordEmbedding(["a", "b", "c"], [[0, 1], [1, 0], [0.1, 1]])
+    keyed = table.to_gensim()
+    assert keyed.most_similar("a")[0][0] == "c"
+    assert keyed.key_to_index == {"a": 0, "b": 1, "c": 2}
+    keyed.add_vectors(["d"], np.ones((1, 2), dtype=np.float32))
+    keyed.vectors[0] = 9
+    assert table["a"].tolist() == [0, 1]
+    back = WordEmbedding.from_gensim(table.to_gensim())
+    assert back.fingerprint == table.fingerprint
+
+
+# -- subwords -----------------------------------------------------------------------
+
+
+def test_unknown_words_get_gensims_vector(fasttext, table):
+    assert table.has_subwords
+    assert repr(table) == "WordEmbedding(12 words, 6 dimensions, with subwords)"
+    for word in UNKNOWN:
+        assert word not in table
+        np.testing.assert_array_equal(table.infer(word), fasttext.wv[word])
+        assert table.infer(word).dtype == np.float32
+    np.testing.assert_array_equal(table.infer("human"), fasttext.wv["human"])
+    # what `find` finds comes first
+    np.testing.assert_array_equal(table.infer("Human"), fasttext.wv["human"])
+
+
+@pytest.mark.parametrize("name", ["lee_fasttext_new.bin", "crime-and-punishment.bin"])
+def test_facebooks_models(name):
+    model = load_facebook_model(datapath(name))
+    table = WordEmbedding.from_gensim(model)
+    for word in UNKNOWN:
+        if word not in table:
+            np.testing.assert_array_equal(table.infer(word), model.wv[word])
+
+
+def test_a_word_without_n_grams_has_no_vector():
+    model = FastText(
+        common_texts, vector_size=3, min_count=1, bucket=9, min_n=5, max_n=6, workers=1
+    )
+    table = WordEmbedding.from_gensim(model)
+    assert table.infer("q") is None  # "<q>" is shorter than five
+    assert table.infer("qqq") is not None
+
+
+def test_fasttext_without_subwords():
+    model = FastText(common_texts, vector_size=3, min_count=1, bucket=0, workers=1)
+    table = WordEmbedding.from_gensim(model)
+    assert not table.has_subwords
+    assert table.infer("unheard") is None
+
+
+def test_subwords_are_part_of_the_identity(table):
+    plain = WordEmbedding(table.words, table.vectors)
+    assert plain.fingerprint != table.fingerprint
+    other = FastText(
+        common_texts, vector_size=6, min_count=1, bucket=50, epochs=1, seed=2, workers=1
+    )
+    twin = FastText(
+        common_texts, vector_size=6, min_count=1, bucket=50, epochs=1, seed=1, workers=1
+    )
+    assert WordEmbedding.from_gensim(other).fingerprint != table.fingerprint
+    assert WordEmbedding.from_gensim(twin).fingerprint == table.fingerprint
+    assert pickle.loads(pickle.dumps(table)) is table
+
+
+def test_sub_tables_keep_the_subwords(fasttext, table):
+    for part in (table.restrict(3), table.restrict(["human", "trees"])):
+        np.testing.assert_array_equal(part.infer("unheard"), fasttext.wv["unheard"])
+        assert part.has_subwords
+
+
+def test_subwords_are_frozen(table):
+    buckets = table._subwords.buckets
+    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+        buckets.flags.writeable = True
+    with pytest.raises(AttributeError):
+        table._subwords.min_n = 1
+
+
+def test_subwords_survive_a_pickle_to_another_process(tmp_path, table):
+    (tmp_path / "t.pkl").write_bytes(pickle.dumps(table))
+    code = (
+        "import pickle; t = pickle.load(open('t.pkl', 'rb'));"
+        "print(t.infer('unheard').tolist(), t._subwords.buckets.flags.writeable);"
+        "del vars(t)['fingerprint']; print(t.fingerprint.hex())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
+    )
+    expected = f"{table.infer('unheard').tolist()} False\n{table.fingerprint.hex()}\n"
+    assert done.stdout == expected, done.stderr
+
+
+def test_npz_keeps_subwords_and_maps_them(tmp_path, fasttext, table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table.save(tmp_path / "t.npz")
+    back = WordEmbedding.load(tmp_path / "t.npz")
+    assert back.fingerprint == table.fingerprint
+    assert mapped(back._subwords.buckets)
+    np.testing.assert_array_equal(back.infer("unheard"), fasttext.wv["unheard"])
+    first = WordEmbedding.load(tmp_path / "t.npz", n_words=2)
+    np.testing.assert_array_equal(first.infer("unheard"), fasttext.wv["unheard"])
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".vec.gz", ".bin", ".kv"])
+def test_other_formats_say_that_they_drop_subwords(tmp_path, table, suffix):
+    with pytest.warns(UserWarning, match="hold no subword vectors") as caught:
+        table.save(tmp_path / f"t{suffix}")
+    assert caught[0].filename == __file__
+    back = WordEmbedding.load(tmp_path / f"t{suffix}")
+    assert not back.has_subwords
+    np.testing.assert_array_equal(back.vectors, table.vectors)
+
+
+def test_a_kv_that_gensims_fasttext_saved(tmp_path, fasttext, table):
+    fasttext.wv.save(str(tmp_path / "t.kv"), separately=["vectors_ngrams"])
+    back = WordEmbedding.load(tmp_path / "t.kv")
+    assert mapped(back._subwords.buckets)
+    assert back.words == table.words
+    np.testing.assert_allclose(back.vectors, table.vectors, rtol=1e-5)
+    np.testing.assert_array_equal(back.infer("unheard"), fasttext.wv["unheard"])
+
+
+@pytest.mark.parametrize(
+    ("buckets", "lengths", "message"),
+    [
+        (np.ones((4, 3)), (3, 6), r"shape \(n_buckets, 2\), got \(4, 3\)"),
+        (np.ones((0, 2)), (3, 6), r"shape \(n_buckets, 2\), got \(0, 2\)"),
+        (np.ones(2), (3, 6), r"shape \(n_buckets, 2\), got \(2,\)"),
+        (np.array([[1, 2], [np.nan, 1]]), (3, 6), "NaN or infinity in row 1"),
+        (np.ones((4, 2)), (6, 3), "0 <= min_n <= max_n, got 6, 3"),
+        (np.ones((4, 2)), (3, 6, 9), "too many values"),
+    ],
+)
+def test_bad_subwords_in_a_file(tmp_path, buckets, lengths, message):
+    np.savez(
+        tmp_path / "t.npz",
+        words=["a", "b"],
+        vectors=np.eye(2),
+        subword_buckets=buckets,
+        subword_lengths=lengths,
+    )
+    with pytest.raises(InvalidParameterError, match=message):
+        WordEmbedding.load(tmp_path / "t.npz")
+
+
+def test_bad_subwords_in_gensim():
+    keyed = FastTextKeyedVectors(vector_size=2, min_n=3, max_n=6, bucket=4)
+    keyed.add_vectors(["a"], np.ones((1, 2)))
+    keyed.vectors_ngrams = np.full((4, 2), np.nan)
+    with pytest.raises(InvalidParameterError, match="subword vectors must be finite"):
+        WordEmbedding.from_gensim(keyed)

@@ -1,0 +1,124 @@
+"""One table in memory, however many estimators and workers use it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skdptext import WordEmbedding
+
+SEEN: list[WordEmbedding] = []
+
+
+def describe(table):
+    """Process, mapped file, whether writeable, a checksum."""
+    array, name = table.vectors, "none"
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            name = str(array.filename)
+        array = array.base
+    flags = table.vectors.flags
+    return os.getpid(), name, flags.writeable, float(table.vectors[-1].sum())
+
+
+class Averager(TransformerMixin, BaseEstimator):
+    """Mean vector of the words of each bag; notes the table it was given."""
+
+    def __init__(self, embedding=None, *, factor=1.0, log=None):
+        self.embedding = embedding
+        self.factor = factor
+        self.log = log
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        SEEN.append(self.embedding)
+        if self.log is not None:
+            fields = map(str, describe(self.embedding))
+            Path(self.log, uuid.uuid4().hex).write_text("\t".join(fields))
+        return self
+
+    def transform(self, X):
+        return self.factor * (X @ self.embedding.vectors[: X.shape[1]])
+
+
+@pytest.fixture(scope="module")
+def large():
+    vectors = np.random.default_rng(0).normal(size=(30_000, 300)).astype(np.float32)
+    return WordEmbedding([f"w{i}" for i in range(30_000)], vectors)
+
+
+def search(table, **options):
+    """25 candidates, two folds."""
+    X = np.random.default_rng(1).integers(0, 2, size=(40, 5)).astype(float)
+    grid = {
+        "averager__factor": [0.5, 1.0, 2.0, 3.0, 4.0],
+        "logisticregression__C": [0.1, 0.3, 1.0, 3.0, 10.0],
+    }
+    pipeline = make_pipeline(
+        Averager(table, log=options.pop("log", None)), LogisticRegression(max_iter=10)
+    )
+    found = GridSearchCV(pipeline, grid, cv=2, error_score="raise", **options)
+    with pytest.warns():  # few iterations are enough here
+        found.fit(X, np.tile([0, 1], 20))
+    assert len(found.cv_results_["params"]) == 25
+    return found
+
+
+def test_a_grid_search_holds_one_table(large):
+    SEEN.clear()
+    found = search(large)
+    assert len(SEEN) == 51
+    assert all(seen is large for seen in SEEN)
+    assert found.best_estimator_[0].embedding is large
+    assert clone(found).estimator[0].embedding is large
+
+
+def test_workers_map_one_file_of_a_table_in_memory(large, tmp_path):
+    found = search(large, n_jobs=2, log=tmp_path)
+    assert found.best_estimator_[0].embedding is large
+    logged = [file.read_text().split("\t") for file in tmp_path.iterdir()]
+    workers = [line for line in logged if int(line[0]) != os.getpid()]
+    assert len(workers) == 50
+    names = {name for _, name, _, _ in workers}
+    assert len(names) == 1  # one copy for all of them
+    assert names != {"none"}
+    expected = str(float(large.vectors[-1].sum()))
+    assert {tuple(line[2:]) for line in workers} == {("False", expected)}
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".kv"])
+def test_workers_map_the_very_file_of_a_mapped_table(large, tmp_path, suffix):
+    path = tmp_path / f"large{suffix}"
+    # New words: a worker may still hold a table equal to one of another test
+    words = [word + suffix for word in large.words]
+    WordEmbedding(words, large.vectors).save(path)
+    table = WordEmbedding.load(path)
+    for part in (table, table.restrict(20_000)):
+        described = Parallel(n_jobs=2)(delayed(describe)(part) for _ in range(4))
+        assert os.getpid() not in {process for process, *_ in described}
+        side = ".vectors.npy" if suffix == ".kv" else ""
+        expected = (f"{path}{side}", False, float(part.vectors[-1].sum()))
+        assert {line[1:] for line in described} == {expected}
+
+
+def is_one(one, two):
+    return one is two
+
+
+def test_a_worker_has_one_object_per_table(large):
+    twice = Parallel(n_jobs=2)(delayed(is_one)(*pair) for pair in [(large, large)] * 2)
+    assert all(twice)
+
+
+def test_a_table_that_comes_back_is_the_one_that_went(large):
+    (back,) = Parallel(n_jobs=2)(delayed(clone)(e) for e in [Averager(large)])
+    assert back.embedding is large
