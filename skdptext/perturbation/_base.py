@@ -54,8 +54,8 @@ class BaseWordPerturber(
 ):
     """Transformer that replaces each word on its own, by a mechanism on vectors.
 
-    A subclass names its parameters in ``__init__`` and builds its mechanism in
-    `_make_mechanism`; `_noise_parameters` lists what the mechanism depends on.
+    A subclass names its parameters and builds its mechanism in `_make_mechanism`;
+    `_noise_parameters` lists what that depends on.
     """
 
     embedding: Any

@@ -46,8 +46,9 @@ def is_count_matrix(X: Any) -> bool:
         raise InvalidParameterError(f"{_EXPECTED}, got {X!r:.80}.")
     if isinstance(X, Sequence):
         first = X[0] if len(X) else ""
-        if isinstance(first, list | tuple | np.ndarray) and len(first):
-            return isinstance(first[0], Number)
+        nested = isinstance(first, list | tuple | np.ndarray) and len(first) > 0
+        if nested and isinstance(first[0], Number):
+            return True
         _check_all(X)
     return False
 

@@ -1,0 +1,199 @@
+"""The noise follows the stated law, and the known wrong samplers are caught."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skdptext import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    MahalanobisMechanism,
+    embedding_spectrum,
+    scaled_covariance,
+)
+from tests.laws import assert_noise_law, catches
+
+N_DRAWS = 20_000
+
+
+def metric_matrix(mechanism):
+    covariance = mechanism.spectrum.covariance
+    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
+
+
+@pytest.fixture(scope="module")
+def rng():
+    # Fixed so that a pass is a pass; the alarm rate below is that of a fresh seed.
+    return np.random.default_rng(20261121)
+
+
+@pytest.mark.parametrize("lam", [0, 0.25, 0.7, 1])
+@pytest.mark.parametrize("epsilon", [0.5, 10.0])
+def test_noise_follows_the_law(small_embedding, rng, epsilon, lam):
+    mechanism = MahalanobisMechanism(epsilon, lam, embedding_spectrum(small_embedding))
+    noise = mechanism.sample(rng, N_DRAWS)
+    assert_noise_law(noise, epsilon, metric_matrix(mechanism))
+
+
+@pytest.mark.parametrize("lam", [0, 1])
+def test_noise_follows_the_law_on_a_real_table(google_8k, rng, lam):
+    mechanism = MahalanobisMechanism(10.0, lam, embedding_spectrum(google_8k))
+    noise = mechanism.sample(rng, 5000)
+    assert_noise_law(noise, 10.0, metric_matrix(mechanism))
+
+
+# -- the known mistakes (facts.md), each seeded ------------------------------------
+
+
+def directions(rng, n, m):
+    normals = rng.standard_normal((n, m))
+    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
+
+
+def renormalised(mechanism, rng, n):
+    """Length made Gamma in Euclid's norm, after the multiplication."""
+    shaped = directions(rng, n, mechanism.dim) @ mechanism.factor
+    shaped /= np.linalg.norm(shaped, axis=1, keepdims=True)
+    return shaped * rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)[:, None]
+
+
+def scaled_by_all_entries(mechanism, rng, n, vectors):
+    """Covariance divided by the variance of all entries: its trace is not m."""
+    covariance = np.cov(vectors.T) / np.var(vectors)
+    M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
+    values, axes = np.linalg.eigh(M)
+    radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
+    unit = directions(rng, n, mechanism.dim)
+    return radii[:, None] * (unit @ (axes * np.sqrt(values)) @ axes.T)
+
+
+def scale_for_rate(mechanism, rng, n):
+    """1/epsilon passed where the library takes a rate."""
+    radii = rng.gamma(mechanism.dim, mechanism.epsilon, n)
+    return radii[:, None] * (directions(rng, n, mechanism.dim) @ mechanism.factor)
+
+
+def elementwise_root(mechanism, rng, n):
+    """M ** 0.5 on a matrix is the root of its entries."""
+    M = metric_matrix(mechanism)
+    root = np.sign(M) * np.abs(M) ** 0.5
+    radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
+    return radii[:, None] * (directions(rng, n, mechanism.dim) @ root)
+
+
+def shared_by_workers(mechanism, rng, n):
+    """Two workers that start from a copy of the same generator."""
+    seed = int(rng.integers(2**32))
+    halves = [mechanism.sample(np.random.default_rng(seed), n // 2) for _ in "ab"]
+    return np.stack(halves, axis=1).reshape(n, -1)
+
+
+def one_radius_for_all(mechanism, rng, n):
+    """A single length drawn for a whole batch."""
+    radii = np.repeat(mechanism.radii(rng, n // 100), 100)
+    return mechanism.shape_noise(rng.standard_normal((n, mechanism.dim)), radii)
+
+
+@pytest.fixture(scope="module")
+def shifted_embedding():
+    """Columns with means of their own, as real tables have."""
+    rng = np.random.default_rng(1)
+    spread = np.linspace(0.3, 2.0, 8)
+    vectors = rng.normal(size=(300, 8)) * spread + np.linspace(-2, 2, 8)
+    return WordEmbedding([f"w{i}" for i in range(300)], vectors)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        renormalised,
+        scaled_by_all_entries,
+        scale_for_rate,
+        elementwise_root,
+        shared_by_workers,
+        one_radius_for_all,
+    ],
+)
+def test_known_mistakes_are_caught(shifted_embedding, rng, wrong):
+    spectrum = embedding_spectrum(shifted_embedding)
+    mechanism = MahalanobisMechanism(3.0, 0.8, spectrum)
+    extra = (shifted_embedding.vectors,) if wrong is scaled_by_all_entries else ()
+    noise = wrong(mechanism, rng, N_DRAWS, *extra)
+    assert catches(assert_noise_law, noise, 3.0, metric_matrix(mechanism))
+
+
+# -- covariance, factor, metric ----------------------------------------------------
+
+
+def test_covariance_is_the_sample_covariance_with_trace_m(w2v_30k):
+    vectors = w2v_30k.vectors.astype(np.float64)
+    covariance = np.cov(vectors.T)
+    expected = covariance / (np.trace(covariance) / len(covariance))
+    np.testing.assert_allclose(scaled_covariance(w2v_30k.vectors), expected, atol=1e-10)
+    assert np.trace(scaled_covariance(w2v_30k.vectors)) == pytest.approx(300)
+
+
+def test_one_eigendecomposition_for_equal_tables(small_embedding, monkeypatch):
+    twin = WordEmbedding(small_embedding.words, small_embedding.vectors.copy())
+    first = embedding_spectrum(small_embedding)
+    monkeypatch.setattr(np.linalg, "eigh", None)
+    assert embedding_spectrum(twin) is first
+
+
+def test_spectra_of_old_tables_are_let_go():
+    from skdptext.mechanisms import _covariance
+
+    for i in range(2 * _covariance._MAX_SPECTRA):
+        embedding_spectrum(WordEmbedding(["a", "b"], [[0.0], [1.0 + i]]))
+    assert len(_covariance._spectra) == _covariance._MAX_SPECTRA
+
+
+@given(lam=st.floats(0, 1), seed=st.integers(0, 99))
+def test_factor_is_the_symmetric_root_and_distance_its_inverse(lam, seed):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4))
+    embedding = WordEmbedding([str(i) for i in range(40)], vectors)
+    mechanism = MahalanobisMechanism(1.0, lam, embedding_spectrum(embedding))
+    M = metric_matrix(mechanism)
+    np.testing.assert_allclose(mechanism.factor, mechanism.factor.T, atol=1e-12)
+    np.testing.assert_allclose(mechanism.factor @ mechanism.factor, M, atol=1e-10)
+    x, y = rng.normal(size=(2, 4))
+    expected = np.sqrt((x - y) @ np.linalg.solve(M, x - y))
+    assert mechanism.distance(x, y) == pytest.approx(expected, rel=1e-6)
+
+
+def test_singular_covariance_needs_lam_below_one():
+    rng = np.random.default_rng(0)
+    more_dimensions_than_words = rng.normal(size=(5, 9))
+    constant_column = np.c_[rng.normal(size=(50, 2)), np.full(50, 3.0)]
+    multiple_column = rng.normal(size=(50, 1)) * [1.0, 0.1]
+    for vectors in (more_dimensions_than_words, constant_column, multiple_column):
+        words = [str(i) for i in range(len(vectors))]
+        spectrum = embedding_spectrum(WordEmbedding(words, vectors))
+        with pytest.raises(InvalidParameterError, match=r"lam must be < 1 .*lam=0\.9"):
+            MahalanobisMechanism(1.0, 1.0, spectrum)
+        mechanism = MahalanobisMechanism(1.0, 0.9, spectrum)
+        noise = mechanism.sample(np.random.default_rng(1), N_DRAWS)
+        assert_noise_law(noise, 1.0, metric_matrix(mechanism))
+
+
+def test_too_few_different_vectors():
+    with pytest.raises(InvalidParameterError, match=r"at least 2 words.*got 1"):
+        embedding_spectrum(WordEmbedding(["a"], [[1.0, 2.0]]))
+    with pytest.raises(InvalidParameterError, match="2 different vectors"):
+        embedding_spectrum(WordEmbedding(["a", "b"], [[1.0, 2.0]] * 2))
+
+
+@pytest.mark.parametrize("epsilon", [0, -1.0, np.inf, np.nan, "ten", None, True])
+def test_bad_epsilon(small_embedding, epsilon):
+    with pytest.raises(InvalidParameterError, match="epsilon must be a finite number"):
+        MahalanobisMechanism(epsilon, 0.5, embedding_spectrum(small_embedding))
+
+
+@pytest.mark.parametrize("lam", [-0.1, 1.1, np.inf, np.nan, "half", None])
+def test_bad_lam(small_embedding, lam):
+    with pytest.raises(InvalidParameterError, match=r"lam must be .* in \[0, 1\]"):
+        MahalanobisMechanism(1.0, lam, embedding_spectrum(small_embedding))

@@ -1,0 +1,142 @@
+"""Everything refused, before any work, by parameter, rule and value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.perturbation import _release
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
+)
+
+PARAMETERS = [
+    ("embedding", None, "embedding must be a WordEmbedding"),
+    ("embedding", "glove", "embedding must be a WordEmbedding"),
+    ("embedding", "one-hot", "needs a count matrix"),
+    ("embedding", {"w": [1.0]}, "embedding must be a WordEmbedding"),
+    *(("epsilon", v, "epsilon must be a finite number > 0") for v in
+      (0, 0.0, -1.0, np.inf, -np.inf, np.nan, "10", None, True, [1.0], 1j)),
+    *(("lam", v, r"lam must be a finite number in \[0, 1\]") for v in
+      (-1e-9, 1.0001, 2, np.inf, np.nan, "0.5", None, False)),
+    *(("document_length", v, "document_length must be an integer >= 1") for v in
+      (0, -3, 2.5, np.nan, "10", True)),
+    *(("resize", v, "resize must be one of 'truncate', 'sample'") for v in
+      ("pad", None, 1)),
+    *(("oov", v, "oov must be one of 'drop', 'error', 'keep'") for v in
+      ("ignore", None)),
+    *(("output", v, "output must be one of 'bow', 'tokens', 'text'") for v in
+      ("counts", None, 2)),
+    *(("lowercase", v, "lowercase must be True or False") for v in ("yes", None, 1)),
+    *(("stop_words", v, "stop_words must be") for v in ("german", 3, [1, 2])),
+    *(("token_pattern", v, "token_pattern must") for v in ("(", None, "(a)(b)", 3)),
+    ("tokenizer", "split", "tokenizer must be None or callable, got 'split'"),
+    *(("random_state", v, "random_state must be None, an integer >= 0 or a") for v in
+      (-1, 1.5, "seed", np.random.RandomState(0), True)),
+    *(("n_jobs", v, "n_jobs must be None or an integer other than 0") for v in
+      (0, 1.5, "two", True)),
+    *(("verbose", v, "verbose must be an integer >= 0") for v in (-1, "loud", None)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "message"), PARAMETERS)
+def test_parameters(small_embedding, name, value, message):
+    params = {"embedding": small_embedding, name: value}
+    perturber = DPWordPerturber(**params)
+    with pytest.raises(InvalidParameterError, match=message) as error:
+        perturber.fit(["w1"])
+    assert isinstance(error.value, ValueError)
+    assert isinstance(error.value, TypeError)
+    assert vars(perturber).keys() == DPWordPerturber().get_params().keys()
+
+
+def test_parameters_set_after_fit(small_embedding):
+    perturber = DPWordPerturber(small_embedding).fit([]).set_params(output="matrix")
+    with pytest.raises(InvalidParameterError, match="output must be one of"):
+        perturber.transform(["w1"])
+
+
+eye = np.eye(200, dtype=int)[:3]
+DOCUMENTS = [
+    ("w1 w2", "got a single str"),
+    (b"w1 w2", "got a single bytes"),
+    (None, "Expected an iterable of documents .* got None"),
+    (3, "got 3"),
+    (2.5, "got 2.5"),
+    ({"w1": 1}, "got a dict"),
+    ({"w1", "w2"}, "got a set"),
+    ([None, "w1"], "got None as document 0"),
+    (["w1", 7], "got 7 as document 1"),
+    (["w1", b"w2"], "got b'w2' as document 1"),
+    ([["w1"], {"w1"}], "as document 1"),
+    (pd.Series(["w1", None], dtype=object), "got None as document 1"),
+    (pd.Series(["w1", np.nan]), "as document 1"),
+    (pl.Series(["w1", None]), "got None as document 1"),
+    (pd.Series([1, 2]), "1-D array of numbers. Reshape your data"),
+    (np.zeros(200), "1-D array of numbers. Reshape your data"),
+    (np.array("w1"), r"array of shape \(\)"),
+    (np.zeros((2, 2, 2), dtype=int), r"array of shape \(2, 2, 2\)"),
+    (np.array([["w1", "w2"]]), r"table of strings .*shape \(1, 2\)"),
+    (pd.DataFrame({"text": ["w1"]}), r"table of strings \(columns \['text'\]"),
+    (pl.DataFrame({"text": ["w1"]}), r"table of strings \(columns \['text'\]"),
+    (-eye, "non-negative entries only, got -1 in row 0, column 0"),
+    (eye * 0.5, "whole-number counts only, got 0.5 in row 0"),
+    (sp.csr_array(eye * 0.5), "whole-number counts only, got 0.5 in row 0"),
+    (eye[:, :7], "7 columns, the embedding has 200 words"),
+    ([[1, 0], [0, 1]], "2 columns, the embedding has 200 words"),
+]
+
+
+@pytest.mark.parametrize(("X", "message"), DOCUMENTS, ids=lambda v: str(type(v)))
+def test_documents(small_embedding, X, message, monkeypatch):
+    perturber = DPWordPerturber(small_embedding)
+    with pytest.raises(InvalidParameterError, match=message):
+        perturber.fit(X)
+    assert not hasattr(perturber, "n_features_in_")  # nothing half-written
+    perturber.fit([])
+    monkeypatch.setattr(_release.Release, "run", None)  # before any work
+    # scikit-learn words the number of columns its own way after fit
+    columns = r"X has \d features, but DPWordPerturber is expecting 200 features"
+    with pytest.raises(ValueError, match=f"{message}|{columns}"):
+        perturber.transform(X)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_counts_must_be_finite(small_embedding, value):
+    X = eye.astype(float)
+    X[1, 1] = value
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        DPWordPerturber(small_embedding).fit(X)
+
+
+def test_tokens_must_be_strings(small_embedding):
+    perturber = DPWordPerturber(small_embedding).fit([])
+    with pytest.raises(InvalidParameterError, match="got 2 in document 1"):
+        perturber.transform([["w1"], ["w1", 2]])
+    with pytest.raises(InvalidParameterError, match="as document 1"):
+        perturber.transform(document for document in (["w1"], None))
+
+
+def test_guarantee_of_another_length(small_embedding):
+    perturber = DPWordPerturber(small_embedding, document_length=5).fit([])
+    with pytest.raises(InvalidParameterError, match="must be document_length=5, got 7"):
+        perturber.guarantee(n_words=7)
+
+
+def test_singular_table_at_lam_one():
+    rng = np.random.default_rng(0)
+    table = WordEmbedding(list("abcd"), rng.normal(size=(4, 9)))
+    with pytest.raises(InvalidParameterError, match=r"Try lam=0\.9"):
+        DPWordPerturber(table, lam=1.0).fit(["a"])
+    assert DPWordPerturber(table, lam=0.99).fit(["a"]).transform([["a"]]).sum() == 1
+
+
+def test_set_output_names_its_options(small_embedding):
+    with pytest.raises(InvalidParameterError, match="transform must be one of"):
+        DPWordPerturber(small_embedding).set_output(transform="arrow")

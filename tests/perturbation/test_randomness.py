@@ -1,0 +1,204 @@
+"""Fresh noise by default, repeatable releases under a seed, nothing replayed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+from scipy.stats import binom, chi2_contingency
+from sklearn import config_context
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.perturbation import _release
+from skdptext.perturbation._base import BaseWordPerturber
+from skdptext.utils import NoiseStreams
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+@pytest.fixture
+def documents():
+    rng = np.random.default_rng(0)
+    lengths = [0, 1, 3, 700, 20, 5, 64, 2]
+    return [[f"w{i}" for i in rng.integers(0, 200, n)] for n in lengths]
+
+
+def make(embedding, **params):
+    params = {"epsilon": 2.0, "output": "tokens"} | params
+    return DPWordPerturber(embedding, **params).fit([])
+
+
+def agreement(first, second):
+    """Share of equal words in two draws."""
+    return np.mean(np.asarray(first) == np.asarray(second))
+
+
+@pytest.mark.parametrize("resize", ["truncate", "sample"])
+def test_repeatable_release_does_not_depend_on_the_work_split(
+    small_embedding, documents, resize, monkeypatch
+):
+    params = {"random_state": 11, "resize": resize}
+    if resize == "sample":
+        params["document_length"] = 30
+    whole = make(small_embedding, **params).transform(documents)
+    # order and batching
+    order = np.random.default_rng(1).permutation(len(documents))
+    shuffled = make(small_embedding, **params).transform([documents[i] for i in order])
+    assert shuffled == [whole[i] for i in order]
+    one_by_one = [make(small_embedding, **params).transform([d])[0] for d in documents]
+    assert one_by_one == whole
+    # threads, blocks, memory
+    for n_jobs in (1, 2, -1):
+        perturber = make(small_embedding, n_jobs=n_jobs, **params)
+        assert perturber.transform(documents) == whole
+    with config_context(working_memory=1):
+        assert make(small_embedding, **params).transform(documents) == whole
+    monkeypatch.setattr(_release, "_MAX_BLOCK", 7)
+    monkeypatch.setattr(_release, "_MIN_BLOCK", 7)
+    assert make(small_embedding, n_jobs=2, **params).transform(documents) == whole
+
+
+def test_generator_gives_the_same_for_any_split(
+    small_embedding, documents, monkeypatch
+):
+    def release(**params):
+        rng = np.random.default_rng(4)
+        perturber = make(small_embedding, random_state=rng, **params)
+        return [perturber.transform(documents) for _ in range(2)]
+
+    first, second = release()
+    assert first != second  # the generator moves on
+    assert release(n_jobs=2) == [first, second]
+    monkeypatch.setattr(_release, "_MAX_BLOCK", 16)
+    assert release() == [first, second]
+
+
+def test_equal_documents_get_equal_releases_and_others_never_share(small_embedding):
+    words = [f"w{i}" for i in range(100)]
+    noisy = make(small_embedding, random_state=1).transform(
+        [words, words, words[::-1], words + ["w0"], words + ["unknown"]]
+    )
+    assert noisy[0] == noisy[1]
+    # how often independent noise agrees on these words by chance
+    fresh = make(small_embedding)
+    chance = np.mean([agreement(*fresh.transform([words, words])) for _ in range(50)])
+    most = binom.isf(1e-6, len(words), chance + 0.05) / len(words)
+    for other in (noisy[2][::-1], noisy[3][:100], noisy[4][:100]):
+        assert agreement(noisy[0], other) < most < 1
+
+
+def test_equal_words_of_one_document_get_independent_noise(small_embedding):
+    (noisy,) = make(small_embedding, random_state=0).transform([["w1"] * 500])
+    assert len(set(noisy)) > 10
+    words = make(small_embedding, random_state=0).perturb_words(["w1", "w1"], 500)
+    assert agreement(*words) < 0.9
+
+
+def one_dimension():
+    """Two words one apart: whether a word flips shows the noise itself."""
+    return WordEmbedding(["a", "b"], [[0.0], [1.0]])
+
+
+def flips(perturber, n=4000):
+    return perturber.perturb_words(["a"], n)[0] == "b"
+
+
+def replay_is_absent(first, second, alpha=1e-6):
+    """Two series of flips are independent (chi-square test, false alarm alpha)."""
+    table = np.histogram2d(first, second, bins=2)[0]
+    return chi2_contingency(table).pvalue > alpha
+
+
+@pytest.mark.parametrize(
+    "change", [{"epsilon": 1.001}, {"lam": 0.4}, {"document_length": 3}]
+)
+def test_a_seed_does_not_replay_its_noise(change, monkeypatch):
+    def releases():
+        first = DPWordPerturber(one_dimension(), epsilon=1.0, random_state=9)
+        second = DPWordPerturber(
+            one_dimension(), **({"epsilon": 1.0, "random_state": 9} | change)
+        )
+        return flips(first.fit([])), flips(second.fit([]))
+
+    assert replay_is_absent(*releases())
+    # the mistake, seeded: a stream that depends on the seed alone
+    monkeypatch.setattr(BaseWordPerturber, "_context", lambda *_: b"same")
+    assert not replay_is_absent(*releases())
+
+
+def test_another_table_gets_other_noise():
+    flipped = []
+    for words in ("ab", "ac"):
+        table = WordEmbedding(list(words), [[0.0], [1.0]])
+        perturber = DPWordPerturber(table, epsilon=1.0, random_state=9).fit([])
+        flipped.append(perturber.perturb_words(["a"], 4000)[0] == "a")
+    assert replay_is_absent(*flipped)
+
+
+# -- fresh noise ------------------------------------------------------------------
+
+
+def draw(perturber, n=200):
+    return tuple(perturber.perturb_words(["w1"], n)[0])
+
+
+def test_fresh_noise_never_repeats(small_embedding):
+    perturber = make(small_embedding, epsilon=0.5)
+    pickled = pickle.dumps(perturber)
+    copies = [pickle.loads(pickled) for _ in range(2)]
+    draws = [draw(p) for p in (perturber, perturber, *copies)]
+    draws += Parallel(n_jobs=2)(delayed(draw)(perturber) for _ in range(4))
+    draws += Parallel(n_jobs=2, prefer="threads")(
+        delayed(draw)(perturber) for _ in range(4)
+    )
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        draws += pool.map(draw, [perturber] * 4)
+    assert len(set(draws)) == len(draws)
+
+
+def test_global_numpy_state_is_neither_used_nor_changed(small_embedding):
+    draws = []
+    for _ in range(2):
+        np.random.seed(0)  # noqa: NPY002 - it is what must not matter
+        before = np.random.get_state()[1].copy()  # noqa: NPY002
+        draws.append(draw(make(small_embedding, epsilon=0.5)))
+        after = np.random.get_state()[1]  # noqa: NPY002
+        np.testing.assert_array_equal(before, after)
+    assert draws[0] != draws[1]
+
+
+# -- streams ------------------------------------------------------------------------
+
+
+def numbers(streams, label=b"x", n=4):
+    return streams.open(label).random(n).tolist()
+
+
+def test_streams_depend_on_seed_context_and_label():
+    base = numbers(NoiseStreams(1, b"c"))
+    assert numbers(NoiseStreams(1, b"c")) == base
+    assert numbers(NoiseStreams(np.int64(1), b"c")) == base
+    for other in (
+        numbers(NoiseStreams(2, b"c")),
+        numbers(NoiseStreams(1, b"d")),
+        numbers(NoiseStreams(1, b"c"), b"y"),
+        numbers(NoiseStreams(None, b"c")),
+        numbers(NoiseStreams(np.random.default_rng(1), b"c")),
+    ):
+        assert not set(base) & set(other)
+
+
+def test_streams_run_chacha20():
+    bits = NoiseStreams(1, b"").open(b"").bit_generator
+    assert type(bits).__name__ == "ChaCha"
+    assert bits.state["state"]["rounds"] == 20
+
+
+def test_huge_seeds_are_taken_whole():
+    seed = 2**200 + 1
+    assert numbers(NoiseStreams(seed, b"")) != numbers(NoiseStreams(2**200, b""))

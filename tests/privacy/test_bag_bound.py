@@ -1,0 +1,141 @@
+"""The bound of 2019, Theorem 1, checked exactly on a tiny vocabulary.
+
+In the plane, the chance that a word becomes another one is an integral over the
+direction of the noise, with the length integrated in closed form: along a ray from
+φ(w), the points nearest to a word form one interval.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
+from skdptext.privacy import PrivacyGuarantee
+
+EPSILON = 1.3
+
+LINE = WordEmbedding(list("abcd"), [[0.0], [0.7], [1.0], [2.5]])
+PLANE = WordEmbedding(
+    list("abcde"), [[0.0, 0.0], [1.0, 0.2], [2.5, -0.1], [0.3, 0.6], [-1.5, 0.4]]
+)
+
+
+def transition_matrix(embedding, lam, epsilon=EPSILON, n_angles=200_000):
+    """P[w, z], the chance that word w becomes word z."""
+    points = embedding.vectors.astype(np.float64)
+    n_words, m = points.shape
+    if m == 1:
+        unit = np.array([[-1.0], [1.0]])
+    else:
+        angles = (np.arange(n_angles) + 0.5) * 2 * np.pi / n_angles
+        unit = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    covariance = np.atleast_2d(np.cov(points.T))
+    covariance *= m / np.trace(covariance)
+    values, axes = np.linalg.eigh(lam * covariance + (1 - lam) * np.eye(m))
+    rays = unit @ (axes * np.sqrt(values)) @ axes.T
+    length = stats.gamma(m, scale=1 / epsilon)
+    P = np.zeros((n_words, n_words))
+    for w, z in itertools.product(range(n_words), repeat=2):
+        first, last = np.zeros(len(rays)), np.full(len(rays), np.inf)
+        for other in set(range(n_words)) - {z}:
+            # nearer to z than to `other`: slope * r >= level
+            normal = points[z] - points[other]
+            middle = (points[z] + points[other]) / 2
+            slope, level = rays @ normal, normal @ (middle - points[w])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                crossing = level / slope
+            first = np.where(slope > 0, np.maximum(first, crossing), first)
+            last = np.where(slope < 0, np.minimum(last, crossing), last)
+        inside = length.cdf(last) - length.cdf(first)
+        P[w, z] = np.maximum(inside, 0).mean()
+    return P
+
+
+def bag_probability(P, bag, noisy):
+    """The words of a bag in some order become those of the other in any order."""
+    orders = set(itertools.permutations(noisy))
+    return sum(math.prod(P[w, z] for w, z in zip(bag, o, strict=True)) for o in orders)
+
+
+def largest_log_ratio(P, x, y):
+    """Over all noisy bags; events add nothing, since each is a union of bags."""
+    noisy = itertools.combinations_with_replacement(range(len(P)), len(x))
+    return max(
+        abs(math.log(bag_probability(P, x, z) / bag_probability(P, y, z)))
+        for z in noisy
+    )
+
+
+@pytest.mark.parametrize("lam", [0, 0.7])
+@pytest.mark.parametrize("embedding", [LINE, PLANE], ids=["line", "plane"])
+def test_transition_matrix_is_that_of_the_mechanism(embedding, lam):
+    P = transition_matrix(embedding, lam)
+    np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-6)
+    perturber = DPWordPerturber(
+        embedding, epsilon=EPSILON, lam=lam, document_length=1, random_state=0
+    ).fit([])
+    n_draws = 20_000
+    noisy = perturber.perturb_words(embedding.words, n_draws)
+    for w, row in enumerate(noisy):
+        counts = [(row == word).sum() for word in embedding.words]
+        p = stats.chisquare(counts, P[w] / P[w].sum() * n_draws).pvalue
+        assert p > 1e-6 / (4 * len(P))
+
+
+@pytest.mark.parametrize("lam", [0, 0.7])
+@pytest.mark.parametrize("embedding", [LINE, PLANE], ids=["line", "plane"])
+@pytest.mark.parametrize("n_words", [1, 2, 3])
+def test_bag_bound_holds(embedding, lam, n_words):
+    P = transition_matrix(embedding, lam, n_angles=20_000)
+    guarantee = PrivacyGuarantee(EPSILON, lam, embedding)
+    names = embedding.words
+    bags = list(itertools.combinations_with_replacement(range(len(P)), n_words))
+    tightest = 0.0
+    for x, y in itertools.combinations(bags, 2):
+        exponent = guarantee.exponent([names[i] for i in x], [names[i] for i in y])
+        ratio = largest_log_ratio(P, x, y)
+        assert ratio <= exponent + 1e-4  # the quadrature's error
+        tightest = max(tightest, ratio / exponent)
+    assert tightest > 0.9 if embedding is LINE else tightest > 0.5
+
+
+def test_bag_bound_without_the_factor_n_fails():
+    """The 2018 paper's exponent ε E, with mass 1/N per word, is broken at N = 2."""
+    P = transition_matrix(LINE, 0)
+    guarantee = PrivacyGuarantee(EPSILON, 0, LINE, n_words=2)
+    x, y = (0, 0), (3, 3)
+    exponent = guarantee.exponent(["a", "a"], ["d", "d"])
+    assert largest_log_ratio(P, x, y) > exponent / 2 * 1.5
+
+
+def test_wrong_scale_breaks_the_bound():
+    """A mechanism with half the noise it claims is caught by the exact check."""
+    P = transition_matrix(LINE, 0, epsilon=2 * EPSILON)
+    exponent = PrivacyGuarantee(EPSILON, 0, LINE).exponent("a", "d")
+    assert largest_log_ratio(P, (0,), (3,)) > exponent
+
+
+@pytest.mark.parametrize("lam", [0, 0.7])
+def test_resampled_documents_obey_the_bottleneck_bound(lam):
+    """And not the Earth Mover's: the draw of the words is part of the mechanism."""
+    P = transition_matrix(PLANE, lam, n_angles=20_000)
+    guarantee = PrivacyGuarantee(
+        EPSILON, lam, PLANE, n_words=2, resampled=True, ordered=True
+    )
+    x, y = ["a", "a", "a", "c"], ["a", "a", "a", "e"]
+
+    def one_word(document):
+        return np.mean([P[PLANE.words.index(w)] for w in document], axis=0)
+
+    ratio = 2 * np.abs(np.log(one_word(x) / one_word(y))).max()
+    assert ratio <= guarantee.exponent(x, y) + 1e-4
+    mechanism = MahalanobisMechanism(EPSILON, lam, embedding_spectrum(PLANE))
+    step = mechanism.distance(PLANE["c"], PLANE["e"])
+    by_earth_movers = EPSILON * 2 * step / 4
+    assert guarantee.exponent(x, y) > by_earth_movers

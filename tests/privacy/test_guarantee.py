@@ -1,0 +1,279 @@
+"""The guarantee's numbers, against independent computations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import linear_sum_assignment
+from scipy.special import gammainc
+
+from skdptext import DPWordPerturber
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
+from skdptext.privacy import PrivacyGuarantee
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
+)
+
+words = st.integers(0, 199).map("w{}".format)
+
+
+def rm_distance(embedding, lam, x, y):
+    """By a linear solve, where the package whitens by eigenvectors."""
+    covariance = np.cov(embedding.vectors.T.astype(float))
+    covariance *= embedding.dim / np.trace(covariance)
+    M = lam * covariance + (1 - lam) * np.eye(embedding.dim)
+    v = embedding[x].astype(float) - embedding[y].astype(float)
+    return math.sqrt(v @ np.linalg.solve(M, v))
+
+
+def ground(embedding, lam, x, y):
+    return np.array([[rm_distance(embedding, lam, a, b) for b in y] for a in x])
+
+
+@settings(deadline=None)
+@given(x=words, y=words, lam=st.sampled_from([0, 0.3, 1]), epsilon=st.floats(0.1, 50))
+def test_words(small_embedding, x, y, lam, epsilon):
+    guarantee = PrivacyGuarantee(epsilon, lam, small_embedding)
+    expected = epsilon * rm_distance(small_embedding, lam, x, y)
+    assert guarantee.exponent(x, y) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+pairs = st.integers(1, 6).flatmap(
+    lambda n: st.tuples(*[st.lists(words, min_size=n, max_size=n)] * 2)
+)
+
+
+@settings(deadline=None)
+@given(documents=pairs, lam=st.sampled_from([0, 0.7]))
+def test_bags_and_ordered_texts(small_embedding, documents, lam):
+    x, y = documents
+    cost = ground(small_embedding, lam, x, y)
+    bag = PrivacyGuarantee(2.0, lam, small_embedding)
+    matched = cost[linear_sum_assignment(cost)].sum()
+    assert bag.exponent(x, y) == pytest.approx(2 * matched, rel=1e-6, abs=1e-9)
+    text = PrivacyGuarantee(2.0, lam, small_embedding, ordered=True)
+    expected = 2 * np.trace(cost)
+    assert text.exponent(x, y) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert bag.exponent(x, y) <= text.exponent(x, y) + 1e-9
+
+
+@settings(deadline=None)
+@given(
+    x=st.lists(words, min_size=1, max_size=4), y=st.lists(words, min_size=1, max_size=4)
+)
+def test_resampled_documents_cost_the_bottleneck(small_embedding, x, y):
+    """Against the smallest threshold whose perfect matching exists."""
+    guarantee = PrivacyGuarantee(3.0, 0.4, small_embedding, n_words=7, resampled=True)
+    # equal frequencies on a common number of copies
+    many_x, many_y = x * len(y), y * len(x)
+    cost = ground(small_embedding, 0.4, many_x, many_y)
+    for step in np.unique(cost):
+        blocked = (cost > step + 1e-12).astype(float)
+        if blocked[linear_sum_assignment(blocked)].sum() == 0:
+            break
+    exponent = guarantee.exponent(x, y)
+    assert exponent == pytest.approx(3 * 7 * step, rel=1e-6, abs=1e-9)
+
+
+def test_resampled_empty_document_stands_for_the_vocabulary(small_embedding):
+    table = small_embedding.restrict(5)
+    guarantee = PrivacyGuarantee(1.0, 0.0, table, n_words=2, resampled=True)
+    farthest = max(rm_distance(table, 0, "w0", w) for w in table.words)
+    assert guarantee.exponent([], ["w0"]) == pytest.approx(2 * farthest, rel=1e-6)
+
+
+def test_documents_of_different_size_are_not_protected(small_embedding):
+    guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
+    assert guarantee.exponent(["w1"], ["w1", "w1"]) == math.inf
+    assert guarantee.exponent([], []) == 0.0
+    fixed = PrivacyGuarantee(1.0, 0.5, small_embedding, n_words=1)
+    assert fixed.exponent(["w1"], ["w1", "w2"]) == 0.0
+
+
+def test_documents_as_counts(small_embedding):
+    guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
+    x, y = np.zeros((2, 200), dtype=int)
+    x[[1, 2]], y[[3, 4]] = (2, 1), (1, 2)
+    expected = guarantee.exponent(["w1", "w1", "w2"], ["w3", "w4", "w4"])
+    assert guarantee.exponent(x, y) == pytest.approx(expected)
+    assert guarantee.exponent(sp.csr_array(x[None]), y.tolist()) == pytest.approx(
+        expected
+    )
+
+
+# -- the metric -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lam", [0, 0.4, 1])
+def test_euclidean_conversion_is_the_best_possible(small_embedding, lam):
+    guarantee = PrivacyGuarantee(3.0, lam, small_embedding)
+    lower, upper = guarantee.euclidean_bounds
+    mechanism = MahalanobisMechanism(3.0, lam, embedding_spectrum(small_embedding))
+    rng = np.random.default_rng(0)
+    v = rng.normal(size=(1000, 8))
+    exact = 3 * np.linalg.norm(mechanism.whiten(v), axis=1)
+    length = np.linalg.norm(v, axis=1)
+    assert (lower * length <= exact * (1 + 1e-9)).all()
+    assert (exact <= upper * length * (1 + 1e-9)).all()
+    # both are attained, along the extreme axes
+    axes = np.linalg.eigh(small_embedding_covariance(small_embedding))[1]
+    ends = 3 * np.linalg.norm(mechanism.whiten(axes.T[[-1, 0]]), axis=1)
+    np.testing.assert_allclose(ends, [lower, upper])
+    # and the paper's Lemma 3 is never sharper
+    c = np.linalg.eigvalsh(small_embedding_covariance(small_embedding))[0]
+    assert lower >= 3 / math.sqrt(lam * 8 + 1 - lam) - 1e-9
+    assert upper <= 3 / math.sqrt(lam * c + 1 - lam) + 1e-9
+
+
+def small_embedding_covariance(embedding):
+    covariance = np.cov(embedding.vectors.T.astype(float))
+    return covariance * embedding.dim / np.trace(covariance)
+
+
+def test_euclidean_guarantee_holds_and_keeps_the_rest(small_embedding):
+    guarantee = PrivacyGuarantee(3.0, 0.8, small_embedding, n_words=2)
+    euclidean = guarantee.euclidean()
+    assert euclidean.metric == "euclidean"
+    assert euclidean.epsilon == guarantee.euclidean_bounds[1]
+    assert euclidean.n_words == 2
+    expected = euclidean.epsilon * rm_distance(small_embedding, 0, "w1", "w2")
+    assert euclidean.exponent("w1", "w2") == pytest.approx(expected)
+    for x, y in itertools.combinations(small_embedding.words[:30], 2):
+        assert guarantee.exponent(x, y) <= euclidean.exponent(x, y) * (1 + 1e-9)
+    # noise stretched along the long axis: less is promised in Euclid's metric
+    assert euclidean.utility_probability(6) < guarantee.utility_probability(6)
+
+
+# -- utility ------------------------------------------------------------------------
+
+
+def noisy_means(embedding, lam, epsilon, n_words, n_draws):
+    """E between n copies of a word and its noisy points: the mean of the lengths."""
+    mechanism = MahalanobisMechanism(epsilon, lam, embedding_spectrum(embedding))
+    noise = mechanism.sample(np.random.default_rng(0), n_draws * n_words)
+    lengths = np.linalg.norm(mechanism.whiten(noise), axis=1)
+    return lengths.reshape(n_draws, n_words).mean(axis=1)
+
+
+@pytest.mark.parametrize("lam", [0, 0.6])
+@pytest.mark.parametrize("n_words", [1, 2, 5])
+def test_utility_is_exact_for_copies_of_one_word(small_embedding, lam, n_words):
+    """The counter-example to Theorem 3 of the 2019 paper."""
+    epsilon, n_draws = 2.0, 20_000
+    guarantee = PrivacyGuarantee(epsilon, lam, small_embedding, n_words=n_words)
+    distances = noisy_means(small_embedding, lam, epsilon, n_words, n_draws)
+    for delta in (3.2, 4.0, 4.6):
+        hits = int((distances <= delta).sum())
+        interval = stats.binomtest(hits, n_draws).proportion_ci(1 - 1e-6)
+        assert interval.low <= guarantee.utility_probability(delta) <= interval.high
+        papers = gammainc(8, epsilon * n_words * delta)
+        if n_words > 1:
+            assert papers > interval.high  # the paper's claim is false
+        else:
+            assert papers == pytest.approx(guarantee.utility_probability(delta))
+
+
+def test_utility_in_the_euclidean_metric_is_a_lower_bound(small_embedding):
+    mechanism = MahalanobisMechanism(2.0, 0.9, embedding_spectrum(small_embedding))
+    noise = mechanism.sample(np.random.default_rng(0), 60_000)
+    distances = np.linalg.norm(noise, axis=1).reshape(-1, 3).mean(axis=1)
+    euclidean = PrivacyGuarantee(2.0, 0.9, small_embedding, n_words=3).euclidean()
+    for delta in (3.0, 5.0, 8.0):
+        assert euclidean.utility_probability(delta) <= (distances <= delta).mean()
+
+
+def test_utility_at_the_ends(small_embedding):
+    guarantee = PrivacyGuarantee(2.0, 0.5, small_embedding, n_words=3)
+    assert guarantee.utility_probability(0) == 0
+    assert guarantee.utility_probability(1e6) == 1
+
+
+# -- from a perturber, in words, refused ---------------------------------------------
+
+
+def test_perturber_hands_on_what_it_does(small_embedding):
+    def guarantee(**params):
+        perturber = DPWordPerturber(small_embedding, epsilon=4.0, lam=0.2, **params)
+        return perturber.fit([]).guarantee()
+
+    plain = guarantee()
+    assert (plain.epsilon, plain.lam, plain.n_words) == (4.0, 0.2, None)
+    assert not plain.ordered
+    assert guarantee(output="tokens").ordered
+    assert guarantee(output="text").ordered
+    assert guarantee(document_length=9).n_words == 9
+    assert not guarantee(document_length=9).resampled
+    assert guarantee(document_length=9, resize="sample").resampled
+    perturber = DPWordPerturber(small_embedding).fit([])
+    assert perturber.guarantee(n_words=3).n_words == 3
+
+
+def test_it_says_what_is_promised(small_embedding):
+    plain = PrivacyGuarantee(4.0, 0.0, small_embedding)
+    assert repr(plain) == (
+        "PrivacyGuarantee(epsilon=4, lam=0, n_words=None, metric='euclidean')"
+    )
+    assert "documents of different length are not protected" in str(plain)
+    fixed = PrivacyGuarantee(4.0, 0.5, small_embedding, n_words=20)
+    assert "exp(4·20·D)" in str(fixed)
+    assert "Earth Mover's Distance" in str(fixed)
+    ordered = PrivacyGuarantee(4.0, 0.5, small_embedding, n_words=20, ordered=True)
+    assert "in order" in str(ordered)
+    drawn = PrivacyGuarantee(4.0, 0.5, small_embedding, n_words=20, resampled=True)
+    assert "bottleneck distance" in str(drawn)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+        ({"lam": 2}, "lam must be"),
+        ({"embedding": None}, "embedding must be a WordEmbedding, got None"),
+        ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
+        ({"n_words": 2.5}, r"n_words must be an integer >= 1, got 2\.5"),
+        ({"resampled": "yes"}, "resampled must be True or False"),
+        ({"resampled": True}, "n_words must be given with resampled=True"),
+        ({"ordered": None}, "ordered must be True or False"),
+    ],
+)
+def test_bad_parameters(small_embedding, change, message):
+    params = {"epsilon": 1.0, "lam": 0.5, "embedding": small_embedding} | change
+    with pytest.raises(InvalidParameterError, match=message):
+        PrivacyGuarantee(**params)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ("w1", "zzz", r"known to the embedding, got \['zzz'\]"),
+        (["w1"], ["zzz"], r"known to the embedding, got \['zzz'\]"),
+        ("w1", ["w1"], "two words, two lists of words or two rows"),
+        (["w1"], 3, "two words, two lists of words or two rows"),
+        (["w1"], [1, 2], "2 columns, the embedding has 200 words"),
+        (np.eye(200)[:2], ["w1"], "a single row of counts, got 2 rows"),
+        (np.full(200, 0.5), ["w1"], "whole-number counts"),
+    ],
+)
+def test_bad_documents(small_embedding, x, y, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        PrivacyGuarantee(1.0, 0.5, small_embedding).exponent(x, y)
+
+
+def test_other_refusals(small_embedding):
+    guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
+    with pytest.raises(InvalidParameterError, match="n_words must be given"):
+        guarantee.utility_probability(1.0)
+    fixed = PrivacyGuarantee(1.0, 0.5, small_embedding, n_words=3)
+    with pytest.raises(InvalidParameterError, match="delta must be a finite number"):
+        fixed.utility_probability(-1.0)
+    with pytest.raises(InvalidParameterError, match="at least n_words=3 words, got 1"):
+        fixed.exponent(["w1"], ["w1", "w2", "w3"])
