@@ -80,8 +80,8 @@ def nearest_words(
         floor = np.where(known, best - slack, -np.inf)
         uncertain = np.flatnonzero(~(known & (gap > slack)))
         for part in blocks(len(uncertain), _ROWS):
-            rows = uncertain[part]
-            ids[rows] = _decide(points[rows], vectors, half_norms, half32, floor[rows])
+            hard = uncertain[part]
+            ids[hard] = _decide(points[hard], vectors, half_norms, half32, floor[hard])
     return ids
 
 
