@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ _OWN_FILES = (
     "docstring-embedding-*.npz",
     "sms_spam.tsv",
     "disaster_tweets.csv",
-    ".skdptext-*",  # left by a process that was killed
+    # left by a process that was killed
+    ".skdptext-*",
+    ".docstring-embedding-*",
 )
 
 
@@ -110,11 +112,8 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 
     Another process, or a crash, sees the whole file or none.
     """
-    handle, name = tempfile.mkstemp(
-        prefix=".skdptext-", suffix=".part", dir=path.parent
-    )
-    os.close(handle)
-    part = Path(name)
+    # Not tempfile: its files are for the owner's eyes only, and stay so
+    part = path.with_name(f".skdptext-{secrets.token_hex(8)}.part")
     try:
         write(part)
         os.replace(part, path)

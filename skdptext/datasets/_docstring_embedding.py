@@ -8,9 +8,7 @@ import re
 import zipfile
 from pathlib import Path
 
-import numpy as np
-
-from skdptext.datasets._base import get_data_home, write_atomically
+from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstrings import library_versions, load_docstrings
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -92,7 +90,7 @@ def load_docstring_embedding(
     embedding = _read(path, dim)
     if embedding is None:
         embedding = _train(load_docstrings().data, dim, min_count)
-        write_atomically(path, lambda part: _write(part, embedding))
+        embedding.save(path)
     if n_words is None:
         return embedding
     if n_words > len(embedding):
@@ -128,18 +126,16 @@ def _train(texts: list[str], dim: int, min_count: int) -> WordEmbedding:
     return WordEmbedding(model.wv.index_to_key, model.wv.vectors)
 
 
-def _write(path: Path, embedding: WordEmbedding) -> None:
-    with path.open("wb") as file:  # an open file keeps NumPy from adding .npz
-        np.savez(file, words=np.array(embedding.words), vectors=embedding.vectors)
-
-
 def _read(path: Path, dim: int) -> WordEmbedding | None:
     """The table kept at `path`; None if there is none, or no whole one."""
     if not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            embedding = WordEmbedding(file["words"].tolist(), file["vectors"])
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        with zipfile.ZipFile(path) as archive:
+            # load maps the vectors into memory, and so skips the checksums
+            if archive.testzip() is not None:
+                return None
+        embedding = WordEmbedding.load(path)
+    except Exception:  # damage shows in many ways, and all are cured by training
         return None
     return embedding if embedding.dim == dim else None

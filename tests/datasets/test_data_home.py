@@ -59,7 +59,7 @@ def test_a_file_is_refused(tmp_path):
 
 def test_clearing_deletes_only_what_is_ours(tmp_path):
     ours = ["sms_spam.tsv", "disaster_tweets.csv", "docstring-embedding-9d-0.npz"]
-    for name in [*ours, ".skdptext-1.part", "thesis.tex"]:
+    for name in [*ours, ".skdptext-1.part", ".docstring-embedding-9.tmp", "thesis.tex"]:
         (tmp_path / name).write_text("x")
     (tmp_path / ".skdptext-scratch").mkdir()
     (tmp_path / ".skdptext-scratch" / "download").write_text("x")

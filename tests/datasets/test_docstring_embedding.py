@@ -142,11 +142,20 @@ def test_each_parameter_and_version_has_a_file_of_its_own(quick, tmp_path, monke
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def _flip_a_bit_of_the_vectors(path):
+    with np.load(path) as file:
+        vectors = file["vectors"].tobytes()
+    content = bytearray(path.read_bytes())
+    content[content.index(vectors)] ^= 1
+    path.write_bytes(content)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         lambda path: path.write_bytes(path.read_bytes()[:-100]),
         lambda path: path.write_bytes(b""),
+        _flip_a_bit_of_the_vectors,
         lambda path: path.write_bytes(b"PK\x03\x04 no more"),
         lambda path: np.savez(path, words=np.array(["a"])),
         lambda path: np.savez(path, words=np.array(["a"]), vectors=np.ones((2, 4))),
@@ -168,11 +177,10 @@ def test_a_damaged_file_is_made_anew(quick, tmp_path, damage):
 
 
 def test_a_failed_write_leaves_nothing(quick, tmp_path, monkeypatch):
-    def full(file, **arrays):
-        file.write(b"half")
+    def full(source, target):
         raise OSError("disk full")
 
-    monkeypatch.setattr(_docstring_embedding.np, "savez", full)
+    monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="disk full"):
         load_docstring_embedding(data_home=tmp_path)
     assert list(tmp_path.iterdir()) == []
