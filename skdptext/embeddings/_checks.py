@@ -107,7 +107,9 @@ def writable_by_others(array: np.ndarray) -> bool:
         if owner.flags.writeable:
             return True
         owner = owner.base
-    try:
-        return owner is not None and not memoryview(owner).readonly
-    except TypeError:
+    if owner is None:
         return False
+    try:
+        return not memoryview(owner).readonly
+    except TypeError:  # some other library's memory: who can write to it?
+        return True

@@ -132,8 +132,6 @@ class _Table:
 
     def finish(self) -> Parts:
         n = len(self.lines)
-        if not n:
-            raise InvalidParameterError(f"{self.path}: holds no words.")
         self.rows.resize((n, self.rows.shape[1]), refcheck=False)
         vectors = self.rows.astype(np.float32, copy=False)
         row = first_not_finite(vectors)

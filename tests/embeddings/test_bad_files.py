@@ -27,7 +27,7 @@ def refused(path, content, message, **options):
     ("text", "message"),
     [
         ("", "line 1: no vector"),
-        ("\n\n", "holds no words|line 1: no vector"),
+        ("\n\n", "line 1: no vector"),
         ("word\n", "line 1: no vector"),
         ("a b c\n", "line 1: no vector"),
         ("3 2\na 1 2\nb 3 4\n", "line 4: the header promises 3 words, but .* after 2"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 import subprocess
 import sys
+import weakref
 from fractions import Fraction
 
 import numpy as np
@@ -184,8 +186,17 @@ def _over_bytearray(array):
     return view, np.frombuffer(buffer, np.float32).reshape(array.shape)
 
 
+def _other_library(array):
+    class Foreign:
+        @property
+        def __array_interface__(self):
+            return dict(array.__array_interface__, data=(array.ctypes.data, True))
+
+    return Foreign(), array
+
+
 @pytest.mark.parametrize(
-    "make", [_plain, _read_only_view, _slice_of_view, _over_bytearray]
+    "make", [_plain, _read_only_view, _slice_of_view, _over_bytearray, _other_library]
 )
 def test_the_callers_memory_is_not_shared_if_it_can_change(make):
     given_array, writable = make(np.array(ROWS, dtype=np.float32))
@@ -331,6 +342,22 @@ def test_a_pickle_opened_in_its_own_process_is_the_same_object(table):
     assert pickle.loads(pickle.dumps(table)) is table
     twin = WordEmbedding(WORDS, ROWS)  # equal, so it may stand for the other
     assert pickle.loads(pickle.dumps(twin)) is table
+
+
+def test_a_pickle_opened_after_its_table_is_gone_is_an_equal_frozen_table():
+    table = WordEmbedding(["gone"], [[4.0, 2.0]])
+    pickled, fingerprint = pickle.dumps(table), table.fingerprint
+    gone = weakref.ref(table)
+    del table
+    gc.collect()
+    assert gone() is None  # the register of live tables keeps none alive
+    back, again = pickle.loads(pickled), pickle.loads(pickled)
+    assert again is back
+    assert back["gone"].tolist() == [4.0, 2.0]
+    assert back.fingerprint == fingerprint
+    assert back.restrict(1).fingerprint == fingerprint  # computed anew
+    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+        back.vectors.flags.writeable = True
 
 
 _OPEN = """
