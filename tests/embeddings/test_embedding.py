@@ -21,7 +21,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import WordEmbedding
-from skdptext.embeddings import check_embedding, one_hot_embedding
 from skdptext.exceptions import InvalidParameterError
 
 WORDS = ["king", "queen", "apple"]
@@ -387,27 +386,3 @@ def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(table):
         env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
     )
     assert done.stdout == f"ok {ROWS}\n", done.stderr
-
-
-# -- the embedding parameter ----------------------------------------------------------
-
-
-def test_one_hot_words_are_equally_far():
-    for words in (4, np.int64(4), ["a", "b", "c", "d"]):
-        table = one_hot_embedding(words)
-        differences = table.vectors[:, None] - table.vectors[None]
-        distances = np.linalg.norm(differences, axis=2)
-        np.testing.assert_allclose(distances[~np.eye(4, dtype=bool)], np.sqrt(2))
-    assert one_hot_embedding(2).words == ("x0", "x1")
-    with pytest.raises(InvalidParameterError, match="words must be an integer >= 1"):
-        one_hot_embedding(0)
-
-
-def test_check_embedding(table):
-    assert check_embedding(table) is table
-    assert check_embedding("one-hot", one_hot_words=3).dim == 3
-    with pytest.raises(InvalidParameterError, match="needs a count matrix as input"):
-        check_embedding("one-hot")
-    for bad in (None, "onehot", ROWS):
-        with pytest.raises(InvalidParameterError, match="must be a WordEmbedding or"):
-            check_embedding(bad)
