@@ -1,0 +1,291 @@
+"""Word Mover's Distance between documents, solved exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import get_config
+
+from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.transport import (
+    WordBags,
+    as_word_bags,
+    distances_to_bags,
+    name_rows,
+    one_hot_distances,
+    pair_distance,
+    take_bags,
+)
+from skdptext.utils import check_bags, check_n_jobs
+
+# Words of a block, and their vectors in float64.
+_Shared = tuple[np.ndarray, np.ndarray]
+
+__all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
+
+
+def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> float:
+    """Least total distance that the words of `x` travel to become those of `y`.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_words,), row of a sparse matrix, or list of str
+        Documents. Weights must be non-negative; each document is given mass 1. Of
+        tokens those that the embedding does not know are dropped.
+    embedding : WordEmbedding or "one-hot"
+        With ``"one-hot"``, for weights only, every word is √2 from every other.
+
+    Returns
+    -------
+    distance : float
+        In the unit of the embedding; 0 if and only if, up to rounding and to words
+        with equal vectors, both have the same word frequencies.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an input breaks its rule, or a document has no known word.
+
+    See Also
+    --------
+    pairwise_word_movers_distances : Many documents at once.
+
+    Notes
+    -----
+    *Privacy.* The bag-level guarantees of skdptext scale with this distance [2]_. As a
+    function of released bags it costs no privacy; of raw documents it has none.
+
+    References
+    ----------
+    .. [1] Kusner, Sun, Kolkin, Weinberger. "From word embeddings to document
+       distances." ICML 2015.
+    .. [2] Fernandes, Dras, McIver. "Generalised differential privacy for text document
+       processing." POST 2019.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.metrics import word_movers_distance
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> word_movers_distance(["cat", "tea"], ["dog", "tea"], embedding)
+    0.5
+    >>> word_movers_distance([2, 0, 0], [0, 1, 1], embedding)
+    5.0
+    """
+    one_hot = _is_one_hot(embedding)
+    table = None if one_hot else check_embedding(embedding)
+    x_bags = _read_one(x, table, "x")
+    n_words = x_bags.shape[1]
+    y_bags = _read_one(y, table, "y")
+    _check_columns(y_bags.shape[1], n_words, "y", "x")
+    first, second = as_word_bags(x_bags), as_word_bags(y_bags)
+    if table is None:
+        return float(one_hot_distances(*first.row(0), second, n_words)[0])
+    return pair_distance(*first.row(0), *second.row(0), table.vectors)
+
+
+def pairwise_word_movers_distances(
+    X: Any,
+    Y: Any = None,
+    *,
+    embedding: WordEmbedding | str,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """Word Mover's Distance between every row of `X` and every row of `Y`.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_x, n_words)
+        Non-negative word weights, counts or frequencies; each row is given mass 1.
+    Y : {array-like, sparse matrix} of shape (n_y, n_words), default=None
+        None: `X` again; each pair is then solved once.
+    embedding : WordEmbedding or "one-hot"
+        Word j of the embedding is column j. With ``"one-hot"`` every word is √2 from
+        every other.
+    n_jobs : int, default=None
+        Threads over the rows of `X`. None means 1, -1 all processors. The result does
+        not depend on it.
+
+    Returns
+    -------
+    distances : ndarray of shape (n_x, n_y), float64
+        In the unit of the embedding. Where `Y` is None, symmetric and 0 on the
+        diagonal.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an input breaks its rule, or rows hold no word; the message names them.
+
+    See Also
+    --------
+    skdptext.neighbors.WMDKNNClassifier : The nearest few, without solving all pairs.
+
+    Notes
+    -----
+    Beside the result, memory is bounded by scikit-learn's ``working_memory``.
+
+    *Privacy.* As for `word_movers_distance`.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.metrics import pairwise_word_movers_distances
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> X = [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+    >>> pairwise_word_movers_distances(X, embedding=embedding)
+    array([[0., 1., 5.],
+           [1., 0., 4.],
+           [5., 4., 0.]])
+    """
+    one_hot = _is_one_hot(embedding)
+    table = None if one_hot else check_embedding(embedding)
+    check_n_jobs(n_jobs)
+    n_words = None if table is None else len(table)
+    matrix = _read_many(X, n_words, "X")
+    x_bags = as_word_bags(matrix)
+    y_bags = x_bags
+    if Y is not None:
+        other = _read_many(Y, n_words, "Y")
+        _check_columns(other.shape[1], matrix.shape[1], "Y", "X")
+        y_bags = as_word_bags(other)
+    distances = np.zeros((len(x_bags), len(y_bags)))
+
+    def fill(rows: range, part: slice, shared: _Shared | None) -> None:
+        bags = take_bags(y_bags, np.arange(part.start, part.stop))
+        for i in rows:
+            # of a symmetric result only what is right of the diagonal
+            first = max(i + 1 - part.start, 0) if Y is None else 0
+            if first >= len(bags):
+                continue
+            if shared is None:
+                found = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])
+                distances[i, part.start + first : part.stop] = found[first:]
+            else:
+                assert table is not None
+                ids, weights = x_bags.row(i)
+                x_vectors = table.vectors[ids]
+                found = distances_to_bags(ids, weights, bags, *shared, x_vectors, first)
+                distances[i, part.start + first : part.stop] = found
+
+    workers = effective_n_jobs(n_jobs)
+    with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
+        for part in _blocks(y_bags, x_bags, table, workers):
+            shared = None
+            if table is not None:
+                words = np.unique(y_bags.ids[_entries(y_bags, part)])
+                shared = words, table.vectors[words].astype(np.float64)
+            # dealt in turn: of a symmetric result the first rows are the longest
+            parallel(
+                delayed(fill)(range(i, len(x_bags), 4 * workers), part, shared)
+                for i in range(4 * workers)
+            )
+    if Y is None:
+        distances += distances.T
+    return distances
+
+
+def _is_one_hot(embedding: Any) -> bool:
+    return isinstance(embedding, str) and embedding == "one-hot"
+
+
+def _entries(bags: WordBags, part: slice) -> slice:
+    return slice(bags.starts[part.start], bags.starts[part.stop])
+
+
+def _blocks(
+    bags: WordBags, queries: WordBags, table: WordEmbedding | None, n_workers: int
+) -> Iterator[slice]:
+    """Runs of bags whose words' vectors and costs fit in the working memory."""
+    width = 4  # arrays as long as the bags, per worker
+    if table is not None:
+        width = 2 * table.dim + n_workers * (4 + int(queries.sizes.max()))
+    memory = get_config()["working_memory"] * 2**20
+    step = max(1, int(memory / (8 * width)))
+    start = 0
+    while start < len(bags):
+        limit = bags.starts[start] + step
+        stop = int(np.searchsorted(bags.starts, limit, side="right")) - 1
+        stop = max(stop, start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def _check_columns(n: int, expected: int, name: str, other: str) -> None:
+    if n != expected:
+        raise InvalidParameterError(
+            f"{name} must have as many columns as {other} ({expected}), got {n}."
+        )
+
+
+def _read_many(X: Any, n_words: int | None, name: str) -> sp.csr_array:
+    if (
+        isinstance(X, str | bytes)
+        or X is None
+        or np.ndim(X) == 0
+        and not sp.issparse(X)
+    ):
+        raise InvalidParameterError(
+            f"{name} must be a matrix of word weights, got {X!r:.80}."
+        )
+    try:
+        bags = check_bags(X, n_words=n_words, name=name)
+    except InvalidParameterError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"{name} must be a matrix of word weights, got {type(X).__name__}: {error}."
+        ) from error
+    empty = np.flatnonzero(np.diff(bags.indptr) == 0)
+    if len(empty):
+        raise InvalidParameterError(
+            f"{name} must hold documents with at least one word, got {len(empty)} "
+            f"without any, in rows {name_rows(empty)}."
+        )
+    return bags
+
+
+def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
+    tokens = _as_tokens(x)
+    if tokens is None:
+        bag = _read_many(x, None if table is None else len(table), name)
+        if bag.shape[0] != 1:
+            raise InvalidParameterError(
+                f"{name} must be one document, got {bag.shape[0]}; see "
+                "pairwise_word_movers_distances."
+            )
+        return bag
+    if table is None:
+        raise InvalidParameterError(
+            f'{name} must hold word weights with embedding="one-hot", got tokens.'
+        )
+    found = table.find(tokens)
+    found = found[found >= 0]
+    if not len(found):
+        raise InvalidParameterError(
+            f"{name} must hold at least one word of the embedding, got "
+            f"{len(tokens)} unknown: {tokens[:5]}."
+        )
+    bag = sp.csr_array(
+        (np.ones(len(found)), (np.zeros(len(found), dtype=np.intp), found)),
+        shape=(1, len(table)),
+    )
+    return check_bags(bag)
+
+
+def _as_tokens(x: Any) -> list[str] | None:
+    """Tokens as a list; None for what is no sequence of tokens."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "UO":
+        x = x.tolist()
+    if isinstance(x, list | tuple) and any(isinstance(token, str) for token in x):
+        if all(isinstance(token, str) for token in x):
+            return list(x)
+        raise InvalidParameterError(
+            "x and y must be tokens or weights, got both in one document."
+        )
+    return None

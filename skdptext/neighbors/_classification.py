@@ -1,0 +1,460 @@
+"""k nearest neighbours by exact Word Mover's Distance."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
+from skdptext.neighbors._search import BagIndex
+from skdptext.transport import WordBags, as_word_bags, name_rows, take_bags
+from skdptext.utils import (
+    check_bags,
+    check_flag,
+    check_integer,
+    check_n_jobs,
+    check_option,
+)
+
+__all__ = ["WMDKNNClassifier"]
+
+Weights = Callable[[np.ndarray], np.ndarray]
+
+
+class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier by the k nearest documents in Word Mover's Distance.
+
+    The distance between two documents is the least total distance that the words of
+    one must travel, in the embedding, to become the words of the other [1]_. The
+    neighbours and distances are exactly those of a brute-force search: lower bounds
+    rule most documents out before they are solved, and ties go to the document that
+    comes first.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding or "one-hot"
+        Word j of the embedding is column j of every matrix given. With ``"one-hot"``
+        every word is √2 from every other, and the distance is √2 times the total
+        variation between the documents' word frequencies.
+    n_neighbors : int, default=5
+        Neighbours that vote; at most the number of training documents with words.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+        Weight of a neighbour's vote: 1; or one over its distance, where neighbours at
+        distance 0 outvote all others; or the result of calling it with the distances,
+        of shape (n_queries, n_neighbors), which returns weights of the same shape.
+    n_jobs : int, default=None
+        Threads over the queries. None means 1, -1 all processors. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    class_prior_ : ndarray of shape (n_classes,)
+        Share of each class among the training documents that have words.
+    n_features_in_ : int
+        Number of columns, the number of words.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where `fit` was given a table with names.
+    n_samples_fit_ : int
+        Number of documents given to `fit`, those without words included.
+    empty_rows_ : ndarray of int
+        Rows given to `fit` that hold no word, and were left out.
+
+    See Also
+    --------
+    skdptext.metrics.pairwise_word_movers_distances : The distances themselves.
+
+    Notes
+    -----
+    A document without words has no distance to any other. `fit` leaves such rows out,
+    and `predict` and `predict_proba` answer them with `class_prior_`, each with one
+    `EmptyDocumentWarning`; `kneighbors` and `kneighbors_graph` refuse them.
+
+    *Privacy.* The classifier adds none: it keeps its training documents. Fitted on
+    bags that a perturber released, it is post-processing and costs none.
+
+    References
+    ----------
+    .. [1] Kusner, Sun, Kolkin, Weinberger. "From word embeddings to document
+       distances." ICML 2015.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.neighbors import WMDKNNClassifier
+    >>> embedding = WordEmbedding(
+    ...     ["cat", "dog", "tea", "milk"], [[0.0], [1.0], [9.0], [8.0]])
+    >>> X = [[1, 0, 0, 0], [0, 0, 1, 0]]
+    >>> model = WMDKNNClassifier(embedding, n_neighbors=1).fit(X, ["pet", "drink"])
+    >>> model.predict([[0, 2, 0, 0], [0, 0, 0, 1]])
+    array(['pet', 'drink'], dtype='<U5')
+    >>> distances, rows = model.kneighbors([[0, 2, 0, 0]])
+    >>> distances, rows
+    (array([[1.]]), array([[0]]))
+    """
+
+    def __init__(
+        self,
+        embedding: WordEmbedding | str | None = None,
+        *,
+        n_neighbors: int = 5,
+        weights: str | Weights = "uniform",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.n_jobs = n_jobs
+
+    # -- fitting ---------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> WMDKNNClassifier:
+        """Keep the training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Non-negative word weights, counts or frequencies; each row is given mass 1.
+        y : array-like of shape (n_documents,)
+            Labels of at least two classes.
+
+        Returns
+        -------
+        self : WMDKNNClassifier
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or an input breaks its rule; if no document has words; if
+            `n_neighbors` exceeds the number of documents that have.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they are left out.
+        """
+        one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
+        table = None if one_hot else check_embedding(self.embedding)
+        k = check_integer("n_neighbors", self.n_neighbors, low=1)
+        self._check_voting()
+        with _as_parameter_error():
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            check_classification_targets(y)
+        n_words = X.shape[1] if table is None else len(table)
+        bags = as_word_bags(check_bags(X, n_words=n_words))
+        if table is not None:
+            self._check_names(table)
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise InvalidParameterError(
+                f"y must hold at least 2 classes, got 1 class: {classes.tolist()}."
+            )
+        empty = bags.empty_rows
+        n_kept = len(bags) - len(empty)
+        if not n_kept:
+            raise InvalidParameterError(
+                f"X must hold at least one document with words, got {len(bags)} "
+                "without any."
+            )
+        if k > n_kept:
+            raise InvalidParameterError(
+                "n_neighbors must be <= the number of training documents with words "
+                f"({n_kept}), got {k}."
+            )
+        if len(empty):
+            _warn_empty(empty, len(bags), "are left out of the training set")
+
+        self.classes_ = classes
+        self.n_samples_fit_ = len(bags)
+        self.empty_rows_ = empty
+        self._rows = np.setdiff1d(np.arange(len(bags)), empty)
+        self._labels = labels[self._rows]
+        votes = np.bincount(self._labels, minlength=len(classes))
+        self.class_prior_ = votes / n_kept
+        self._bags = take_bags(bags, self._rows)
+        self._table = table
+        self._build()
+        return self
+
+    def _build(self) -> None:
+        vectors = None if self._table is None else self._table.vectors
+        self._index = BagIndex(self._bags, self.n_features_in_, vectors)
+
+    def _check_voting(self) -> None:
+        if not callable(self.weights):
+            try:
+                check_option("weights", self.weights, ("uniform", "distance"))
+            except InvalidParameterError:
+                raise InvalidParameterError(
+                    "weights must be 'uniform', 'distance' or a callable, got "
+                    f"{self.weights!r}."
+                ) from None
+        check_n_jobs(self.n_jobs)
+
+    def _check_names(self, table: WordEmbedding) -> None:
+        """A word of the embedding as the name of another word's column: refuse."""
+        names = getattr(self, "feature_names_in_", ())
+        for column, name in enumerate(names):
+            word = table._index.get(name, column)
+            if word != column:
+                raise InvalidParameterError(
+                    "X must have the words of the embedding as columns, in its order: "
+                    f"column {column} is named {name!r}, which is word {word} of the "
+                    "embedding."
+                )
+
+    # -- neighbours ------------------------------------------------------------
+
+    def kneighbors(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
+    ) -> tuple[np.ndarray, np.ndarray] | np.ndarray:
+        """Nearest training documents, exactly as brute force finds them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            Documents, each with at least one word. None: the training documents, none
+            of which counts as its own neighbour.
+        n_neighbors : int, default=None
+            Number of neighbours; None: the estimator's.
+        return_distance : bool, default=True
+            Whether to return the distances too.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_neighbors)
+            Ascending, in the unit of the embedding. Only if `return_distance`.
+        indices : ndarray of shape (n_queries, n_neighbors), int
+            Rows of the matrix given to `fit`; equal distances by ascending row.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a document has no words (the message names the rows), or `n_neighbors`
+            exceeds the training documents available.
+        """
+        check_is_fitted(self)
+        self._check_voting()
+        with_distance = check_flag("return_distance", return_distance)
+        queries, exclude = self._query_bags(X)
+        k = self._check_k(n_neighbors, itself=exclude is not None)
+        empty = queries.empty_rows
+        if len(empty):
+            raise InvalidParameterError(
+                "X must hold documents with at least one word, got "
+                f"{len(empty)} without any, in rows {name_rows(empty)}."
+            )
+        distances, rows, _ = self._index.nearest(
+            queries, k, exclude=exclude, n_jobs=self.n_jobs
+        )
+        rows = self._rows[rows]
+        return (distances, rows) if with_distance else rows
+
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> sp.csr_matrix:
+        """Sparse graph from documents to their nearest training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            As in `kneighbors`.
+        n_neighbors : int, default=None
+            Number of neighbours; None: the estimator's.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether edges carry ones or distances.
+
+        Returns
+        -------
+        graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
+            Edges of a row in order of distance. Zero distances are stored.
+
+        Raises
+        ------
+        InvalidParameterError
+            As `kneighbors`, and if `mode` is none of the two.
+        """
+        check_is_fitted(self)
+        check_option("mode", mode, ("connectivity", "distance"))
+        distances, rows = self.kneighbors(X, n_neighbors)
+        n, k = rows.shape
+        data = distances.ravel() if mode == "distance" else np.ones(n * k)
+        starts = np.arange(0, n * k + 1, k)
+        shape = (n, self.n_samples_fit_)
+        return sp.csr_matrix((data, rows.ravel(), starts), shape=shape)
+
+    def _query_bags(self, X: Any) -> tuple[WordBags, np.ndarray | None]:
+        """Bags of the queries; and of training rows, their own numbers."""
+        if X is not None:
+            return self._read(X), None
+        if len(self.empty_rows_):
+            raise InvalidParameterError(
+                "X=None needs training documents with at least one word, got "
+                f"{len(self.empty_rows_)} without any, in rows "
+                f"{name_rows(self.empty_rows_)} of the matrix given to fit."
+            )
+        return self._bags, np.arange(len(self._bags))
+
+    def _read(self, X: Any) -> WordBags:
+        with _as_parameter_error():
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+        return as_word_bags(check_bags(X))
+
+    def _check_k(self, n_neighbors: int | None, *, itself: bool = False) -> int:
+        given = self.n_neighbors if n_neighbors is None else n_neighbors
+        k = check_integer("n_neighbors", given, low=1)
+        available = len(self._bags) - itself
+        if k > available:
+            others = "other " if itself else ""
+            raise InvalidParameterError(
+                f"n_neighbors must be <= the number of {others}training documents "
+                f"with words ({available}), got {k}."
+            )
+        return k
+
+    # -- prediction ------------------------------------------------------------
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_queries,)
+            Of equal votes, the class that comes first in `classes_`.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they get the most frequent class.
+        """
+        check_is_fitted(self)
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Share of the votes that each class gets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_queries, n_classes)
+            Columns as in `classes_`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If callable `weights` return another shape, a negative or non-finite
+            weight, or only zeros for a document.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they get `class_prior_`.
+        """
+        check_is_fitted(self)
+        self._check_voting()
+        k = self._check_k(None)
+        queries = self._read(X)
+        empty = queries.empty_rows
+        if len(empty):
+            _warn_empty(empty, len(queries), "get the class prior")
+        filled = np.setdiff1d(np.arange(len(queries)), empty)
+        result = np.tile(self.class_prior_, (len(queries), 1))
+        if len(filled):
+            distances, rows, _ = self._index.nearest(
+                take_bags(queries, filled), k, n_jobs=self.n_jobs
+            )
+            votes = np.zeros((len(filled), len(self.classes_)))
+            voters = np.arange(len(filled))
+            weights = self._weigh(distances)
+            for rank in range(k):
+                votes[voters, self._labels[rows[:, rank]]] += weights[:, rank]
+            result[filled] = votes / votes.sum(axis=1, keepdims=True)
+        return result
+
+    def _weigh(self, distances: np.ndarray) -> np.ndarray:
+        if callable(self.weights):
+            weights = np.asarray(self.weights(distances), dtype=np.float64)
+            if weights.shape != distances.shape:
+                raise InvalidParameterError(
+                    "weights must return an array of the shape of the distances "
+                    f"{distances.shape}, got {weights.shape}."
+                )
+            if not np.isfinite(weights).all() or (weights < 0).any():
+                raise InvalidParameterError(
+                    "weights must return finite numbers >= 0, got "
+                    f"{weights[~(np.isfinite(weights) & (weights >= 0))][0]}."
+                )
+            if not weights.any(axis=1).all():
+                row = int(np.argmin(weights.any(axis=1)))
+                raise InvalidParameterError(
+                    "weights must return at least one weight > 0 per document, got "
+                    f"only zeros for document {row}."
+                )
+            return weights
+        if self.weights == "uniform":
+            return np.ones_like(distances)
+        # Relative to the nearest, so that the inverse of a tiny distance is finite.
+        nearest = distances[:, :1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            weights = nearest / distances
+        return np.where(nearest > 0, weights, distances == 0)
+
+    # -- scikit-learn's own ----------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The index is quick to rebuild, and holds a scaled copy of the vectors.
+        state = super().__getstate__()
+        return {name: state[name] for name in state if name != "_index"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "_bags"):
+            self._build()
+
+
+def _warn_empty(rows: np.ndarray, n: int, fate: str) -> None:
+    warnings.warn(
+        f"{len(rows)} of {n} documents hold no word and {fate}: rows "
+        f"{name_rows(rows)}.",
+        EmptyDocumentWarning,
+        stacklevel=3,
+    )
+
+
+@contextmanager
+def _as_parameter_error() -> Iterator[None]:
+    """scikit-learn's message under this library's error."""
+    try:
+        yield
+    except InvalidParameterError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(str(error)) from error

@@ -1,0 +1,39 @@
+"""Arithmetic of moving words: exact costs and lower bounds, on plain arrays.
+
+`metrics` and `neighbors` stand on this room; it knows no estimators.
+"""
+
+from skdptext.transport._bags import WordBags, as_word_bags, name_rows, take_bags
+from skdptext.transport._bounds import (
+    LoweredTable,
+    dual_bounds,
+    match_residuals,
+    relaxed_bounds,
+    residual_relaxed_bounds,
+    sinkhorn_bounds,
+)
+from skdptext.transport._exact import (
+    distances_to_bags,
+    one_hot_distances,
+    pair_distance,
+    residual,
+    transport_cost,
+)
+
+__all__ = [
+    "LoweredTable",
+    "WordBags",
+    "as_word_bags",
+    "distances_to_bags",
+    "dual_bounds",
+    "match_residuals",
+    "name_rows",
+    "one_hot_distances",
+    "pair_distance",
+    "relaxed_bounds",
+    "residual",
+    "residual_relaxed_bounds",
+    "sinkhorn_bounds",
+    "take_bags",
+    "transport_cost",
+]

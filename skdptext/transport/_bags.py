@@ -1,0 +1,87 @@
+"""Bags of words with mass 1, as three flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["WordBags", "as_word_bags", "name_rows", "take_bags"]
+
+
+@dataclass(frozen=True, eq=False)
+class WordBags:
+    """Bags in compressed rows: words of bag i are ``ids[starts[i]:starts[i + 1]]``.
+
+    The ids of a bag ascend, its weights are positive float64 and sum to 1; an empty
+    bag has neither.
+    """
+
+    starts: np.ndarray
+    ids: np.ndarray
+    weights: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Ids and weights of bag `i`, as views."""
+        part = slice(self.starts[i], self.starts[i + 1])
+        return self.ids[part], self.weights[part]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of distinct words of each bag."""
+        return np.diff(self.starts)
+
+    @property
+    def empty_rows(self) -> np.ndarray:
+        """Bags that hold no word."""
+        return np.flatnonzero(self.sizes == 0)
+
+
+def as_word_bags(matrix: sp.csr_array) -> WordBags:
+    """Give each row of a canonical CSR matrix mass 1.
+
+    Each weight is one correctly rounded quotient, so that bags in proportion (twice
+    the same text) become equal to the last bit.
+    """
+    starts = matrix.indptr.astype(np.intp)
+    data = np.array(matrix.data, dtype=np.float64)
+    sizes = np.diff(starts)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    filled = np.flatnonzero(sizes)
+    if len(filled):
+        with np.errstate(over="ignore"):
+            totals = np.add.reduceat(data, starts[filled])
+        if not np.isfinite(totals).all() or totals.min() < 1e-290:
+            # the sum overflows or is subnormal: bring the largest weight to 1 first
+            largest = np.ones(len(sizes))
+            largest[filled] = np.maximum.reduceat(data, starts[filled])
+            data = data / largest[rows]
+            totals = np.add.reduceat(data, starts[filled])
+        by_row = np.ones(len(sizes))
+        by_row[filled] = totals
+        data = data / by_row[rows]
+    ids, weights = matrix.indices.astype(np.intp), data
+    if len(weights) and weights.min() <= 0.0:  # a quotient may underflow
+        kept = weights > 0.0
+        starts = np.concatenate([[0], np.cumsum(kept)])[starts]
+        ids, weights = ids[kept], weights[kept]
+    return WordBags(starts, ids, weights)
+
+
+def take_bags(bags: WordBags, rows: np.ndarray) -> WordBags:
+    """Some of the bags, in the order given."""
+    sizes = bags.sizes[rows]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    source = np.repeat(bags.starts[:-1][rows] - starts[:-1], sizes)
+    source += np.arange(starts[-1])
+    return WordBags(starts, bags.ids[source], bags.weights[source])
+
+
+def name_rows(rows: np.ndarray, most: int = 10) -> str:
+    """Row numbers for an error message: ``[3, 17, 29, ...]``."""
+    listed = ", ".join(str(int(row)) for row in rows[:most])
+    return f"[{listed}{', ...' if len(rows) > most else ''}]"
