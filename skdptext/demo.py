@@ -258,19 +258,20 @@ def draw(results: Bunch, path: Path) -> Path:
             axis.plot(x, y, marker=marker, label=f"λ = {lam:g}")
             if lam == LAMS[0]:
                 for epsilon, *spot in zip(results.epsilon[rows], x, y, strict=True):
-                    axis.annotate(f"ε = {epsilon}", spot, xytext=(4, 6), fontsize=8,
+                    axis.annotate(f"ε = {epsilon}", spot, xytext=(-6, -14), fontsize=8,
                                   textcoords="offset points")  # fmt: skip
         axis.axhline(clean, color="0.4", linewidth=1)
         axis.axhline(chance, color="0.4", linewidth=1, linestyle=":")
-        axis.text(0.02, clean + 0.01, "clean text", fontsize=8, color="0.3")
-        axis.text(0.02, chance + 0.01, "chance", fontsize=8, color="0.3")
+        axis.text(0.99, clean + 0.01, "clean text", ha="right", color="0.3")
+        axis.text(0.01, chance + 0.01, "chance", color="0.3")
         if results.best is not None:
             at = results.changed[results.best], results[name][results.best]
             axis.scatter(*at, s=180, facecolors="none", edgecolors="black",
                          label="chosen", zorder=3)  # fmt: skip
         axis.set(title=title, xlabel="words changed", xlim=(0, 1), ylim=(0, 1))
     axes[0].set_ylabel("accuracy")
-    axes[0].legend(loc="lower left", bbox_to_anchor=(0.0, 0.12))
+    axes[1].set_ylabel("balanced accuracy")
+    axes[0].legend(loc="lower left", bbox_to_anchor=(0, 0.32))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -14,11 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.embeddings import check_embedding
-from skdptext.exceptions import (
-    InvalidParameterError,
-    OutOfVocabularyWarning,
-    PrivacyLeakWarning,
-)
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.mechanisms._covariance import Spectrum
 from skdptext.perturbation._analysis import make_vectorizer
@@ -29,6 +24,7 @@ from skdptext.perturbation._documents import (
     encode_words,
     is_count_matrix,
 )
+from skdptext.perturbation._leaks import warn_of_leaks, warn_of_unknown_words
 from skdptext.perturbation._release import Release, as_bags, as_tokens
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import half_squared_norms
@@ -42,9 +38,6 @@ from skdptext.utils import (
 )
 
 __all__ = ["BaseWordPerturber"]
-
-# Above this share of unknown words the table is probably the wrong one.
-_MANY_UNKNOWN = 0.5
 
 
 class BaseWordPerturber(
@@ -72,6 +65,10 @@ class BaseWordPerturber(
     verbose: Any
 
     _noise_parameters: tuple[str, ...]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # scikit-learn would wrap the output of every subclass anew
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
     @abstractmethod
     def _make_mechanism(self, spectrum: Spectrum) -> MahalanobisMechanism:
@@ -119,7 +116,7 @@ class BaseWordPerturber(
         self.covariance_ = mechanism.spectrum.covariance
         self.noise_factor_ = self.mechanism_.factor
         self._half_norms = half_squared_norms(embedding.vectors)
-        self._warn_of_leaks()
+        warn_of_leaks(self.document_length, self.oov)
         return self
 
     def _check_parameters(self) -> None:
@@ -145,25 +142,6 @@ class BaseWordPerturber(
             token_pattern=self.token_pattern,
             tokenizer=self.tokenizer,
         )
-
-    def _warn_of_leaks(self) -> None:
-        """Say what is released beside the guarantee (Python shows it once)."""
-        if self.document_length is None:
-            warnings.warn(
-                "document_length is None: the number of words of each document is "
-                "released as it is, and documents of different length are not "
-                "protected from being told apart. Set document_length to make every "
-                "release of one size.",
-                PrivacyLeakWarning,
-                stacklevel=2,
-            )
-        if self.oov == "keep":
-            warnings.warn(
-                'oov="keep": words unknown to the embedding (often names) are '
-                "released in clear.",
-                PrivacyLeakWarning,
-                stacklevel=2,
-            )
 
     def _check_ready(self) -> None:
         check_is_fitted(self, "mechanism_")
@@ -206,16 +184,10 @@ class BaseWordPerturber(
         same document k times costs k ε.
         """
         self._check_ready()
-        self._warn_of_leaks()
+        warn_of_leaks(self.document_length, self.oov)
         streams = NoiseStreams(self.random_state, self._context("transform"))
         documents = self._encode(X, streams)
-        if documents.n_unknown > _MANY_UNKNOWN * documents.n_tokens:
-            warnings.warn(
-                f"{documents.n_unknown} of {documents.n_tokens} words are unknown to "
-                "the embedding: is it for this language and kind of text?",
-                OutOfVocabularyWarning,
-                stacklevel=2,
-            )
+        warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
         sample = self.document_length if self.resize == "sample" else None
         codes, offsets = self._release(streams, sample).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose

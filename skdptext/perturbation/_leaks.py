@@ -1,0 +1,43 @@
+"""Warnings about what a release tells beside the guarantee."""
+
+from __future__ import annotations
+
+import warnings
+
+from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
+
+__all__ = ["warn_of_leaks", "warn_of_unknown_words"]
+
+# Above this share of unknown words the table is probably the wrong one.
+_MANY_UNKNOWN = 0.5
+
+
+def warn_of_leaks(document_length: int | None, oov: str) -> None:
+    """Say what is released in clear; under Python's default filters, once."""
+    if document_length is None:
+        warnings.warn(
+            "document_length is None: the number of words of each document is "
+            "released as it is, and documents of different length are not protected "
+            "from being told apart. Set document_length to make every release of one "
+            "size.",
+            PrivacyLeakWarning,
+            stacklevel=2,
+        )
+    if oov == "keep":
+        warnings.warn(
+            'oov="keep": words unknown to the embedding (often names) are released in '
+            "clear.",
+            PrivacyLeakWarning,
+            stacklevel=2,
+        )
+
+
+def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:
+    """Ask whether the table fits the text, where it does not know most of it."""
+    if n_unknown > _MANY_UNKNOWN * n_tokens:
+        warnings.warn(
+            f"{n_unknown} of {n_tokens} words are unknown to the embedding: is it for "
+            "this language and kind of text?",
+            OutOfVocabularyWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,105 @@
+"""Shares of words changed, and the scorers that find the perturber."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics import (
+    find_perturber,
+    words_changed_scorer,
+    words_unchanged,
+    words_unchanged_scorer,
+)
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning",
+    "ignore::skdptext.exceptions.OutOfVocabularyWarning",
+)
+
+# In one dimension the length of the noise is exponential with rate ε, so that "a"
+# stays itself with probability 1 - exp(-ε/2)/2, "b" likewise.
+LINE = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
+def test_share_is_that_of_the_law(epsilon):
+    perturber = DPWordPerturber(LINE, epsilon=epsilon).fit([])
+    documents = [["aa", "zzz", "bb"]] * 10_000
+    share = words_unchanged(perturber, documents, max_words=None)
+    expected = 1 - np.exp(-epsilon / 2) / 2
+    # 20,000 words: 6 standard errors, false alarm 2e-9
+    assert abs(share - expected) < 6 * np.sqrt(expected * (1 - expected) / 20_000)
+
+
+def test_kinds_of_documents_agree(small_embedding):
+    texts = ["w1 w2 w3", "w4 w4 zzz"]
+    counts = CountVectorizer(vocabulary=small_embedding.words).fit_transform(texts)
+    perturber = DPWordPerturber(small_embedding, epsilon=1e9).fit([])
+    noisy = DPWordPerturber(small_embedding, epsilon=1e-9).fit([])
+    for X in (texts, [t.split() for t in texts], counts):
+        assert words_unchanged(perturber, X) == 1.0
+        assert words_unchanged(noisy, X) < 1.0
+
+
+def test_sample_of_words_is_spread_over_all_documents(small_embedding, monkeypatch):
+    perturber = DPWordPerturber(small_embedding, epsilon=1e9).fit([])
+    asked = []
+
+    def perturb_words(words):
+        asked.extend(words)
+        return np.array(words, dtype=object)[:, None]
+
+    monkeypatch.setattr(perturber, "perturb_words", perturb_words)
+    words_unchanged(perturber, [[f"w{i}"] * 10 for i in range(200)], max_words=100)
+    assert len(asked) == 100
+    assert {"w0", "w199"} <= set(asked)
+    assert len(set(asked)) > 95
+
+
+def test_no_known_word_is_nan(small_embedding):
+    perturber = DPWordPerturber(small_embedding).fit([])
+    assert np.isnan(words_unchanged(perturber, ["zzz"]))
+
+
+@pytest.mark.parametrize("max_words", [0, -1, 2.5, "all"])
+def test_bad_max_words(small_embedding, max_words):
+    perturber = DPWordPerturber(small_embedding).fit([])
+    with pytest.raises(InvalidParameterError, match="max_words must be an integer"):
+        words_unchanged(perturber, ["w1"], max_words=max_words)
+
+
+def test_scorers_find_the_perturber_and_its_input(small_embedding):
+    """Steps before the perturber are applied first; those after are not needed."""
+    texts, labels = ["W1/W2/W3"] * 6, [0, 1] * 3
+    cut = FunctionTransformer(lambda X: [text.lower().split("/") for text in X])
+    faithful = DPWordPerturber(small_embedding, epsilon=1e9)
+    model = make_pipeline(cut, "passthrough", faithful, MultinomialNB())
+    model.fit(texts, labels)
+    assert find_perturber(model) is faithful
+    assert words_unchanged_scorer(model, texts, labels) == 1.0
+    assert words_changed_scorer(model, texts) == 0.0
+    nested = Pipeline([("cut", cut), ("rest", Pipeline(model.steps[2:]))])
+    assert words_unchanged_scorer(nested, texts) == 1.0
+    search = GridSearchCV(model, {"dpwordperturber__lam": [0, 0.5]}, cv=2)
+    assert find_perturber(search) is faithful
+    search.fit(texts, labels)
+    assert (
+        find_perturber(search) is search.best_estimator_.named_steps["dpwordperturber"]
+    )
+
+
+def test_find_perturber_needs_exactly_one():
+    with pytest.raises(InvalidParameterError, match=r"exactly one .* 0 in LogisticReg"):
+        find_perturber(LogisticRegression())
+    two = make_pipeline(DPWordPerturber(), DPWordPerturber())
+    with pytest.raises(InvalidParameterError, match=r"exactly one .* 2 in Pipeline"):
+        find_perturber(two)

@@ -1,0 +1,125 @@
+"""Choosing a candidate under constraints."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
+from skdptext.model_selection import best_under_constraint
+
+scores = st.floats(0, 1).map(lambda v: round(v, 1))
+
+
+@given(table=st.lists(st.tuples(scores, scores), min_size=1, max_size=8), bound=scores)
+def test_best_of_the_feasible(table, bound):
+    privacy, utility = np.array(table).T
+    results = {"mean_test_privacy": privacy, "mean_test_utility": utility}
+    rule = best_under_constraint(maximize="privacy", subject_to={"utility": bound})
+    feasible = [i for i, (_, u) in enumerate(table) if u >= bound]
+    if not feasible:
+        with pytest.raises(NoFeasibleCandidateError):
+            rule(results)
+        return
+    expected = max(feasible, key=lambda i: (privacy[i], utility[i], -i))
+    assert rule(results) == expected
+
+
+def test_upper_bounds_and_several_constraints():
+    results = {
+        "mean_test_accuracy": [0.9, 0.8, 0.7, 0.6],
+        "mean_test_unchanged": [0.8, 0.5, 0.4, 0.1],
+        "mean_test_time": [1.0, 9.0, 1.0, 1.0],
+    }
+    rule = best_under_constraint(
+        maximize="accuracy", subject_to={"unchanged": ("<=", 0.5), "time": ["<=", 5]}
+    )
+    assert rule(results) == 2
+    reverse = best_under_constraint(
+        maximize="time", subject_to={"accuracy": (">=", 0.75)}
+    )
+    assert reverse(results) == 1
+
+
+def test_nan_is_never_chosen():
+    nan = float("nan")
+    results = {"mean_test_a": [nan, 0.5, 0.9], "mean_test_b": [1.0, 1.0, nan]}
+    rule = best_under_constraint(maximize="a", subject_to={"b": 0.0})
+    assert rule(results) == 1
+
+
+def test_no_candidate_says_how_far_each_score_gets():
+    results = {"mean_test_a": [0.1, 0.2], "mean_test_b": [0.3, 0.55]}
+    rule = best_under_constraint(maximize="a", subject_to={"b": 0.9})
+    with pytest.raises(
+        NoFeasibleCandidateError, match=r"b >= 0\.9 \(scores go from 0\.3 to 0\.55\)"
+    ) as error:
+        rule(results)
+    assert error.value.cv_results is results
+    twin = pickle.loads(pickle.dumps(error.value))
+    assert str(twin) == str(error.value)
+    with pytest.raises(NoFeasibleCandidateError, match="all scores are NaN"):
+        rule({"mean_test_a": [0.1], "mean_test_b": [float("nan")]})
+
+
+def test_in_a_search():
+    X, y = make_classification(random_state=0)
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [1e-4, 1.0, 100.0]},
+        scoring={
+            "accuracy": "accuracy",
+            "size": lambda m, X, y: -np.abs(m.coef_).sum(),
+        },
+        refit=best_under_constraint(maximize="size", subject_to={"accuracy": 0.8}),
+    ).fit(X, y)
+    accuracy = search.cv_results_["mean_test_accuracy"]
+    assert accuracy[search.best_index_] >= 0.8
+    smaller = (
+        search.cv_results_["mean_test_size"]
+        > (search.cv_results_["mean_test_size"][search.best_index_])
+    )
+    assert (accuracy[smaller] < 0.8).all()
+    single = GridSearchCV(
+        LogisticRegression(),
+        {"C": [1.0]},
+        refit=best_under_constraint(maximize="score", subject_to={"score": 0.1}),
+    ).fit(X, y)
+    assert single.best_index_ == 0
+
+
+def test_repr_and_pickle():
+    rule = best_under_constraint(maximize="a", subject_to={"b": 0.5})
+    expected = "best_under_constraint(maximize='a', subject_to={'b': ('>=', 0.5)})"
+    assert repr(rule) == repr(pickle.loads(pickle.dumps(rule))) == expected
+
+
+@pytest.mark.parametrize(
+    ("maximize", "subject_to", "message"),
+    [
+        (None, {"b": 1}, "maximize must be the name of a score, got None"),
+        ("a", {}, "subject_to must map names"),
+        ("a", 0.5, "subject_to must map names"),
+        ("a", {1: 0.5}, "names of scores as keys, got 1"),
+        ("a", {"b": "high"}, r"subject_to\['b'\] must be a finite number, got 'high'"),
+        ("a", {"b": float("nan")}, r"subject_to\['b'\] must be a finite number"),
+        ("a", {"b": ("<", 0.5)}, r"subject_to\['b'\] must be a number, \(\">=\""),
+        ("a", {"b": (1, 2, 3)}, r"subject_to\['b'\] must be a number"),
+    ],
+)
+def test_bad_parameters(maximize, subject_to, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        best_under_constraint(maximize=maximize, subject_to=subject_to)
+
+
+def test_unknown_score():
+    rule = best_under_constraint(maximize="a", subject_to={"b": 0.5})
+    with pytest.raises(InvalidParameterError, match=r"\(\['a'\]\), got 'b'"):
+        rule({"mean_test_a": [1.0]})

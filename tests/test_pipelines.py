@@ -1,0 +1,159 @@
+"""The canonical pipelines, end to end on real text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from skdptext import DPWordPerturber, WMDKNNClassifier
+from skdptext.exceptions import EmptyDocumentWarning
+from skdptext.mechanisms import _covariance
+from skdptext.metrics import words_changed_scorer
+from skdptext.model_selection import best_under_constraint
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+@pytest.fixture(scope="module")
+def messages(sms):
+    """400 SMS, half of them spam: a guess is right half of the time."""
+    texts, labels = sms
+    spam, ham = (np.flatnonzero(labels == kind)[:200] for kind in ("spam", "ham"))
+    rows = np.sort(np.concatenate([spam, ham]))
+    return [texts[i] for i in rows], labels[rows]
+
+
+def pipelines(embedding, **params):
+    perturber = DPWordPerturber(embedding, epsilon=30.0, lam=0.2, **params)
+    return {
+        "wmd": make_pipeline(perturber, WMDKNNClassifier(embedding)),
+        "tfidf": make_pipeline(perturber, TfidfTransformer(), LogisticRegression()),
+        "bayes": make_pipeline(perturber, MultinomialNB()),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.EmptyDocumentWarning")
+@pytest.mark.parametrize("name", ["wmd", "tfidf", "bayes"])
+def test_pipeline_tells_spam_through_the_noise(google_8k, messages, name):
+    texts, labels = messages
+    model = pipelines(google_8k)[name]
+    scores = cross_val_score(model, texts, labels, cv=3)
+    # chance is 0.5; 4 standard errors of 400 guesses are 0.1
+    assert scores.mean() > 0.75
+    for step in model:
+        if hasattr(step, "embedding"):
+            assert clone(step).embedding is google_8k
+
+
+def test_messages_that_lose_all_their_words_do_not_stop_a_pipeline(google_8k, messages):
+    texts, labels = messages
+    texts = ["zzzqqq", *texts[:60], "", "qqqzzz"]
+    labels = ["ham", *labels[:60], "spam", "ham"]
+    model = pipelines(google_8k)["wmd"]
+    with pytest.warns(EmptyDocumentWarning):
+        model.fit(texts, labels)
+    with pytest.warns(
+        EmptyDocumentWarning, match="hold no word and get the class prior"
+    ):
+        predicted = model.predict(["", *texts[1:4]])
+    assert set(predicted) <= {"ham", "spam"}
+
+
+def test_search_over_epsilon_and_lambda(google_8k, messages, monkeypatch):
+    """Privacy subject to utility; one eigendecomposition for the whole grid."""
+    texts, labels = messages
+    calls = []
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(_covariance, "_spectra", type(_covariance._spectra)())
+    monkeypatch.setattr(np.linalg, "eigh", lambda a: calls.append(1) or eigh(a))
+    search = GridSearchCV(
+        pipelines(google_8k)["bayes"],
+        {
+            "dpwordperturber__epsilon": [2.0, 50.0, 300.0],
+            "dpwordperturber__lam": [0.0, 0.5],
+        },
+        scoring={"accuracy": "accuracy", "changed": words_changed_scorer},
+        refit=best_under_constraint(maximize="changed", subject_to={"accuracy": 0.8}),
+        cv=2,
+    ).fit(texts, labels)
+    assert len(calls) == 1
+    results = search.cv_results_
+    assert results["mean_test_accuracy"][search.best_index_] >= 0.8
+    changed = results["mean_test_changed"].reshape(3, 2)
+    assert (changed[0] > 0.95).all()  # ε = 2: nothing is left
+    assert (changed[2] < 0.05).all()  # ε = 300: hardly anything happens
+    # λ > 0 changes more words at the same ε (2020, section 5.1)
+    assert changed[1, 1] > changed[1, 0]
+    assert search.best_params_["dpwordperturber__epsilon"] == 50.0
+    assert search.predict(texts[:3]).shape == (3,)
+
+
+def test_nested_cross_validation_in_two_processes(google_8k, messages):
+    texts, labels = messages
+    search = GridSearchCV(
+        pipelines(google_8k, document_length=10, resize="sample")["bayes"],
+        {"dpwordperturber__epsilon": [30.0, 100.0]},
+        cv=2,
+    )
+    scores = cross_val_score(search, texts, labels, cv=2, n_jobs=2)
+    assert (scores > 0.7).all()
+
+
+def test_seeded_search_is_the_same_in_any_number_of_processes(google_8k, messages):
+    texts, labels = messages
+
+    def results(n_jobs):
+        search = GridSearchCV(
+            pipelines(google_8k, random_state=3)["bayes"],
+            {"dpwordperturber__epsilon": [10.0, 20.0]},
+            cv=2,
+            n_jobs=n_jobs,
+        ).fit(texts, labels)
+        return search.cv_results_["mean_test_score"]
+
+    np.testing.assert_array_equal(results(1), results(2))
+
+
+def test_set_output_reaches_the_steps_that_can(google_8k, messages):
+    texts, labels = messages
+    perturber = DPWordPerturber(google_8k, epsilon=30.0)
+    model = make_pipeline(perturber, TruncatedSVD(5, random_state=0))
+    frame = model.set_output(transform="pandas").fit_transform(texts)
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.shape == (400, 5)
+    assert sp.issparse(perturber.transform(texts))
+    with config_context(transform_output="pandas"):
+        assert sp.issparse(perturber.transform(texts))
+        tokens = clone(perturber).set_params(output="tokens").fit_transform(texts[:2])
+        assert isinstance(tokens, list)
+    assert pipelines(google_8k)["tfidf"].fit(texts, labels).predict(texts[:2]).shape
+
+
+def test_column_of_a_data_frame(google_8k, messages):
+    texts, labels = messages
+    frame = pd.DataFrame({"message": texts, "length": [len(t) for t in texts]})
+    columns = make_column_transformer(
+        (DPWordPerturber(google_8k, epsilon=30.0), "message"),
+        (MaxAbsScaler(), ["length"]),
+        sparse_threshold=1.0,
+    )
+    bags = columns.fit_transform(frame)
+    assert bags.shape == (400, 8001)
+    names = columns.get_feature_names_out()
+    assert names[0] == f"dpwordperturber__{google_8k.words[0]}"
+    model = make_pipeline(columns, MultinomialNB()).fit(frame, labels)
+    assert model.score(frame, labels) > 0.7
