@@ -2,6 +2,7 @@
 
 from skdptext._version import __version__
 from skdptext.embeddings import WordEmbedding
+from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
 
-__all__ = ["DPWordPerturber", "WordEmbedding", "__version__"]
+__all__ = ["DPWordPerturber", "WMDKNNClassifier", "WordEmbedding", "__version__"]
