@@ -1,0 +1,99 @@
+"""Throughput of `DPWordPerturber.transform` against the bare matrix product.
+
+One command::
+
+    python benchmarks/bench_perturbation.py [--repeats 5]
+
+Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the
+folder named by SKDPTEXT_TEST_DATA, or ../shared/data); without it, under a synthetic
+table of the same size, which is said. Both sides run in turn in the same run with the
+same number of BLAS threads; printed are medians and the ratio of the rates. The bare
+product multiplies the words' float32 vectors with the table, 512 rows at a time, and
+does nothing with the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import PrivacyLeakWarning
+
+DATA = Path(
+    os.environ.get("SKDPTEXT_TEST_DATA")
+    or Path(__file__).resolve().parents[2] / "shared" / "data"
+)
+N_WORDS = 16_384
+EPSILON = 10.0
+
+
+def load_table() -> WordEmbedding:
+    path = DATA / "w2v_news_fiction_30k_300d.npz"
+    if path.exists():
+        print(f"Table: {path.name}")
+        return WordEmbedding.load(path)
+    print("Table: synthetic, 30,000 × 300")
+    vectors = np.random.default_rng(0).normal(size=(30_000, 300)) / 8
+    return WordEmbedding([f"w{i}" for i in range(30_000)], vectors)
+
+
+def alternate(runs: list[Callable[[], object]], repeats: int) -> list[float]:
+    """Median seconds of each, measured in turn so that drift hits all alike."""
+    times: list[list[float]] = [[] for _ in runs]
+    for repeat in range(repeats + 1):
+        for run, spent in zip(runs, times, strict=True):
+            start = time.perf_counter()
+            run()
+            if repeat:  # the first round warms up
+                spent.append(time.perf_counter() - start)
+    return [statistics.median(spent) for spent in times]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    repeats = parser.parse_args().repeats
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    embedding = load_table()
+    vectors = embedding.vectors
+    ids = np.random.default_rng(0).integers(0, len(embedding), N_WORDS)
+    words = embedding.word_array[ids].tolist()
+    rows = vectors[ids]
+
+    def product() -> None:
+        for start in range(0, N_WORDS, 512):
+            rows[start : start + 512] @ vectors.T
+
+    print("\n| threads | words per document | λ | seed | words/s | product/s | ratio |")
+    print("|---|---|---|---|---|---|---|")
+    for threads in (1, 2):
+        for length in (8, 400):
+            documents = [words[i : i + length] for i in range(0, N_WORDS, length)]
+            for lam, seed in ((0.0, None), (0.5, None), (1.0, None), (0.5, 0)):
+                perturber = DPWordPerturber(
+                    embedding, epsilon=EPSILON, lam=lam, random_state=seed
+                ).fit(documents)
+                with threadpool_limits(threads, user_api="blas"):
+                    ours, bare = alternate(
+                        [lambda p=perturber, d=documents: p.transform(d), product],
+                        repeats,
+                    )
+                print(
+                    f"| {threads} | {length} | {lam:g} | "
+                    f"{'fresh' if seed is None else 'fixed'} | {N_WORDS / ours:,.0f} | "
+                    f"{N_WORDS / bare:,.0f} | {bare / ours:.2f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
