@@ -224,22 +224,16 @@ def _check_columns(n: int, expected: int, name: str, other: str) -> None:
 
 
 def _read_many(X: Any, n_words: int | None, name: str) -> sp.csr_array:
-    if (
-        isinstance(X, str | bytes)
-        or X is None
-        or np.ndim(X) == 0
-        and not sp.issparse(X)
-    ):
-        raise InvalidParameterError(
-            f"{name} must be a matrix of word weights, got {X!r:.80}."
-        )
+    wanted = f"{name} must be a matrix of word weights"
     try:
+        if not sp.issparse(X) and np.ndim(X) == 0:
+            raise InvalidParameterError(f"{wanted}, got {X!r:.80}.")
         bags = check_bags(X, n_words=n_words, name=name)
     except InvalidParameterError:
         raise
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
-            f"{name} must be a matrix of word weights, got {type(X).__name__}: {error}."
+            f"{wanted}, got {type(X).__name__}: {error}."
         ) from error
     empty = np.flatnonzero(np.diff(bags.indptr) == 0)
     if len(empty):

@@ -346,8 +346,8 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         EmptyDocumentWarning
             If documents have no words; they get the most frequent class.
         """
-        check_is_fitted(self)
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        best = np.argmax(self._vote(X), axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Share of the votes that each class gets.
@@ -372,13 +372,16 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         EmptyDocumentWarning
             If documents have no words; they get `class_prior_`.
         """
+        return self._vote(X)
+
+    def _vote(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         self._check_voting()
         k = self._check_k(None)
         queries = self._read(X)
         empty = queries.empty_rows
         if len(empty):
-            _warn_empty(empty, len(queries), "get the class prior")
+            _warn_empty(empty, len(queries), "get the class prior", stacklevel=4)
         filled = np.setdiff1d(np.arange(len(queries)), empty)
         result = np.tile(self.class_prior_, (len(queries), 1))
         if len(filled):
@@ -440,12 +443,12 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
             self._build()
 
 
-def _warn_empty(rows: np.ndarray, n: int, fate: str) -> None:
+def _warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int = 3) -> None:
     warnings.warn(
         f"{len(rows)} of {n} documents hold no word and {fate}: rows "
         f"{name_rows(rows)}.",
         EmptyDocumentWarning,
-        stacklevel=3,
+        stacklevel=stacklevel,
     )
 
 
@@ -457,4 +460,7 @@ def _as_parameter_error() -> Iterator[None]:
     except InvalidParameterError:
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidParameterError(str(error)) from error
+        message = str(error)
+        if "could not convert string" in message:
+            message = f"X must be a matrix of word weights, got text: {message}."
+        raise InvalidParameterError(message) from error

@@ -1,0 +1,275 @@
+"""The classifier's votes, empty documents and refusals."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+
+from skdptext import WordEmbedding
+from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
+from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.neighbors import WMDKNNClassifier
+
+
+@pytest.fixture(scope="module")
+def data(small_embedding):
+    """Training bags with duplicates, labels of three classes, queries."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.03, size=(90, len(small_embedding))).astype(float)
+    X[np.arange(90), rng.integers(0, 200, 90)] += 1
+    X[10], X[11] = X[60], X[61]
+    return X[:60], rng.choice(["b", "a", "c"], 60), X[60:]
+
+
+def inverse_square(distances):
+    return 1 / (0.1 + distances) ** 2
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", inverse_square])
+@pytest.mark.parametrize("k", [1, 4, 9])
+@pytest.mark.parametrize("embedding", ["table", "one-hot"])
+def test_votes_as_scikit_learn(data, small_embedding, weights, k, embedding):
+    embedding = small_embedding if embedding == "table" else embedding
+    X, y, queries = data
+    model = WMDKNNClassifier(embedding, n_neighbors=k, weights=weights).fit(X, y)
+    peer = KNeighborsClassifier(k, weights=weights, metric="precomputed")
+    D = pairwise_word_movers_distances(queries, X, embedding=embedding)
+    peer.fit(pairwise_word_movers_distances(X, embedding=embedding), y)
+    # ties beyond the k-th are scikit-learn's to break; compare where there are none
+    ordered = np.sort(D, axis=1)
+    clear = ordered[:, k] > ordered[:, k - 1] + 1e-9
+    assert clear.sum() >= 4
+    np.testing.assert_allclose(
+        model.predict_proba(queries)[clear], peer.predict_proba(D)[clear], atol=1e-12
+    )
+    assert np.array_equal(model.predict(queries)[clear], peer.predict(D)[clear])
+    assert np.array_equal(model.classes_, peer.classes_)
+    assert model.score(queries, peer.predict(D)) >= clear.mean()
+
+
+def test_equal_votes_go_to_the_first_class():
+    X = np.array([[1, 0], [0, 1]])
+    model = WMDKNNClassifier("one-hot", n_neighbors=2).fit(X, ["z", "a"])
+    assert model.predict([[1, 0]]) == ["a"]
+    assert model.predict_proba([[1, 0]]).tolist() == [[0.5, 0.5]]
+
+
+def test_zero_distance_outvotes_and_tiny_distances_do_not_overflow():
+    embedding = WordEmbedding(["a", "b", "c"], [[0.0], [1e-38], [3e38]])
+    X = np.eye(3)
+    model = WMDKNNClassifier(embedding, n_neighbors=3, weights="distance")
+    model.fit(X, [0, 1, 2])
+    assert model.predict_proba([[1, 0, 0]]).tolist() == [[1, 0, 0]]
+    half = model.predict_proba([[1, 1, 0]])  # 5e-39 from both
+    np.testing.assert_allclose(half, [[0.5, 0.5, 0]], atol=1e-12)
+
+
+def test_graph(data, small_embedding):
+    X, y, queries = data
+    model = WMDKNNClassifier(small_embedding, n_neighbors=3).fit(X, y)
+    distances, rows = model.kneighbors(queries)
+    graph = model.kneighbors_graph(queries, mode="distance")
+    assert graph.shape == (30, 60)
+    assert np.array_equal(graph.indices.reshape(30, 3), rows)
+    assert np.array_equal(graph.data.reshape(30, 3), distances)
+    ones = model.kneighbors_graph(n_neighbors=2)
+    assert ones.shape == (60, 60)
+    assert not ones.diagonal().any()
+    assert set(ones.data) == {1.0}
+    assert (ones.sum(axis=1) == 2).all()
+    only = model.kneighbors(queries, return_distance=False)
+    assert np.array_equal(only, rows)
+
+
+def test_empty_documents(data, small_embedding):
+    X, y, queries = (part.copy() for part in data)
+    X[[0, 5, 59]] = 0
+    model = WMDKNNClassifier(small_embedding, n_neighbors=4)
+    with pytest.warns(EmptyDocumentWarning) as caught:
+        model.fit(sp.csr_array(X), y)
+    assert len(caught) == 1
+    assert "3 of 60 documents hold no word" in str(caught[0].message)
+    assert "rows [0, 5, 59]" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    assert model.empty_rows_.tolist() == [0, 5, 59]
+    assert model.n_samples_fit_ == 60
+    kept = np.setdiff1d(np.arange(60), [0, 5, 59])
+    share = [(y[kept] == label).mean() for label in "abc"]
+    np.testing.assert_allclose(model.class_prior_, share)
+
+    # rows are those of the matrix given to fit
+    D = pairwise_word_movers_distances(queries, X[kept], embedding=small_embedding)
+    want = kept[np.argsort(D, axis=1, kind="stable")[:, :4]]
+    assert np.array_equal(model.kneighbors(queries)[1], want)
+    assert model.kneighbors_graph(queries).shape == (30, 60)
+
+    full = model.predict_proba(queries)
+    queries[[2, 9]] = 0
+    with pytest.warns(EmptyDocumentWarning, match="2 of 30 .* class prior") as caught:
+        some = model.predict_proba(queries)
+    assert len(caught) == 1
+    np.testing.assert_allclose(some[[2, 9]], [share, share])
+    others = np.setdiff1d(np.arange(30), [2, 9])
+    assert np.array_equal(some[others], full[others])
+    with pytest.warns(EmptyDocumentWarning) as caught:
+        labels = model.predict(queries)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert labels[2] == "abc"[np.argmax(share)]
+    with pytest.warns(EmptyDocumentWarning):
+        alone = model.predict(np.zeros((3, 200)))
+    assert alone.tolist() == [labels[2]] * 3
+
+    for call in (model.kneighbors, model.kneighbors_graph):
+        with pytest.raises(InvalidParameterError, match=r"rows \[2, 9\]"):
+            call(queries)
+        with pytest.raises(InvalidParameterError, match=r"rows \[0, 5, 59\] .* fit"):
+            call()
+
+
+def test_no_warning_without_empty_documents(data, small_embedding):
+    X, y, queries = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WMDKNNClassifier(small_embedding).fit(X, y).predict(queries)
+
+
+def test_names_of_columns(data, small_embedding):
+    X, y, queries = data
+    frame = pd.DataFrame(X, columns=small_embedding.words)
+    model = WMDKNNClassifier(small_embedding).fit(frame, y)
+    assert model.feature_names_in_.tolist() == list(small_embedding.words)
+    assert model.n_features_in_ == 200
+    table = pd.DataFrame(queries, columns=small_embedding.words)
+    plain = WMDKNNClassifier(small_embedding).fit(X, y)
+    assert np.array_equal(model.predict(table), plain.predict(queries))
+    shuffled = frame[frame.columns[::-1]]
+    with pytest.raises(
+        InvalidParameterError, match=r"column 0 is named 'w199', .* 199"
+    ):
+        WMDKNNClassifier(small_embedding).fit(shuffled, y)
+    one_hot = WMDKNNClassifier("one-hot").fit(shuffled, y)
+    assert one_hot.feature_names_in_[0] == "w199"
+
+
+@pytest.mark.parametrize("embedding", ["table", "one-hot"])
+def test_pickle_and_clone(data, small_embedding, embedding):
+    embedding = small_embedding if embedding == "table" else embedding
+    X, y, queries = data
+    model = WMDKNNClassifier(embedding, n_neighbors=3, weights="distance").fit(X, y)
+    stored = pickle.dumps(model)
+    again = pickle.loads(stored)
+    assert np.array_equal(again.predict_proba(queries), model.predict_proba(queries))
+    assert b"_index" not in stored
+    copy = clone(model)
+    assert copy.embedding is model.embedding
+    assert not hasattr(copy, "classes_")
+    assert pickle.loads(pickle.dumps(copy)).n_neighbors == 3
+
+
+def test_refit_forgets(data, small_embedding):
+    X, y, queries = data
+    model = WMDKNNClassifier(small_embedding, n_neighbors=2).fit(X, y)
+    model.set_params(embedding="one-hot").fit(X[:20, :50] + 1, y[:20])
+    assert model.n_features_in_ == 50
+    assert model.n_samples_fit_ == 20
+    fresh = WMDKNNClassifier("one-hot", n_neighbors=2).fit(X[:20, :50] + 1, y[:20])
+    rows = queries[:, :50] + 1
+    assert np.array_equal(model.predict_proba(rows), fresh.predict_proba(rows))
+
+
+def refused(match):
+    return pytest.raises(InvalidParameterError, match=match)
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be an integer >= 1, got 0"),
+        ({"n_neighbors": 2.5}, "n_neighbors must be an integer >= 1, got 2.5"),
+        ({"n_neighbors": True}, "n_neighbors must be an integer >= 1, got True"),
+        ({"n_neighbors": 61}, r"n_neighbors must be <= .* \(60\), got 61"),
+        ({"weights": "near"}, "weights must be 'uniform', 'distance' or a callable"),
+        ({"weights": None}, "weights must be .* got None"),
+        ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0, got 0"),
+        ({"embedding": None}, "embedding must be a WordEmbedding"),
+        ({"embedding": "onehot"}, "embedding must be a WordEmbedding"),
+    ],
+)
+def test_bad_parameters(data, small_embedding, params, match):
+    X, y, _ = data
+    model = WMDKNNClassifier(**{"embedding": small_embedding, **params})
+    with refused(match):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda X, y: (X[:, :9], y), "9 columns, the embedding has 200 words"),
+        (lambda X, y: (X, np.full(60, "spam")), r"2 classes, got 1 class: \['spam'\]"),
+        (lambda X, y: (X, y[:9]), "inconsistent numbers of samples"),
+        (lambda X, y: (X, None), "y"),
+        (lambda X, y: (X, np.linspace(0, 1, 60)), "continuous"),
+        (lambda X, y: (X, np.eye(60)), "1d array"),
+        (lambda X, y: (-X, y), "non-negative"),
+        (lambda X, y: (X * np.nan, y), "NaN"),
+        (lambda X, y: (X * 0, y), "at least one document with words, got 60"),
+        (lambda X, y: ("text", y), "X must be a matrix of word weights, got text"),
+        (
+            lambda X, y: (["a text"] * 60, y),
+            "X must be a matrix of word weights, got text",
+        ),
+        (lambda X, y: (None, y), "Expected 2D array"),
+    ],
+)
+def test_bad_training_data(data, small_embedding, change, match):
+    X, y = change(*data[:2])
+    with refused(match):
+        WMDKNNClassifier(small_embedding).fit(X, y)
+
+
+def test_bad_queries(data, small_embedding):
+    X, y, queries = data
+    model = WMDKNNClassifier(small_embedding, n_neighbors=3).fit(X, y)
+    for call in (model.predict, model.predict_proba, model.kneighbors):
+        with refused("199 features, but .* expecting 200"):
+            call(queries[:, 1:])
+        with refused("Negative values in data"):
+            call(-queries)
+    with refused(r"n_neighbors must be <= .* \(60\), got 61"):
+        model.kneighbors(queries, 61)
+    with refused(r"number of other training documents with words \(59\), got 60"):
+        model.kneighbors(n_neighbors=60)
+    assert model.kneighbors(queries, 60)[1].shape == (30, 60)
+    assert model.kneighbors(n_neighbors=59)[1].shape == (60, 59)
+    with refused("n_neighbors must be an integer >= 1, got 'five'"):
+        model.kneighbors(queries, "five")
+    with refused("mode must be one of"):
+        model.kneighbors_graph(queries, mode="ones")
+    with refused("return_distance must be True or False"):
+        model.kneighbors(queries, return_distance=1)
+
+
+@pytest.mark.parametrize(
+    ("weights", "match"),
+    [
+        (lambda d: d[:, :1], "weights must return an array of the shape"),
+        (lambda d: -d, "weights must return finite numbers >= 0, got -"),
+        (lambda d: d * np.nan, "weights must return finite numbers >= 0, got nan"),
+        (np.zeros_like, "at least one weight > 0 per document"),
+    ],
+)
+def test_bad_callable_weights(data, small_embedding, weights, match):
+    X, y, queries = data
+    model = WMDKNNClassifier(small_embedding, weights=weights).fit(X, y)
+    with refused(match):
+        model.predict(queries)

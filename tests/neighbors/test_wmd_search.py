@@ -1,0 +1,141 @@
+"""The pruned search finds what brute force finds, ties included."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skdptext import WordEmbedding
+from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.neighbors import WMDKNNClassifier
+from skdptext.neighbors._search import BagIndex
+from skdptext.transport import as_word_bags
+
+
+def brute_force(queries, train, embedding, k, itself=False):
+    D = pairwise_word_movers_distances(queries, train, embedding=embedding)
+    if itself:
+        np.fill_diagonal(D, np.inf)
+    rows = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(D, rows, axis=1), rows
+
+
+def assert_same(found, expected):
+    for got, want in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(got, want)  # to the last bit
+
+
+def fitted(X, embedding, k, **params):
+    y = np.arange(X.shape[0]) % 2
+    return WMDKNNClassifier(embedding, n_neighbors=k, **params).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def sms_bags(sms, google_8k):
+    X = CountVectorizer(vocabulary=google_8k.words).transform(sms[0][:1200])
+    return sp.csr_array(X[np.flatnonzero(X.sum(axis=1))])
+
+
+def test_sms(sms_bags, google_8k):
+    train, queries = sms_bags[:500], sms_bags[500:560]
+    found = fitted(train, google_8k, 5).kneighbors(queries)
+    assert_same(found, brute_force(queries, train, google_8k, 5))
+
+
+def test_sms_with_ties_and_duplicates(sms_bags, google_8k):
+    some = sms_bags[:120]
+    # every document three times, twice in proportion, in shuffled order
+    train = sp.csr_array(sp.vstack([some, 2 * some, some]))
+    train = train[np.random.default_rng(0).permutation(train.shape[0])]
+    model = fitted(train, google_8k, 7)
+    distances, rows = model.kneighbors(some[:40])
+    assert_same((distances, rows), brute_force(some[:40], train, google_8k, 7))
+    assert (distances[:, :3] == 0).all()
+    assert (np.diff(rows[:, :3]) > 0).all()
+    own = brute_force(train, train, google_8k, 7, itself=True)
+    assert_same(model.kneighbors(), own)
+
+
+def test_few_problems_are_solved(sms_bags, google_8k):
+    # Were a bound useless, the answers would still be right, and nothing fast.
+    train, queries = as_word_bags(sms_bags[:900]), as_word_bags(sms_bags[900:1000])
+    index = BagIndex(train, len(google_8k), google_8k.vectors)
+    n_solved = index.nearest(queries, 5)[2]
+    assert n_solved.min() >= 5
+    assert n_solved.mean() <= 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 12),
+    st.sampled_from([1e-20, 1.0, 1e15]),
+    st.integers(1, 20),
+)
+def test_many_ties(seed, k, scale, n_words):
+    # Words on a line of few places, many of them the same: ties everywhere.
+    rng = np.random.default_rng(seed)
+    places = rng.integers(-3, 4, size=(n_words, 1)) * scale
+    embedding = WordEmbedding([f"w{i}" for i in range(n_words)], places)
+    X = rng.poisson(1.5 / n_words, size=(45, n_words)).astype(float)
+    X[np.arange(45), rng.integers(0, n_words, 45)] += 1
+    train, queries = X[:35], X[35:]
+    index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
+    found = index.nearest(as_word_bags(sp.csr_array(queries)), k)[:2]
+    assert_same(found, brute_force(queries, train, embedding, k))
+    bags = as_word_bags(sp.csr_array(train))
+    own = index.nearest(bags, k, exclude=np.arange(35))[:2]
+    assert_same(own, brute_force(train, train, embedding, k, itself=True))
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_far_from_the_origin(offset):
+    # Plain float32 products are off by more than these distances differ.
+    rng = np.random.default_rng(0)
+    vectors = offset + 0.01 * rng.normal(size=(80, 20))
+    embedding = WordEmbedding([f"w{i}" for i in range(80)], vectors)
+    X = rng.poisson(0.06, size=(150, 80)).astype(float)
+    X[np.arange(150), rng.integers(0, 80, 150)] += 1
+    found = fitted(X[:120], embedding, 4).kneighbors(X[120:])
+    assert_same(found, brute_force(X[120:], X[:120], embedding, 4))
+
+
+def test_documents_of_very_different_lengths(small_embedding):
+    rng = np.random.default_rng(0)
+    X = np.zeros((90, 200))
+    for row, size in zip(X, rng.choice([1, 2, 3, 8, 30, 120], 90), strict=True):
+        row[rng.choice(200, size, replace=False)] = rng.integers(1, 5, size)
+    found = fitted(X[:70], small_embedding, 5).kneighbors(X[70:])
+    assert_same(found, brute_force(X[70:], X[:70], small_embedding, 5))
+
+
+@pytest.mark.parametrize("embedding", ["table", "one-hot"])
+def test_independent_of_jobs_and_memory(small_embedding, embedding):
+    embedding = small_embedding if embedding == "table" else embedding
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.03, size=(130, 200)).astype(float)
+    X[np.arange(130), rng.integers(0, 200, 130)] += 1
+    model = fitted(X[:60], embedding, 5)
+    want = model.kneighbors(X[60:])
+    assert_same(want, brute_force(X[60:], X[:60], embedding, 5))
+    assert_same(model.set_params(n_jobs=2).kneighbors(X[60:]), want)
+    with config_context(working_memory=0.001):
+        assert_same(model.kneighbors(X[60:]), want)
+    one_by_one = [model.kneighbors(X[i : i + 1]) for i in range(60, 70)]
+    for part, whole in zip(zip(*one_by_one, strict=True), want, strict=True):
+        assert np.array_equal(np.concatenate(part), whole[:10])
+
+
+def test_query_words_unseen_in_training(small_embedding):
+    X = np.zeros((6, 200))
+    X[np.arange(6), np.arange(6)] = 1
+    queries = np.zeros((2, 200))
+    queries[0, 150:160] = 1
+    queries[1, [2, 199]] = 1
+    found = fitted(X, small_embedding, 6).kneighbors(queries)
+    assert_same(found, brute_force(queries, X, small_embedding, 6))

@@ -1,0 +1,24 @@
+"""Both estimators behave as scikit-learn's own do."""
+
+from __future__ import annotations
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skdptext.neighbors import WMDKNNClassifier
+from skdptext.perturbation import DPWordPerturber
+from tests.common_checks import EXPECTED_FAILED_CHECKS
+
+ESTIMATORS = [
+    DPWordPerturber("one-hot"),
+    WMDKNNClassifier("one-hot"),
+    WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
+]
+
+
+def expected_failed_checks(estimator):
+    return EXPECTED_FAILED_CHECKS[type(estimator).__name__]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+def test_common(estimator, check):
+    check(estimator)

@@ -1,0 +1,162 @@
+"""The exact distance of a pair, against other solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+import ot
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from skdptext.transport import _exact as exact_module
+from skdptext.transport import (
+    as_word_bags,
+    one_hot_distances,
+    pair_distance,
+    residual,
+    take_bags,
+    transport_cost,
+)
+
+N_WORDS = 8
+weight_rows = st.lists(
+    st.sampled_from([0.0, 0.0, 1.0, 2.0, 3.0, 0.5, 1e-3]),
+    min_size=N_WORDS,
+    max_size=N_WORDS,
+).filter(any)
+
+
+def bags_of(*rows):
+    return as_word_bags(sp.csr_array(np.array(rows, dtype=float)))
+
+
+def distance(rows, vectors):
+    bags = bags_of(*rows)
+    return pair_distance(*bags.row(0), *bags.row(1), vectors)
+
+
+@settings(max_examples=150, deadline=None)
+@given(weight_rows, weight_rows, st.integers(0, 2**32 - 1))
+def test_equals_ot_emd2(x, y, seed):
+    vectors = np.random.default_rng(seed).normal(size=(N_WORDS, 3))
+    a, b = np.array(x) / np.sum(x), np.array(y) / np.sum(y)
+    want = ot.emd2(a, b, cdist(vectors, vectors))
+    assert distance([x, y], vectors) == pytest.approx(want, abs=1e-12)
+
+
+@settings(max_examples=80, deadline=None)
+@given(weight_rows, weight_rows, weight_rows, st.integers(0, 2**32 - 1))
+def test_is_a_metric(x, y, z, seed):
+    vectors = np.random.default_rng(seed).normal(size=(N_WORDS, 3))
+    d = {
+        (i, j): distance([a, b], vectors)
+        for i, a in enumerate([x, y, z])
+        for j, b in enumerate([x, y, z])
+    }
+    assert all(d[i, i] == 0 for i in range(3))
+    assert all(d[i, j] == d[j, i] >= 0 for i, j in d)  # to the last bit
+    assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-12
+    if not np.allclose(np.array(x) / np.sum(x), np.array(y) / np.sum(y)):
+        assert d[0, 1] > 0
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-15, 1e-8, 1.0, 1e8, 1e18])
+def test_does_not_depend_on_the_unit(scale):
+    # The solver alone returns a wrong plan, and code 1, for costs near 1e-15.
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.random(12), rng.random(9)
+        b *= a.sum() / b.sum()
+        costs = rng.random((12, 9))
+        got = transport_cost(a, b, costs * scale) / scale
+        assert got == pytest.approx(transport_cost(a, b, costs), rel=1e-12)
+
+
+def test_masses_over_many_magnitudes():
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        rows = 10.0 ** rng.uniform(-17, 3, size=(2, 12))
+        rows[0, :6] = rows[1, 6:] = 0
+        got = distance(rows, rng.normal(size=(12, 2)))
+        assert np.isfinite(got)
+        assert got > 0
+
+
+def test_lone_words_have_a_closed_form():
+    vectors = np.array([[0.0], [1.0], [5.0]])
+    assert distance([[1, 0, 0], [0, 3, 1]], vectors) == 0.75 * 1 + 0.25 * 5
+    assert distance([[0, 3, 1], [1, 0, 0]], vectors) == 0.75 * 1 + 0.25 * 5
+    assert distance([[1, 1, 0], [1, 0, 1]], vectors) == 0.5 * 4
+
+
+def test_equal_vectors_are_at_distance_zero():
+    vectors = np.full((4, 300), 1 / 3, dtype=np.float32)
+    assert distance([[1, 2, 0, 0], [0, 0, 2, 5]], vectors) == 0.0
+
+
+def test_code_other_than_optimal_raises(monkeypatch):
+    # code 0 comes with cost 0.0: read as a distance it would be the nearest of all
+    def infeasible(*args):
+        return np.zeros((2, 2)), 0.0, np.zeros(2), np.zeros(2), 0
+
+    monkeypatch.setattr(exact_module, "emd_c", infeasible)
+    with pytest.raises(RuntimeError, match="code 0 instead of 1"):
+        transport_cost(np.full(2, 0.5), np.full(2, 0.5), np.eye(2))
+
+
+@settings(max_examples=100, deadline=None)
+@given(weight_rows, weight_rows)
+def test_residual_shares_no_word_and_keeps_the_difference(x, y):
+    bags = bags_of(x, y)
+    (x_ids, a), (y_ids, b) = bags.row(0), bags.row(1)
+    x_rows, x_left, y_rows, y_left = residual(x_ids, a, y_ids, b)
+    assert not set(x_ids[x_rows]) & set(y_ids[y_rows])
+    difference = np.zeros(N_WORDS)
+    difference[x_ids[x_rows]] += x_left
+    difference[y_ids[y_rows]] -= y_left
+    want = np.array(x) / np.sum(x) - np.array(y) / np.sum(y)
+    np.testing.assert_allclose(difference, want, atol=1e-15)
+    assert (x_left > 0).all()
+    assert (y_left > 0).all()
+
+
+def test_proportional_bags_are_equal_to_the_last_bit():
+    bags = bags_of([1, 2, 3, 0], [10, 20, 30, 0], [0.1, 0.2, 0.3, 0.0])
+    assert np.array_equal(bags.row(0)[1], bags.row(1)[1])
+    vectors = np.random.default_rng(0).normal(size=(4, 2))
+    assert pair_distance(*bags.row(0), *bags.row(2), vectors) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e308])
+def test_masses_at_the_edge_of_float64(scale):
+    bags = bags_of(np.array([1.0, 1.0, 0.0]) * scale, [1.0, 1.0, 0.0])
+    np.testing.assert_allclose(bags.row(0)[1], bags.row(1)[1], rtol=1e-9)
+
+
+def test_weight_that_underflows_is_no_word():
+    bags = bags_of([1e300, 1e-300, 0.0], [1.0, 0.0, 1.0])
+    assert bags.row(0)[0].tolist() == [0]
+    assert bags.row(1)[0].tolist() == [0, 2]
+    assert len(bags.empty_rows) == 0
+
+
+def test_take_bags():
+    bags = bags_of([1, 2, 0], [0, 0, 1], [0, 0, 0], [3, 0, 1])
+    some = take_bags(bags, np.array([3, 2, 0]))
+    assert some.sizes.tolist() == [2, 0, 2]
+    for i, j in enumerate([3, 2, 0]):
+        for got, want in zip(some.row(i), bags.row(j), strict=True):
+            assert np.array_equal(got, want)
+
+
+@settings(max_examples=60, deadline=None)
+@given(weight_rows, weight_rows)
+def test_one_hot_is_total_variation(x, y):
+    bags = bags_of(x, y)
+    got = one_hot_distances(*bags.row(0), bags, N_WORDS)
+    variation = np.abs(np.array(x) / np.sum(x) - np.array(y) / np.sum(y)).sum() / 2
+    assert got == pytest.approx([0, np.sqrt(2) * variation], abs=1e-12)
+    assert got[1] == pytest.approx(distance([x, y], np.eye(N_WORDS)), abs=1e-12)
+    assert got[0] == 0.0
