@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+
+# Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +42,7 @@ def load_table(data_file):
 
     def load(name: str) -> WordEmbedding:
         if name not in tables:
-            with np.load(data_file(name)) as file:
-                tables[name] = WordEmbedding(file["words"], file["vectors"])
+            tables[name] = WordEmbedding.load(data_file(name))
         return tables[name]
 
     return load

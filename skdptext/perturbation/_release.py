@@ -76,9 +76,12 @@ class Release:
         tasks = _split(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
-        blas_threads = max(1, _blas_threads(controller) // n_threads)
+        # One thread here leaves the product its own; several share them out. The limit
+        # is the process's, so it is touched only where it must be.
+        share_out = n_threads > 1 and _blas_threads(controller) > 1
+        limit = max(1, _blas_threads(controller) // n_threads) if share_out else None
         with (
-            controller.limit(limits=blas_threads, user_api="blas"),
+            controller.limit(limits=limit, user_api="blas"),
             tqdm(total=n_documents, disable=not verbose, unit="doc") as progress,
         ):
             results = Parallel(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 import numpy as np
-import ot
 import scipy.sparse as sp
 from scipy.sparse.csgraph import maximum_flow
 from scipy.spatial.distance import cdist
@@ -16,6 +16,7 @@ from scipy.special import gammainc
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
+from skdptext.transport import transport_cost
 from skdptext.utils import check_bags, check_flag, check_integer, check_real
 
 __all__ = ["PrivacyGuarantee"]
@@ -146,14 +147,7 @@ class PrivacyGuarantee:
             Its `epsilon` is the upper one of `euclidean_bounds`; its exponents are
             never smaller than those of this one.
         """
-        converted = PrivacyGuarantee(
-            self._mechanism.epsilon,
-            self.lam,
-            self.embedding,
-            n_words=self.n_words,
-            resampled=self.resampled,
-            ordered=self.ordered,
-        )
+        converted = copy(self)
         converted.epsilon = self.euclidean_bounds[1]
         converted.metric = "euclidean"
         return converted
@@ -255,7 +249,8 @@ class PrivacyGuarantee:
 
     def _earth_movers(self, first: np.ndarray, second: np.ndarray) -> float:
         n_first, n_second, cost = self._ground(first, second)
-        return float(ot.emd2(n_first / len(first), n_second / len(second), cost))
+        a, b = n_first / len(first), n_second / len(second)
+        return transport_cost(a, b, cost)
 
     def _bottleneck(self, first: np.ndarray, second: np.ndarray) -> float:
         """Smallest step length with which one distribution can be moved to the other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
+from threadpoolctl import ThreadpoolController
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import (
@@ -389,3 +392,38 @@ def test_verbose_shows_progress(small_embedding, capsys):
     assert "2/2" in capsys.readouterr().err
     DPWordPerturber(small_embedding).fit_transform(DOCUMENTS)
     assert capsys.readouterr().err == ""
+
+
+# -- memory and threads -----------------------------------------------------------
+
+
+def peak_beyond_output(perturber, documents):
+    tracemalloc.start()
+    try:
+        noisy = perturber.transform(documents)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return peak - sum(a.nbytes for a in (noisy.data, noisy.indices, noisy.indptr))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_memory_keeps_to_working_memory(google_8k, n_jobs):
+    """64 MB for 20 and for 200 documents, and for one as long as those together."""
+    words = google_8k.word_array[np.arange(20_000) % len(google_8k)].tolist()
+    long = [words]
+    many = [words[i : i + 100] for i in range(0, 20_000, 100)]
+    perturber = DPWordPerturber(google_8k, epsilon=10.0, n_jobs=n_jobs).fit([])
+    with config_context(working_memory=64):
+        peaks = [peak_beyond_output(perturber, d) for d in (many[:20], many, long)]
+    assert max(peaks) < 64 * 2**20
+
+
+def test_threads_of_the_product_are_left_as_they_were(small_embedding):
+    def threads():
+        return [lib["num_threads"] for lib in ThreadpoolController().info()]
+
+    before = threads()
+    for n_jobs in (None, 1, 2):
+        DPWordPerturber(small_embedding, n_jobs=n_jobs).fit([]).transform([["w1"] * 9])
+    assert threads() == before
