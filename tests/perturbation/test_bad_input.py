@@ -115,6 +115,12 @@ def test_counts_must_be_finite(small_embedding, value):
         DPWordPerturber(small_embedding).fit(X)
 
 
+def test_one_hot_takes_counts_only():
+    perturber = DPWordPerturber("one-hot").fit(np.eye(3, dtype=int))
+    with pytest.raises(InvalidParameterError, match="needs a count matrix"):
+        perturber.transform(["x1 x2"])
+
+
 def test_tokens_must_be_strings(small_embedding):
     perturber = DPWordPerturber(small_embedding).fit([])
     with pytest.raises(InvalidParameterError, match="got 2 in document 1"):

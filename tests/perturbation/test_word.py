@@ -125,6 +125,16 @@ def test_stop_words_leave_token_lists_too(faithful):
     assert faithful(stop_words=["w2", "w5"]).transform(TOKENS) == [["w1", "w3"], ["w4"]]
 
 
+def test_numpy_strings_are_strings(faithful):
+    perturber = faithful(random_state=0)
+    documents = [[np.str_(word) for word in tokens] for tokens in TOKENS]
+    noisy = perturber.transform(documents)
+    assert noisy == TOKENS
+    assert {type(word) for words in noisy for word in words} == {str}
+    noisy = DPWordPerturber(perturber.embedding, epsilon=1.0, random_state=0).fit([])
+    assert (noisy.transform(documents) != noisy.transform(TOKENS)).nnz == 0
+
+
 def test_words_are_found_in_any_case():
     table = WordEmbedding(["Paris", "rome"], [[0.0, 1.0], [1.0, 0.0]])
     perturber = DPWordPerturber(table, epsilon=FAITHFUL, output="text").fit([])
@@ -302,7 +312,8 @@ def test_fasttext_gives_unknown_words_a_vector():
     perturber = DPWordPerturber(
         embedding, epsilon=FAITHFUL, lam=0.0, output="tokens"
     ).fit([])
-    (noisy,) = perturber.transform([["walk", "runners", "walk"]])
+    # "" has no subwords, and is dropped
+    (noisy,) = perturber.transform([["walk", "runners", "", "walk"]])
     distance = np.linalg.norm(embedding.vectors - model.wv["runners"], axis=1)
     assert noisy == ["walk", embedding.words[distance.argmin()], "walk"]
 

@@ -277,3 +277,6 @@ def test_other_refusals(small_embedding):
         fixed.utility_probability(-1.0)
     with pytest.raises(InvalidParameterError, match="at least n_words=3 words, got 1"):
         fixed.exponent(["w1"], ["w1", "w2", "w3"])
+    drawn = PrivacyGuarantee(1.0, 0.5, small_embedding, n_words=3, resampled=True)
+    with pytest.raises(InvalidParameterError, match=r"2\^31 pairs of words"):
+        drawn.exponent(["w1"] * 46_341, ["w2"] * 23_171 + ["w3"] * 23_171)
