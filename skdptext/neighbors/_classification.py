@@ -457,8 +457,6 @@ def _as_parameter_error() -> Iterator[None]:
     """scikit-learn's message under this library's error."""
     try:
         yield
-    except InvalidParameterError:
-        raise
     except (TypeError, ValueError) as error:
         message = str(error)
         if "could not convert string" in message:

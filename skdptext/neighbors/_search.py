@@ -122,8 +122,9 @@ class BagIndex:
             per_query = 8 * len(self._words) + 24 * len(self.bags)
             most_words = max(1, memory // 2 // per_word)
             most_queries = min(256, max(1, memory // 2 // per_query))
-        # no run so long that a worker idles
-        most_queries = int(min(most_queries, -(-len(queries) // (2 * n_workers))))
+        if n_workers > 1:  # no run so long that a worker idles
+            most_queries = min(most_queries, -(-len(queries) // (2 * n_workers)))
+        most_queries = int(most_queries)
         start = 0
         while start < len(queries):
             limit = queries.starts[start] + most_words

@@ -91,6 +91,13 @@ def test_lone_words_have_a_closed_form():
     assert distance([[1, 1, 0], [1, 0, 1]], vectors) == 0.5 * 4
 
 
+def test_lone_word_on_either_side():
+    costs = np.array([[1.0, 3.0]])
+    masses = np.array([0.25, 0.25])
+    assert transport_cost(np.array([0.5]), masses, costs) == 1.0
+    assert transport_cost(masses, np.array([0.5]), costs.T) == 1.0
+
+
 def test_equal_vectors_are_at_distance_zero():
     vectors = np.full((4, 300), 1 / 3, dtype=np.float32)
     assert distance([[1, 2, 0, 0], [0, 0, 2, 5]], vectors) == 0.0
