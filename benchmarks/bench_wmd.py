@@ -2,7 +2,7 @@
 
 One command, one thread::
 
-    python benchmarks/bench_wmd.py [--train 2000] [--queries 100]
+    python benchmarks/bench_wmd.py [--train 2000] [--queries 200]
 
 Real SMS and tweets (folder named by SKDPTEXT_TEST_DATA, or ../shared/data) under the
 30,000 × 300 table. Printed: the ratio of the time per query of a brute-force loop over
