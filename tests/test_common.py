@@ -9,7 +9,11 @@ from skdptext.perturbation import DPWordPerturber
 from tests.common_checks import EXPECTED_FAILED_CHECKS
 
 ESTIMATORS = [
-    DPWordPerturber("one-hot"),
+    # Seeded, so that no check is left out for want of repeatability.
+    DPWordPerturber("one-hot", random_state=0),
+    DPWordPerturber(
+        "one-hot", lam=0.0, document_length=5, resize="sample", random_state=1, n_jobs=2
+    ),
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
 ]

@@ -1,8 +1,7 @@
-"""DPWordPerturber: inputs, outputs, lengths, unknown words."""
+"""DPWordPerturber: inputs, outputs, single words, scikit-learn's conventions."""
 
 from __future__ import annotations
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -10,38 +9,24 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
-from threadpoolctl import ThreadpoolController
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
-    PrivacyLeakWarning,
 )
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
 )
 
-# So large an epsilon that no word moves: shows what happens beside the noise.
+# So large an epsilon that no word moves.
 FAITHFUL = 1e9
 DOCUMENTS = ["w1 w2, w3!", "W4 unknown w5 w5"]
 TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
-
-
-@pytest.fixture
-def faithful(small_embedding):
-    def make(**params):
-        params = {"epsilon": FAITHFUL, "output": "tokens"} | params
-        return DPWordPerturber(small_embedding, **params).fit([])
-
-    return make
 
 
 # -- inputs --------------------------------------------------------------------
@@ -200,124 +185,6 @@ def test_known_words_are_what_gets_noise(faithful):
     ]
 
 
-# -- lengths -------------------------------------------------------------------
-
-
-def test_truncate_takes_the_first_words(faithful):
-    perturber = faithful(document_length=2)
-    assert perturber.transform(DOCUMENTS) == [["w1", "w2"], ["w4", "w5"]]
-
-
-def test_truncate_counts_the_documents_that_are_too_short(small_embedding):
-    perturber = DPWordPerturber(small_embedding, document_length=4)
-    documents = [["w1"] * 4, ["w1"] * 3, ["w1"] * 5, ["w1", "zzz", "w2", "w3"]]
-    with pytest.raises(
-        InvalidParameterError, match=r"2 of 4 are shorter, first document 1.*sample"
-    ):
-        perturber.fit(documents).transform(documents)
-    counts = np.zeros((3, 200), dtype=int)
-    counts[1, 7] = 4
-    with pytest.raises(InvalidParameterError, match="2 of 3 are shorter"):
-        perturber.transform(counts)
-
-
-@pytest.mark.filterwarnings("ignore::skdptext.exceptions.OutOfVocabularyWarning")
-@settings(deadline=None, max_examples=30)
-@given(
-    lengths=st.lists(st.integers(0, 12), min_size=1, max_size=6),
-    length=st.integers(1, 9),
-    seed=st.sampled_from([None, 3]),
-)
-def test_size_never_tells_under_sample(small_embedding, lengths, length, seed):
-    """Empty documents, unknown words, short and long ones: all N words."""
-    documents = [[f"w{i}" for i in range(n)] + ["unknown"] for n in lengths]
-    perturber = DPWordPerturber(
-        small_embedding,
-        document_length=length,
-        resize="sample",
-        output="tokens",
-        random_state=seed,
-    ).fit(documents)
-    noisy = perturber.transform(documents)
-    assert [len(words) for words in noisy] == [length] * len(lengths)
-    assert all(word in small_embedding for words in noisy for word in words)
-
-
-def test_sample_draws_from_the_document_by_frequency(faithful):
-    perturber = faithful(document_length=3000, resize="sample", random_state=1)
-    (words,) = perturber.transform([["w1", "w2", "w2", "w2"]])
-    assert set(words) == {"w1", "w2"}
-    # Binomial(3000, 3/4): 8 standard deviations, alpha < 1e-14
-    assert abs(words.count("w2") - 2250) < 8 * np.sqrt(3000 * 3 / 16)
-
-
-def test_sample_without_known_words_draws_from_the_vocabulary(faithful):
-    perturber = faithful(document_length=20_000, resize="sample", random_state=1)
-    with pytest.warns(OutOfVocabularyWarning):
-        (words,) = perturber.transform([["zzz"]])
-    counts = np.unique(words, return_counts=True)[1]
-    assert len(counts) == 200
-    from scipy.stats import chisquare
-
-    assert chisquare(counts).pvalue > 1e-6
-
-
-def test_lengths_are_said_to_leak_unless_fixed(small_embedding):
-    with pytest.warns(PrivacyLeakWarning, match="number of words of each document"):
-        DPWordPerturber(small_embedding).fit(DOCUMENTS)
-    perturber = DPWordPerturber(small_embedding, document_length=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        perturber.fit(DOCUMENTS).transform(DOCUMENTS)
-
-
-# -- unknown words ---------------------------------------------------------------
-
-
-def test_oov_error_names_the_first_words(small_embedding):
-    perturber = DPWordPerturber(small_embedding, oov="error").fit(DOCUMENTS)
-    with pytest.raises(InvalidParameterError, match=r"document 1 .*\['unknown'\]"):
-        perturber.transform(DOCUMENTS)
-
-
-def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
-    perturber = DPWordPerturber(
-        small_embedding, epsilon=FAITHFUL, oov="keep", output="text"
-    )
-    with pytest.warns(PrivacyLeakWarning, match="released in clear"):
-        perturber.fit(DOCUMENTS)
-    documents = ["Alice met w1, Alice left w2"]
-    with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
-        assert perturber.transform(documents) == ["alice met w1 alice left w2"]
-    for output in ("bow", "tokens"):
-        with pytest.raises(InvalidParameterError, match='output must be "text"'):
-            clone(perturber).set_params(output=output).fit(DOCUMENTS)
-
-
-def test_oov_keep_counts_kept_words_in_the_length(small_embedding):
-    perturber = DPWordPerturber(
-        small_embedding, epsilon=FAITHFUL, oov="keep", output="text", document_length=2
-    )
-    with pytest.warns(PrivacyLeakWarning):
-        noisy = perturber.fit_transform(["Alice w1 w2", "w3 w4 Bob"])
-    assert noisy == ["alice w1", "w3 w4"]
-
-
-def test_fasttext_gives_unknown_words_a_vector():
-    from gensim.models import FastText
-
-    sentences = [["running", "runner", "walk", "walker", "talking"]] * 50
-    model = FastText(sentences, vector_size=8, min_count=1, workers=1, seed=1, epochs=5)
-    embedding = WordEmbedding.from_gensim(model)
-    perturber = DPWordPerturber(
-        embedding, epsilon=FAITHFUL, lam=0.0, output="tokens"
-    ).fit([])
-    # "" has no subwords, and is dropped
-    (noisy,) = perturber.transform([["walk", "runners", "", "walk"]])
-    distance = np.linalg.norm(embedding.vectors - model.wv["runners"], axis=1)
-    assert noisy == ["walk", embedding.words[distance.argmin()], "walk"]
-
-
 # -- single words ----------------------------------------------------------------
 
 
@@ -403,38 +270,3 @@ def test_verbose_shows_progress(small_embedding, capsys):
     assert "2/2" in capsys.readouterr().err
     DPWordPerturber(small_embedding).fit_transform(DOCUMENTS)
     assert capsys.readouterr().err == ""
-
-
-# -- memory and threads -----------------------------------------------------------
-
-
-def peak_beyond_output(perturber, documents):
-    tracemalloc.start()
-    try:
-        noisy = perturber.transform(documents)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return peak - sum(a.nbytes for a in (noisy.data, noisy.indices, noisy.indptr))
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_memory_keeps_to_working_memory(google_8k, n_jobs):
-    """64 MB for 20 and for 200 documents, and for one as long as those together."""
-    words = google_8k.word_array[np.arange(20_000) % len(google_8k)].tolist()
-    long = [words]
-    many = [words[i : i + 100] for i in range(0, 20_000, 100)]
-    perturber = DPWordPerturber(google_8k, epsilon=10.0, n_jobs=n_jobs).fit([])
-    with config_context(working_memory=64):
-        peaks = [peak_beyond_output(perturber, d) for d in (many[:20], many, long)]
-    assert max(peaks) < 64 * 2**20
-
-
-def test_threads_of_the_product_are_left_as_they_were(small_embedding):
-    def threads():
-        return [lib["num_threads"] for lib in ThreadpoolController().info()]
-
-    before = threads()
-    for n_jobs in (None, 1, 2):
-        DPWordPerturber(small_embedding, n_jobs=n_jobs).fit([]).transform([["w1"] * 9])
-    assert threads() == before
