@@ -7,6 +7,9 @@ import sys
 import warnings
 from pathlib import Path
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
@@ -20,7 +23,6 @@ release = version = skdptext.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -69,6 +71,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"skdptext {release}"
 html_static_path = ["_static"]
 html_css_files = ["skdptext.css"]
+html_math_renderer = "mathml"  # below; MathJax would need a network to read the site
 html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 2,
@@ -113,6 +116,18 @@ def _write_changelog(app):
         page.write_text(text, encoding="utf-8")
 
 
+def _visit_math(translator, node):
+    """Formulas as MathML, which browsers draw; an unknown command is an error."""
+    tex = node.astext().replace("‖", r"\|")
+    block = isinstance(node, nodes.math_block)
+    formula = tex2mathml(tex, as_block=block)
+    translator.body.append(
+        f'<div class="formula">{formula}</div>' if block else formula
+    )
+    raise nodes.SkipNode
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("builder-inited", _write_changelog)
     app.connect("autodoc-skip-member", _own_members_only)
