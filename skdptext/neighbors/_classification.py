@@ -60,7 +60,7 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
         Share of each class among the training documents that have words.
     n_features_in_ : int
         Number of columns, the number of words.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (n_words,)
         Names of the columns, where `fit` was given a table with names.
     n_samples_fit_ : int
         Number of documents given to `fit`, those without words included.
