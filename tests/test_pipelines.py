@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,12 +15,12 @@ from sklearn.compose import make_column_transformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from skdptext import DPWordPerturber, WMDKNNClassifier
+from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.mechanisms import _covariance
 from skdptext.metrics import words_changed_scorer
@@ -100,6 +103,41 @@ def test_search_over_epsilon_and_lambda(google_8k, messages, monkeypatch):
     assert changed[1, 1] > changed[1, 0]
     assert search.best_params_["dpwordperturber__epsilon"] == 50.0
     assert search.predict(texts[:3]).shape == (3,)
+
+
+def test_a_search_of_25_candidates_holds_one_table(w2v_30k, messages):
+    """Counted while it runs: tables of this size, and the memory on top of it."""
+    texts, labels = messages
+    tables = set()
+
+    def count_tables(model, X, y):
+        tables.update(
+            id(thing.vectors)
+            for thing in gc.get_objects()
+            if isinstance(thing, WordEmbedding) and len(thing) == len(w2v_30k)
+        )
+        return 0.0
+
+    search = GridSearchCV(
+        pipelines(w2v_30k, document_length=1, resize="sample")["bayes"],
+        {
+            "dpwordperturber__epsilon": [1.0, 5.0, 10.0, 20.0, 40.0],
+            "dpwordperturber__lam": [0.0, 0.25, 0.5, 0.75, 1.0],
+        },
+        scoring=count_tables,
+        cv=ShuffleSplit(1, random_state=0),
+        refit=False,
+    )
+    half_norms_and_covariance = 30 * 2**20  # blocks of 4096 words, float64
+    with config_context(working_memory=64):
+        tracemalloc.start()
+        try:
+            search.fit(texts[::5], labels[::5])
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert tables == {id(w2v_30k.vectors)}
+    assert peak < half_norms_and_covariance < w2v_30k.vectors.nbytes
 
 
 def test_nested_cross_validation_in_two_processes(google_8k, messages):
