@@ -15,9 +15,9 @@ scores on private documents depends on them, and the guarantee does not count th
 # Documents with two labels
 # -------------------------
 #
-# Docstrings about three topics, from five libraries, and the
-# 3,000 most frequent words of their table. What gives the library away by
-# form alone (its name, section titles, examples) is removed.
+# Docstrings about three topics, by the authors of three libraries (NumPy, SciPy,
+# scikit-learn), and the 3,000 most frequent words of their table. What gives the
+# library away by form alone (its name, section titles, examples) is removed.
 
 import numpy as np
 

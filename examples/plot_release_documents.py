@@ -109,8 +109,10 @@ print("most frequent words of the noisy svd:", [embedding.words[j] for j in top]
 # Private token lists
 # -------------------
 #
-# The order of the words is kept here. That is a little more to give away, and the
-# guarantee says so (next section).
+# The order of the words is kept here. That gives more away, and the guarantee of this
+# perturber between two documents is weaker than that of the bags. (Both are made
+# here to show them. In earnest, make one: each further release of the same documents
+# costs its exponent again.)
 
 tokens = DPWordPerturber(
     embedding, epsilon=20, document_length=LENGTH, output="tokens"
