@@ -35,8 +35,9 @@ test-slow: $(STAMP)-test  ## run the tests that take minutes
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 	$(PIN) $(PY) -m pytest -n $(JOBS) $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
-doctest: $(STAMP)-test  ## run the examples of the docstrings and of the user guide
-	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" skdptext docs/guide $(PYTEST_ARGS)
+doctest: $(STAMP)-test  ## run the examples of the docstrings, the user guide and the README
+	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
+	    README.md skdptext docs/guide $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting
 	$(PY) -m ruff check .

@@ -39,6 +39,10 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
 
     Notes
     -----
+    scikit-learn gives a search with several scores and such a rule no score of its own:
+    pass ``scoring`` where the search is scored, as in ``cross_val_score(search, X, y,
+    scoring="accuracy")``.
+
     The 2020 paper [1]_ (section 6) poses the choice of λ as this problem. Of equally
     good candidates, the one that clears the first constraint by most is taken, then
     the first one. A candidate with a NaN score is never taken.

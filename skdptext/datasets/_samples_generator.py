@@ -8,7 +8,7 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_real
+from skdptext.utils import check_integer, check_real, check_rng
 
 __all__ = ["make_documents", "make_embedding"]
 
@@ -66,7 +66,7 @@ def make_embedding(
         raise InvalidParameterError(
             f"n_clusters must be <= n_words ({n_words}), got {n_clusters}."
         )
-    rng = _check_rng(random_state)
+    rng = check_rng(random_state)
     cluster = np.arange(n_words) * n_clusters // n_words
     spread = np.geomspace(*_SPREADS, n_clusters)[cluster]
     vectors = rng.normal(size=(n_clusters, dim))[cluster]
@@ -144,7 +144,7 @@ def make_documents(
         )
     low, high = _check_length(length)
     concentration = check_real("concentration", concentration, low=0)
-    rng = _check_rng(random_state)
+    rng = check_rng(random_state)
 
     vectors = embedding.vectors.astype(np.float64)
     chances = []
@@ -174,17 +174,3 @@ def _check_length(length: Any) -> tuple[int, int]:
         )
     low, high = (check_integer("length", end, low=0) for end in length)
     return low, high
-
-
-def _check_rng(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is not None:
-        try:
-            random_state = check_integer("random_state", random_state, low=0)
-        except InvalidParameterError:
-            raise InvalidParameterError(
-                "random_state must be an integer >= 0, a numpy.random.Generator or "
-                f"None, got {random_state!r}."
-            ) from None
-    return np.random.default_rng(random_state)

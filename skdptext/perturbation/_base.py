@@ -22,7 +22,6 @@ from skdptext.perturbation._documents import (
     encode_counts,
     encode_documents,
     encode_words,
-    is_count_matrix,
 )
 from skdptext.perturbation._leaks import warn_of_leaks, warn_of_unknown_words
 from skdptext.perturbation._release import Release, as_bags, as_tokens
@@ -35,6 +34,7 @@ from skdptext.utils import (
     check_n_jobs,
     check_noise_state,
     check_option,
+    is_count_matrix,
 )
 
 __all__ = ["BaseWordPerturber"]

@@ -1,7 +1,8 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
-from skdptext.utils._random import NoiseStreams, check_noise_state
+from skdptext.utils._inputs import check_document, is_count_matrix
+from skdptext.utils._random import NoiseStreams, check_noise_state, check_rng
 from skdptext.utils._validation import (
     check_bags,
     check_flag,
@@ -15,11 +16,14 @@ __all__ = [
     "NoiseStreams",
     "blocks",
     "check_bags",
+    "check_document",
     "check_flag",
     "check_integer",
     "check_n_jobs",
     "check_noise_state",
     "check_option",
     "check_real",
+    "check_rng",
+    "is_count_matrix",
     "working_memory_bytes",
 ]

@@ -12,7 +12,7 @@ from randomgen import ChaCha
 
 from skdptext.exceptions import InvalidParameterError
 
-__all__ = ["NoiseStreams", "check_noise_state"]
+__all__ = ["NoiseStreams", "check_noise_state", "check_rng"]
 
 RandomState = None | int | np.integer | np.random.Generator
 
@@ -26,6 +26,14 @@ def check_noise_state(random_state: Any) -> RandomState:
     if wrong_kind or not isinstance(random_state, Integral) or random_state < 0:
         raise InvalidParameterError(f"{rule}, got {random_state!r}.")
     return int(random_state)
+
+
+def check_rng(random_state: Any) -> np.random.Generator:
+    """A NumPy generator for what is no secret: synthetic data, an adversary's draws."""
+    random_state = check_noise_state(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(random_state)
 
 
 class NoiseStreams:

@@ -133,7 +133,7 @@ def test_words_all_in_one_place_and_no_documents():
         ({"dim": 1.5}, r"dim must be an integer >= 1, got 1\.5"),
         ({"n_clusters": 0}, "n_clusters must be an integer >= 1, got 0"),
         ({"n_words": 3, "n_clusters": 4}, r"n_clusters must be <= n_words \(3\)"),
-        ({"random_state": -1}, "random_state must be an integer >= 0, .* got -1"),
+        ({"random_state": -1}, "random_state must be None, an integer >= 0 .* got -1"),
         ({"random_state": True}, "random_state must be .* got True"),
         ({"random_state": np.random}, "random_state must be"),
     ],

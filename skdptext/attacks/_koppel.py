@@ -1,0 +1,308 @@
+"""Author identification "in the wild" by random subsets of character n-grams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import (
+    blocks,
+    check_bags,
+    check_document,
+    check_integer,
+    check_real,
+    check_rng,
+    is_count_matrix,
+    working_memory_bytes,
+)
+
+__all__ = ["KoppelAuthorClassifier"]
+
+
+class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
+    """Attribute documents to authors by repeated cosine similarity.
+
+    Each author is the vector of counts of character n-grams, which do not cross
+    blanks, of all their known text. In each of many rounds a random part of the
+    n-grams is looked at, and the author most similar to the document by cosine wins;
+    an author's score is the share of rounds won [1]_. It needs no training beyond
+    counting, and finds style in words and parts of words, which makes it the adversary
+    of another representation in [2]_.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding, default=None
+        The words behind the columns, where documents come as bags-of-words: a bag's
+        n-grams are those of its words. Not needed for texts and token lists.
+    ngram_size : int, default=4
+        Characters per n-gram; a shorter word counts as it is.
+    n_features : int, default=20000
+        Use the so many most frequent n-grams of the known texts.
+    n_rounds : int, default=100
+        Random subsets to compare by.
+    feature_share : float in (0, 1], default=0.5
+        Part of the n-grams that a round looks at.
+    threshold : float in [0, 1], default=0.0
+        Score that the best author needs; below it the answer is `unknown_label`.
+        0: always name an author, as [2]_ does.
+    unknown_label : object, default=None
+        The answer "don't know"; must be given if `threshold` is above 0.
+    random_state : None, int or numpy.random.Generator, default=None
+        What the subsets are drawn from, in `fit`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_authors,)
+        Authors, sorted.
+    ngrams_ : ndarray of str objects, shape (n_ngrams,)
+        N-grams in use, the most frequent first.
+
+    See Also
+    --------
+    skdptext.WMDKNNClassifier : The adversary of the same representation.
+
+    Notes
+    -----
+    The defaults are those of the replication that the 2019 paper starts from. A round
+    in which several authors are equally similar counts in parts for each of them.
+
+    *Privacy.* This measures what one adversary achieves. That it fails proves nothing
+    about another; the guarantee does.
+
+    References
+    ----------
+    .. [1] M. Koppel, J. Schler, S. Argamon (2011). Authorship attribution in the wild.
+       Language Resources and Evaluation 45(1), 83-94.
+    .. [2] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
+       for text document processing. POST 2019, appendix B.
+
+    Examples
+    --------
+    >>> from skdptext.attacks import KoppelAuthorClassifier
+    >>> texts = ["thou art as lovely as thy rose", "you are as pretty as your flower"]
+    >>> adversary = KoppelAuthorClassifier(random_state=0).fit(texts, ["old", "new"])
+    >>> adversary.predict(["thy lovely rose", "your pretty flower"])
+    array(['old', 'new'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        embedding: WordEmbedding | None = None,
+        *,
+        ngram_size: int = 4,
+        n_features: int = 20_000,
+        n_rounds: int = 100,
+        feature_share: float = 0.5,
+        threshold: float = 0.0,
+        unknown_label: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.embedding = embedding
+        self.ngram_size = ngram_size
+        self.n_features = n_features
+        self.n_rounds = n_rounds
+        self.feature_share = feature_share
+        self.threshold = threshold
+        self.unknown_label = unknown_label
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> KoppelAuthorClassifier:
+        """Count the n-grams of each author's known texts.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+            Known texts.
+        y : array-like of shape (n_documents,)
+            Their authors, of whom there are at least two.
+
+        Returns
+        -------
+        self : KoppelAuthorClassifier
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or an input breaks its rule.
+        """
+        self._check_parameters()
+        words, bags = self._words(X)
+        authors = np.asarray(y)
+        if authors.ndim != 1 or len(authors) != bags.shape[0]:
+            raise InvalidParameterError(
+                f"y must name one author per document, got shape {authors.shape} for "
+                f"{bags.shape[0]} documents."
+            )
+        classes, author = np.unique(authors, return_inverse=True)
+        if len(classes) < 2:
+            raise InvalidParameterError(
+                f"y must hold at least 2 classes (authors), got {classes.tolist()}."
+            )
+        member = sp.csr_array(
+            (np.ones(len(author)), (author, np.arange(len(author)))),
+            shape=(len(classes), len(author)),
+        )
+        counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
+        try:
+            of_word = counter.fit_transform(words)
+        except ValueError:
+            raise InvalidParameterError(
+                "X must hold at least one word, got none."
+            ) from None
+        known = (member @ bags) @ of_word
+        names = counter.get_feature_names_out()
+        # most frequent first; names are sorted, so that ties are broken by name
+        chosen = np.argsort(-known.sum(axis=0), kind="stable")[: self.n_features]
+        chosen = chosen[known.sum(axis=0)[chosen] > 0]
+        self._known = np.asarray(known[:, chosen].todense(), dtype=np.float64)
+        self.ngrams_ = names[chosen]
+        self._masks = self._draw_masks(len(chosen))
+        # the author's length in each round; 1 where they have none of its n-grams
+        self._norms = np.sqrt(self._known**2 @ self._masks)
+        self._norms[self._norms == 0] = 1.0
+        self.classes_ = classes
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.embedding is not None and not isinstance(self.embedding, WordEmbedding):
+            raise InvalidParameterError(
+                "embedding must be None or a WordEmbedding, got "
+                f"{self.embedding!r:.80}."
+            )
+        for name in ("ngram_size", "n_features", "n_rounds"):
+            check_integer(name, getattr(self, name), low=1)
+        check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)
+        threshold = check_real("threshold", self.threshold, low=0, high=1)
+        if threshold > 0 and self.unknown_label is None:
+            raise InvalidParameterError(
+                "unknown_label must be given with threshold > 0, got None."
+            )
+
+    def _words(self, X: Any) -> tuple[list[str], sp.csr_array]:
+        """Distinct words, and how often each document holds each."""
+        if is_count_matrix(X):
+            if self.embedding is None:
+                raise InvalidParameterError(
+                    "embedding must be given for bags-of-words, whose words it names, "
+                    "got None."
+                )
+            bags = check_bags(X, n_words=len(self.embedding))
+            return list(self.embedding.words), bags
+        number: dict[str, int] = {}
+        columns: list[int] = []
+        ends = [0]
+        for position, document in enumerate(X):
+            for word in _split(document, position):
+                columns.append(number.setdefault(word, len(number)))
+            ends.append(len(columns))
+        bags = sp.csr_array(
+            (np.ones(len(columns)), columns, ends), shape=(len(ends) - 1, len(number))
+        )
+        bags.sum_duplicates()
+        return list(number), bags
+
+    def _draw_masks(self, n_features: int) -> np.ndarray:
+        """One column per round: 1 for the n-grams it looks at."""
+        rng = check_rng(self.random_state)
+        n_chosen = max(1, round(self.feature_share * n_features))
+        masks = np.zeros((n_features, self.n_rounds), dtype=np.float64)
+        for r in range(self.n_rounds):
+            masks[rng.permutation(n_features)[:n_chosen], r] = 1.0
+        return masks
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Share of the rounds that each author wins.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents, n_authors)
+            Rows sum to 1; a document without known n-grams gets equal scores.
+        """
+        check_is_fitted(self)
+        words, bags = self._words(X)
+        counter = CountVectorizer(
+            analyzer=partial(_ngrams, size=self.ngram_size), vocabulary=self.ngrams_
+        )
+        documents = sp.csr_array(bags @ counter.transform(words))
+        out = np.empty((documents.shape[0], len(self.classes_)))
+        # The document's own length is the same for all authors, and decides nothing.
+        per_feature = 8 * (len(self.classes_) + self.n_rounds)
+        at_once = max(1, working_memory_bytes() // per_feature)
+        for i, (start, stop) in enumerate(
+            zip(documents.indptr[:-1], documents.indptr[1:], strict=True)
+        ):
+            columns, counts = documents.indices[start:stop], documents.data[start:stop]
+            products = np.zeros((len(self.classes_), self.n_rounds))
+            for part in blocks(len(columns), at_once):
+                at = columns[part]
+                products += (self._known[:, at] * counts[part]) @ self._masks[at]
+            out[i] = _shares_won(products / self._norms)
+        return out
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Author who wins most rounds, or `unknown_label` below the threshold.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+
+        Returns
+        -------
+        authors : ndarray of shape (n_documents,)
+        """
+        scores = self.predict_proba(X)
+        authors = self.classes_[scores.argmax(axis=1)]
+        if self.threshold > 0:
+            sure = scores.max(axis=1) >= self.threshold
+            unknown = np.array(self.unknown_label)
+            authors = np.where(sure, authors, unknown)
+        return authors
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _split(document: Any, position: int) -> Iterable[str]:
+    """Words of a text, between blanks, or of a token list."""
+    check_document(document, position)
+    if isinstance(document, str):
+        return document.split()
+    for word in document:
+        if not isinstance(word, str):
+            raise InvalidParameterError(
+                f"each token must be a str, got {word!r:.80} in document {position}."
+            )
+    return document
+
+
+def _ngrams(word: str, size: int) -> list[str]:
+    """Runs of `size` characters of a word; the word itself if it is shorter."""
+    if len(word) <= size:
+        return [word]
+    return [word[i : i + size] for i in range(len(word) - size + 1)]
+
+
+def _shares_won(similarities: np.ndarray) -> np.ndarray:
+    """Share of the rounds (columns) that each author (row) wins; ties share one.
+
+    What differs by rounding only is a tie: the sums run in no fixed order.
+    """
+    best = similarities.max(axis=0)
+    winners = similarities >= best - 1e-12 * np.maximum(best, 1e-300)
+    return (winners / winners.sum(axis=0)).mean(axis=1)

@@ -1,0 +1,225 @@
+"""KoppelAuthorClassifier against a plain loop, and on real authors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.attacks import KoppelAuthorClassifier
+from skdptext.exceptions import InvalidParameterError
+
+TEXTS = [
+    "thou art as lovely as thy rose",
+    "thy rose doth grow and thou dost sing",
+    "you are as pretty as your flower",
+    "your flower grows and you are singing",
+]
+AUTHORS = ["old", "old", "new", "new"]
+
+
+def loop_ngrams(text, size):
+    counts = Counter()
+    for word in text.split():
+        runs = [word[i : i + size] for i in range(max(1, len(word) - size + 1))]
+        counts.update(runs)
+    return counts
+
+
+def loop_scores(model, texts, authors, documents):
+    """The algorithm word for word, with the rounds' n-grams of the fitted model."""
+    known = {a: Counter() for a in sorted(set(authors))}
+    for text, author in zip(texts, authors, strict=True):
+        known[author].update(loop_ngrams(text, model.ngram_size))
+    subsets = [
+        {g for g, used in zip(model.ngrams_, mask, strict=True) if used}
+        for mask in model._masks.T
+    ]
+    out = []
+    for document in documents:
+        counts = loop_ngrams(document, model.ngram_size)
+        wins = dict.fromkeys(known, 0.0)
+        for subset in subsets:
+            similarity = {}
+            for author, vector in known.items():
+                product = sum(vector[g] * counts[g] for g in subset)
+                length = sum(vector[g] ** 2 for g in subset) ** 0.5
+                similarity[author] = product / length if length else 0.0
+            best = max(similarity.values())
+            first = [a for a, s in similarity.items() if s >= best - 1e-12 * best]
+            for author in first:
+                wins[author] += 1 / len(first)
+        out.append([w / len(subsets) for w in wins.values()])
+    return np.array(out)
+
+
+letters = st.text(alphabet="abc ", min_size=1, max_size=40)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    texts=st.lists(letters, min_size=2, max_size=6),
+    documents=st.lists(letters, min_size=1, max_size=3),
+    size=st.integers(1, 4),
+    share=st.sampled_from([0.2, 0.5, 1.0]),
+)
+def test_equals_a_plain_loop(texts, documents, size, share):
+    texts = ["abc", *texts]
+    authors = [f"a{i % 2}" for i in range(len(texts))]
+    model = KoppelAuthorClassifier(
+        ngram_size=size, feature_share=share, n_rounds=13, random_state=0
+    ).fit(texts, authors)
+    expected = loop_scores(model, texts, authors, documents)
+    np.testing.assert_allclose(model.predict_proba(documents), expected, atol=1e-12)
+
+
+def test_features_are_the_most_frequent_of_the_known_texts():
+    model = KoppelAuthorClassifier(n_features=3, ngram_size=2, random_state=0)
+    model.fit(["aaa aab zz", "aaa bb"], ["x", "y"])
+    counts = loop_ngrams("aaa aab zz aaa bb", 2)
+    expected = sorted(counts, key=lambda g: (-counts[g], g))[:3]
+    assert model.ngrams_.tolist() == expected
+
+
+def test_each_round_looks_at_the_share_asked_for():
+    model = KoppelAuthorClassifier(feature_share=0.3, n_rounds=7, random_state=0)
+    model.fit(TEXTS, AUTHORS)
+    expected = round(0.3 * len(model.ngrams_))
+    assert model._masks.sum(axis=0).tolist() == [expected] * 7
+    assert len({tuple(mask) for mask in model._masks.T}) == 7
+
+
+def test_scores_sum_to_one_and_a_seed_fixes_them():
+    documents = ["thy lovely flower", "zzzz", ""]
+    first, second, other = (
+        KoppelAuthorClassifier(random_state=seed, feature_share=0.1)
+        .fit(TEXTS, AUTHORS)
+        .predict_proba(documents)
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_allclose(first.sum(axis=1), 1)
+    np.testing.assert_array_equal(first, second)
+    assert (first != other).any()
+    np.testing.assert_allclose(first[1:], 0.5)  # nothing known: nobody more than others
+
+
+def test_below_the_threshold_the_answer_is_unknown():
+    model = KoppelAuthorClassifier(threshold=0.9, unknown_label="?", random_state=0)
+    model.fit(TEXTS, AUTHORS)
+    assert model.predict(["thou art thy", "zzzz"]).tolist() == ["old", "?"]
+    numbers = clone(model).set_params(unknown_label=-1)
+    numbers.fit(TEXTS, [0, 0, 1, 1])
+    assert numbers.predict(["thou art thy", "zzzz"]).tolist() == [0, -1]
+
+
+def test_bags_are_rebuilt_from_their_words():
+    words = sorted({word for text in TEXTS for word in text.split()})
+    table = WordEmbedding(words, np.eye(len(words)))
+    counts = CountVectorizer(vocabulary=words, token_pattern=r"\w+")
+    bags = counts.fit_transform(TEXTS)
+    on_bags = KoppelAuthorClassifier(table, random_state=0).fit(bags, AUTHORS)
+    on_texts = KoppelAuthorClassifier(random_state=0).fit(TEXTS, AUTHORS)
+    on_tokens = KoppelAuthorClassifier(random_state=0)
+    on_tokens.fit([text.split() for text in TEXTS], AUTHORS)
+    expected = on_texts.predict_proba(TEXTS)
+    for scores in (
+        on_bags.predict_proba(bags),
+        on_bags.predict_proba(TEXTS),  # the kinds can be mixed
+        on_tokens.predict_proba(TEXTS),
+    ):
+        np.testing.assert_allclose(scores, expected)
+
+
+def test_small_working_memory_changes_nothing():
+    from sklearn import config_context
+
+    model = KoppelAuthorClassifier(random_state=0).fit(TEXTS, AUTHORS)
+    expected = model.predict_proba(TEXTS)
+    with config_context(working_memory=0.005):
+        np.testing.assert_allclose(model.predict_proba(TEXTS), expected)
+
+
+def test_pickle_and_clone():
+    model = KoppelAuthorClassifier(random_state=0).fit(TEXTS, AUTHORS)
+    twin = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(twin.predict(TEXTS), model.predict(TEXTS))
+    with pytest.raises(NotFittedError):
+        clone(model).predict(TEXTS)
+
+
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+def test_noise_hides_real_authors(data_file, google_8k):
+    """Fan fiction by nine authors: found on clean text, lost at small ε."""
+    with gzip.open(data_file("pan19_fanfiction_en.jsonl.gz"), "rt") as file:
+        stories = [json.loads(line) for line in file]
+    problem = next(s["problem"] for s in stories if s["split"] == "known")
+    stories = [s for s in stories if s["problem"] == problem]
+    known = [s for s in stories if s["split"] == "known"]
+    authors = {s["author"] for s in known}
+    unknown = [s for s in stories if s["split"] != "known" and s["author"] in authors]
+    unknown = unknown[:60]
+    model = KoppelAuthorClassifier(random_state=0)
+    model.fit([s["text"] for s in known], [s["author"] for s in known])
+    texts = [" ".join(s["text"].split()[:150]) for s in unknown]
+    truth = [s["author"] for s in unknown]
+    clean = model.score([s["text"] for s in unknown], truth)
+    perturber = DPWordPerturber(google_8k, epsilon=5.0, output="text")
+    hidden = model.score(perturber.fit_transform(texts), truth)
+    chance = 1 / len(authors)
+    assert clean > 3 * chance
+    assert hidden < (clean + chance) / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("embedding", "glove", "embedding must be None or a WordEmbedding"),
+        ("ngram_size", 0, "ngram_size must be an integer >= 1, got 0"),
+        ("n_features", 2.5, r"n_features must be an integer >= 1, got 2\.5"),
+        ("n_rounds", "many", "n_rounds must be an integer >= 1"),
+        ("feature_share", 0.0, r"feature_share must be a finite number in \(0, 1\]"),
+        ("feature_share", 1.5, r"feature_share must be a finite number in \(0, 1\]"),
+        ("threshold", -0.1, r"threshold must be a finite number in \[0, 1\]"),
+        ("threshold", 0.5, "unknown_label must be given"),
+        ("random_state", -1, "random_state must be None, an integer >= 0"),
+    ],
+)
+def test_bad_parameters(name, value, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        KoppelAuthorClassifier(**{name: value}).fit(TEXTS, AUTHORS)
+
+
+@pytest.mark.parametrize(
+    ("texts", "authors", "message"),
+    [
+        ("one text", AUTHORS, "got a single str"),
+        (None, AUTHORS, "got None"),
+        (TEXTS, AUTHORS[:3], r"one author per document, got shape \(3,\) for 4"),
+        (TEXTS, ["me"] * 4, r"at least 2 classes \(authors\), got \['me'\]"),
+        ([["a", 3]], ["me"], "got 3 in document 0"),
+        ([None, "a"], ["me", "you"], "as document 0"),
+        (["", " "], ["me", "you"], "at least one word, got none"),
+        (np.eye(2), ["me", "you"], "embedding must be given for bags-of-words"),
+    ],
+)
+def test_bad_documents(texts, authors, message):
+    model = KoppelAuthorClassifier()
+    with pytest.raises(InvalidParameterError, match=message):
+        model.fit(texts, authors)
+    assert not hasattr(model, "classes_")
+
+
+def test_generators_are_documents():
+    model = KoppelAuthorClassifier(random_state=0)
+    model.fit((text for text in TEXTS), AUTHORS)
+    assert model.predict(text for text in TEXTS).tolist() == AUTHORS
