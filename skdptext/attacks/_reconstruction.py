@@ -1,0 +1,283 @@
+"""Guessing the word that was written from the word that was released."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.perturbation import BaseWordPerturber
+from skdptext.utils import blocks, check_integer, check_real
+
+__all__ = ["WordReconstructionAttack"]
+
+# Words simulated at a time.
+_BLOCK = 1000
+
+
+class WordReconstructionAttack(BaseEstimator):
+    """The Bayes-optimal guess of a word, by one who knows all but word and noise.
+
+    The adversary knows the mechanism, the embedding and how frequent words are; draws
+    noisy versions of every word to learn how likely each becomes each other one; and
+    turns a released word, or several releases of one word, into a posterior over the
+    words that may have been written. No adversary who guesses from the released word
+    alone does better, up to the error of the simulation.
+
+    Parameters
+    ----------
+    perturber : DPWordPerturber
+        The mechanism under attack, fitted or not; its `random_state` is not used, for
+        the adversary does not know it.
+    prior : array-like of shape (n_words,), default=None
+        How frequent each word of the embedding is, in any unit; from public text. None:
+        all words alike.
+    n_draws : int, default=100
+        Draws per word.
+    smoothing : float > 0, default=0.01
+        Added to each count, so that a transition that was never drawn is unlikely and
+        not impossible.
+
+    Attributes
+    ----------
+    transitions_ : csr_array of shape (n_words, n_words)
+        How often word i was drawn as word j.
+    classes_ : ndarray of str objects, shape (n_words,)
+        Words of the embedding.
+
+    Notes
+    -----
+    *Privacy.* What this adversary reaches is a lower bound on what some adversary can:
+    context, which it ignores, may tell more. Releases of the same word with fresh noise
+    add up; a repeatable release gives nothing new to who asks twice.
+
+    *Cost.* Perturbs ``n_words * n_draws`` words, once.
+
+    References
+    ----------
+    .. [1] C. Dwork, A. Roth (2014). The algorithmic foundations of differential
+       privacy, on what composition costs.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.attacks import WordReconstructionAttack
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=1)
+    >>> attack = WordReconstructionAttack(perturber, n_draws=500).fit()
+    >>> attack.predict(["tea"])
+    array(['tea'], dtype=object)
+    >>> attack.predict([["cat", "dog", "dog", "dog", "dog"]])  # five releases of a word
+    array(['dog'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        perturber: BaseWordPerturber | None = None,
+        *,
+        prior: Any = None,
+        n_draws: int = 100,
+        smoothing: float = 0.01,
+    ) -> None:
+        self.perturber = perturber
+        self.prior = prior
+        self.n_draws = n_draws
+        self.smoothing = smoothing
+
+    def fit(self, X: Any = None, y: Any = None) -> WordReconstructionAttack:
+        """Simulate the mechanism on every word.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        self : WordReconstructionAttack
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks its rule.
+        """
+        if not isinstance(self.perturber, BaseWordPerturber):
+            raise InvalidParameterError(
+                f"perturber must be a word perturber, got {self.perturber!r:.80}."
+            )
+        n_draws = check_integer("n_draws", self.n_draws, low=1)
+        check_real("smoothing", self.smoothing, low=0, open_low=True)
+        # Only the mechanism on words counts; how documents are released does not.
+        simulated = clone(self.perturber).set_params(
+            random_state=None, document_length=1, oov="drop"
+        )
+        simulated.fit([])
+        embedding = simulated.embedding_
+        prior = self._check_prior(len(embedding))
+        counts = []
+        for rows in blocks(len(embedding), _BLOCK):
+            noisy = simulated.perturb_words(embedding.words[rows], n_draws)
+            ids = embedding.find(noisy.ravel().tolist())
+            ends = np.arange(len(noisy) + 1) * n_draws
+            part = sp.csr_array(
+                (np.ones(len(ids)), ids, ends), shape=(len(noisy), len(embedding))
+            )
+            part.sum_duplicates()
+            counts.append(part)
+        self.transitions_ = sp.csr_array(sp.vstack(counts))
+        self.classes_ = embedding.word_array
+        with np.errstate(divide="ignore"):
+            self._log_prior = np.log(prior / prior.sum())
+        self._columns = sp.csc_array(self.transitions_)
+        self._embedding = embedding
+        return self
+
+    def _check_prior(self, n_words: int) -> np.ndarray:
+        if self.prior is None:
+            return np.ones(n_words)
+        try:
+            prior = np.asarray(self.prior, dtype=np.float64)
+        except (TypeError, ValueError):
+            prior = np.empty(0)
+        if prior.shape != (n_words,):
+            raise InvalidParameterError(
+                f"prior must hold one number per word of the embedding ({n_words}), "
+                f"got shape {np.shape(self.prior)}."
+            )
+        if not np.isfinite(prior).all() or (prior < 0).any() or not prior.any():
+            raise InvalidParameterError(
+                "prior must be finite, non-negative and not all 0, got numbers from "
+                f"{prior.min()} to {prior.max()}."
+            )
+        return prior
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log posterior over the words that may have been written.
+
+        Parameters
+        ----------
+        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+            Released words; in a row of several, releases of one word with fresh noise.
+
+        Returns
+        -------
+        log_posterior : ndarray of shape (n, n_words)
+        """
+        check_is_fitted(self)
+        ids = self._ids(X)
+        n_words = len(self.classes_)
+        # what the smoothing gives a transition that was never drawn
+        floor = np.log(self.smoothing)
+        out = np.tile(self._log_prior, (len(ids), 1))
+        for row, released in zip(out, ids, strict=True):
+            for column in released:
+                start, stop = self._columns.indptr[column : column + 2]
+                words = self._columns.indices[start:stop]
+                drawn = self._columns.data[start:stop]
+                row += floor
+                row[words] += np.log(drawn + self.smoothing) - floor
+        # each word was drawn equally often, so its total is the same for all
+        out -= np.logaddexp.reduce(out, axis=1, keepdims=True)
+        return out.reshape(-1, n_words)
+
+    def _ids(self, X: Any) -> np.ndarray:
+        words = np.asarray(X, dtype=object)
+        if words.ndim not in (1, 2) or not all(isinstance(w, str) for w in words.flat):
+            raise InvalidParameterError(
+                f"X must be words, or rows of releases of a word, got {X!r:.80}."
+            )
+        ids = self._embedding.find(words.ravel().tolist())
+        if (ids < 0).any():
+            unknown = words.ravel()[ids < 0].tolist()
+            raise InvalidParameterError(
+                f"X must hold words of the embedding, got {unknown[:5]}."
+            )
+        return ids.reshape(len(words), words.shape[1] if words.ndim == 2 else 1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most likely word for each released word, or row of releases.
+
+        Parameters
+        ----------
+        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+
+        Returns
+        -------
+        words : ndarray of str objects, shape (n,)
+        """
+        return self.predict_top(X, k=1)[:, 0]
+
+    def predict_top(self, X: Any, k: int = 10) -> np.ndarray:
+        """The `k` most likely words, the likeliest first.
+
+        Parameters
+        ----------
+        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+        k : int, default=10
+
+        Returns
+        -------
+        words : ndarray of str objects, shape (n, k)
+        """
+        check_is_fitted(self)
+        k = check_integer("k", k, low=1)
+        if k > len(self.classes_):
+            raise InvalidParameterError(
+                f"k must be <= the number of words ({len(self.classes_)}), got {k}."
+            )
+        tops = [np.empty((0, k), dtype=int)]
+        ids = self._ids(X)
+        words = self.classes_[ids]
+        for rows in blocks(len(words), 256):
+            scores = self.predict_log_proba(words[rows])
+            tops.append(np.argsort(-scores, axis=1, kind="stable")[:, :k])
+        return self.classes_[np.concatenate(tops)]
+
+    def score(self, X: Any, y: Iterable[str], k: int = 1) -> float:
+        """Share of the words that are among the `k` most likely ones.
+
+        Parameters
+        ----------
+        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+            What was released.
+        y : iterable of str
+            What was written.
+        k : int, default=1
+
+        Returns
+        -------
+        accuracy : float in [0, 1]
+        """
+        guesses = self.predict_top(X, k)
+        truth = np.array(list(y), dtype=object)
+        if len(truth) != len(guesses):
+            raise InvalidParameterError(
+                f"y must hold a word per row of X ({len(guesses)}), got {len(truth)}."
+            )
+        return float((guesses == truth[:, None]).any(axis=1).mean())
+
+    def posterior_entropy(self, X: Any) -> np.ndarray:
+        """What the adversary still does not know of each word.
+
+        Parameters
+        ----------
+        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+
+        Returns
+        -------
+        entropy : ndarray of shape (n,)
+            Of the posterior, in bits; log2(n_words) if nothing is known.
+        """
+        check_is_fitted(self)
+        words = self.classes_[self._ids(X)]
+        parts = [np.empty(0)]
+        for rows in blocks(len(words), 256):
+            log_posterior = self.predict_log_proba(words[rows])
+            posterior = np.exp(log_posterior)
+            bits = np.where(posterior > 0, posterior * log_posterior, 0.0)
+            parts.append(-bits.sum(axis=1) / np.log(2))
+        return np.concatenate(parts)

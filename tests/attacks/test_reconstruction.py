@@ -1,0 +1,150 @@
+"""WordReconstructionAttack against Bayes' rule on exact transition chances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.attacks import WordReconstructionAttack
+from skdptext.exceptions import InvalidParameterError
+
+LINE = WordEmbedding(list("abc"), [[0.0], [1.0], [3.0]])
+EPSILON = 1.0
+
+
+def exact_transitions():
+    """In one dimension the noise is Laplace, and cells are intervals."""
+    points, edges = np.array([0.0, 1.0, 3.0]), [-np.inf, 0.5, 2.0, np.inf]
+
+    def below(t):
+        tail = np.exp(-EPSILON * np.abs(t)) / 2
+        return np.where(t < 0, tail, 1 - tail)
+
+    cumulated = below(np.array(edges)[None] - points[:, None])
+    return np.diff(cumulated, axis=1)
+
+
+def make(embedding=LINE, epsilon=EPSILON, **params):
+    perturber = DPWordPerturber(embedding, epsilon=epsilon, lam=0.0, document_length=1)
+    return WordReconstructionAttack(perturber, **params)
+
+
+def test_transitions_are_those_of_the_mechanism():
+    n = 20_000
+    drawn = make(n_draws=n).fit().transitions_.toarray()
+    assert (drawn.sum(axis=1) == n).all()
+    P = exact_transitions()
+    # 6 standard errors for each of 9 numbers: false alarm below 2e-8
+    assert (np.abs(drawn / n - P) < 6 * np.sqrt(P * (1 - P) / n)).all()
+
+
+def test_posterior_is_bayes_rule():
+    prior = np.array([1.0, 5.0, 2.0])
+    attack = make(prior=prior, n_draws=50_000, smoothing=1e-6).fit()
+    joint = prior[:, None] * exact_transitions()
+    expected = (joint / joint.sum(axis=0)).T
+    posterior = np.exp(attack.predict_log_proba(list("abc")))
+    np.testing.assert_allclose(posterior, expected, atol=0.02)
+    np.testing.assert_allclose(posterior.sum(axis=1), 1)
+    bits = -(expected * np.log2(expected)).sum(axis=1)
+    np.testing.assert_allclose(attack.posterior_entropy(list("abc")), bits, atol=0.05)
+    assert attack.predict(list("abc")).tolist() == [
+        "abc"[i] for i in expected.argmax(axis=1)
+    ]
+
+
+def test_prior_beats_the_naive_guess():
+    """A rare word's output is more often a frequent word that was moved."""
+    prior = np.array([1000.0, 1.0, 1.0])
+    attack = make(prior=prior, n_draws=2000).fit()
+    assert attack.predict(["b"]).tolist() == ["a"]
+    written = np.random.default_rng(0).choice(list("abc"), 3000, p=prior / prior.sum())
+    released = attack.perturber.fit([]).perturb_words(written)[:, 0]
+    naive = np.mean(released == written)
+    assert attack.score(released, written) > naive + 0.1
+
+
+def test_releases_add_up_unless_they_are_repeated():
+    """The averaging attack, and the repeatable release that stops it."""
+    perturber = DPWordPerturber(LINE, epsilon=0.5, lam=0.0, document_length=1)
+    attack = WordReconstructionAttack(perturber, n_draws=5000).fit()
+    written = ["a", "b", "c"] * 200
+    released = perturber.fit([]).perturb_words(written, n_draws=60)
+    once, often = (
+        attack.score(released[:, :1], written),
+        attack.score(released, written),
+    )
+    assert once < 0.75
+    assert often > 0.9
+    repeatable = DPWordPerturber(
+        LINE, epsilon=0.5, lam=0.0, document_length=1, output="tokens", random_state=7
+    ).fit([])
+    releases = [repeatable.transform([[word] for word in written]) for _ in range(60)]
+    assert all(release == releases[0] for release in releases)
+
+
+def test_the_secret_seed_is_not_used():
+    perturber = DPWordPerturber(LINE, epsilon=0.5, document_length=1, random_state=3)
+    first, second = (
+        WordReconstructionAttack(perturber, n_draws=500).fit().transitions_.toarray()
+        for _ in range(2)
+    )
+    assert (first != second).any()
+
+
+def test_accuracy_falls_with_epsilon_on_a_real_table(google_8k):
+    table = google_8k.restrict(600)
+    accuracy, entropy = [], []
+    for epsilon in (60.0, 30.0, 10.0):
+        attack = make(table, epsilon=epsilon, n_draws=20).fit()
+        released = attack.perturber.fit([]).perturb_words(table.words)[:, 0]
+        accuracy.append(attack.score(released, table.words))
+        assert attack.score(released, table.words, k=10) >= accuracy[-1]
+        entropy.append(attack.posterior_entropy(released).mean())
+    assert accuracy[0] > accuracy[1] > accuracy[2]
+    assert entropy[0] < entropy[1] < entropy[2] <= np.log2(600)
+
+
+def test_no_words():
+    attack = make(n_draws=1).fit()
+    assert attack.predict([]).shape == (0,)
+    assert attack.posterior_entropy([]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"perturber": None}, "perturber must be a word perturber, got None"),
+        ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
+        ({"smoothing": 0.0}, "smoothing must be a finite number > 0"),
+        ({"prior": [1.0]}, r"per word of the embedding \(3\), got shape \(1,\)"),
+        ({"prior": ["a", "b", "c"]}, "one number per word"),
+        ({"prior": [1.0, -1.0, 0.0]}, "non-negative and not all 0"),
+        ({"prior": [0.0, 0.0, 0.0]}, "non-negative and not all 0"),
+        ({"prior": [1.0, np.nan, 0.0]}, "must be finite"),
+    ],
+)
+def test_bad_parameters(change, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        make().set_params(**change).fit()
+
+
+def test_bad_words():
+    with pytest.raises(NotFittedError):
+        make().predict(["a"])
+    attack = make(n_draws=1).fit()
+    for X, message in (
+        ("a", "X must be words"),
+        ([1], "X must be words"),
+        (["a", "zzz"], r"got \['zzz'\]"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            attack.predict(X)
+    with pytest.raises(InvalidParameterError, match=r"k must be <= .* \(3\), got 4"):
+        attack.predict_top(["a"], k=4)
+    with pytest.raises(
+        InvalidParameterError, match=r"a word per row of X \(1\), got 2"
+    ):
+        attack.score(["a"], ["a", "b"])
