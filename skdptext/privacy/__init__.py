@@ -1,5 +1,16 @@
-"""What a release promises, in exact numbers."""
+"""What a release promises, in exact numbers, and whether it keeps the promise."""
 
+from skdptext.privacy._audit import WordPrivacyAudit, audit_word_privacy
+from skdptext.privacy._fresh import FreshNoiseAudit, audit_fresh_noise
 from skdptext.privacy._guarantee import PrivacyGuarantee
+from skdptext.privacy._law import NoiseLawAudit, audit_noise_law
 
-__all__ = ["PrivacyGuarantee"]
+__all__ = [
+    "FreshNoiseAudit",
+    "NoiseLawAudit",
+    "PrivacyGuarantee",
+    "WordPrivacyAudit",
+    "audit_fresh_noise",
+    "audit_noise_law",
+    "audit_word_privacy",
+]

@@ -15,13 +15,18 @@ from skdptext.mechanisms import (
     scaled_covariance,
 )
 from tests.laws import assert_noise_law, catches
+from tests.mistakes import (
+    elementwise_root,
+    metric_matrix,
+    one_radius_for_all,
+    renormalised,
+    scale_for_rate,
+    scaled_by_all_entries,
+    shared_by_workers,
+    taking_turns,
+)
 
 N_DRAWS = 20_000
-
-
-def metric_matrix(mechanism):
-    covariance = mechanism.spectrum.covariance
-    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
 
 
 @pytest.fixture(scope="module")
@@ -48,55 +53,6 @@ def test_noise_follows_the_law_on_a_real_table(google_8k, rng, lam):
 # -- the known mistakes (facts.md), each seeded ------------------------------------
 
 
-def directions(rng, n, m):
-    normals = rng.standard_normal((n, m))
-    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
-
-
-def renormalised(mechanism, rng, n):
-    """Length made Gamma in Euclid's norm, after the multiplication."""
-    shaped = directions(rng, n, mechanism.dim) @ mechanism.factor
-    shaped /= np.linalg.norm(shaped, axis=1, keepdims=True)
-    return shaped * rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)[:, None]
-
-
-def scaled_by_all_entries(mechanism, rng, n, vectors):
-    """Covariance divided by the variance of all entries: its trace is not m."""
-    covariance = np.cov(vectors.T) / np.var(vectors)
-    M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
-    values, axes = np.linalg.eigh(M)
-    radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
-    unit = directions(rng, n, mechanism.dim)
-    return radii[:, None] * (unit @ (axes * np.sqrt(values)) @ axes.T)
-
-
-def scale_for_rate(mechanism, rng, n):
-    """1/epsilon passed where the library takes a rate."""
-    radii = rng.gamma(mechanism.dim, mechanism.epsilon, n)
-    return radii[:, None] * (directions(rng, n, mechanism.dim) @ mechanism.factor)
-
-
-def elementwise_root(mechanism, rng, n):
-    """M ** 0.5 on a matrix is the root of its entries."""
-    M = metric_matrix(mechanism)
-    root = np.sign(M) * np.abs(M) ** 0.5
-    radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
-    return radii[:, None] * (directions(rng, n, mechanism.dim) @ root)
-
-
-def shared_by_workers(mechanism, rng, n):
-    """Two workers that start from a copy of the same generator."""
-    seed = int(rng.integers(2**32))
-    halves = [mechanism.sample(np.random.default_rng(seed), n // 2) for _ in "ab"]
-    return np.stack(halves, axis=1).reshape(n, -1)
-
-
-def one_radius_for_all(mechanism, rng, n):
-    """A single length drawn for a whole batch."""
-    radii = np.repeat(mechanism.radii(rng, n // 100), 100)
-    return mechanism.shape_noise(rng.standard_normal((n, mechanism.dim)), radii)
-
-
 @pytest.fixture(scope="module")
 def shifted_embedding():
     """Columns with means of their own, as real tables have."""
@@ -106,21 +62,26 @@ def shifted_embedding():
     return WordEmbedding([f"w{i}" for i in range(300)], vectors)
 
 
+def all_entries(mechanism, rng, n, vectors):
+    return scaled_by_all_entries(vectors)(mechanism, rng, n)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         renormalised,
-        scaled_by_all_entries,
+        all_entries,
         scale_for_rate,
         elementwise_root,
         shared_by_workers,
+        taking_turns,
         one_radius_for_all,
     ],
 )
 def test_known_mistakes_are_caught(shifted_embedding, rng, wrong):
     spectrum = embedding_spectrum(shifted_embedding)
     mechanism = MahalanobisMechanism(3.0, 0.8, spectrum)
-    extra = (shifted_embedding.vectors,) if wrong is scaled_by_all_entries else ()
+    extra = (shifted_embedding.vectors,) if wrong is all_entries else ()
     noise = wrong(mechanism, rng, N_DRAWS, *extra)
     assert catches(assert_noise_law, noise, 3.0, metric_matrix(mechanism))
 

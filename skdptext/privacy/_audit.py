@@ -1,0 +1,342 @@
+"""A statistical search for pairs of words whose privacy claim does not hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import beta
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.privacy._pairs import choose_pairs
+from skdptext.utils import check_integer, check_real, check_rng
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["WordPrivacyAudit", "audit_word_privacy"]
+
+# Pseudo-counts with which words are ordered by their likelihood ratio: little ones
+# trust rare words, large ones only frequent words. The draws decide which is better.
+_SHRINKAGE = (0.5, 5.0, 50.0)
+# Thresholds tried per ordering; more would not be closer to the best by much.
+_THRESHOLDS = 100
+
+
+class WordPrivacyAudit:
+    """Result of `audit_word_privacy`: one entry per pair of words.
+
+    Attributes
+    ----------
+    pairs : list of (str, str)
+        The pairs.
+    lower_bound : ndarray of shape (n_pairs,)
+        What the exponent of the pair is at least, in nats. All of them hold at once
+        with probability `confidence`.
+    claimed : ndarray of shape (n_pairs,)
+        What it is at most, if the guarantee is true.
+    violated : ndarray of shape (n_pairs,), bool
+        Where ``lower_bound > claimed``.
+    events : list of frozenset of str
+        For each pair the set of released words that shows the lower bound.
+    confidence : float
+        As given.
+    n_draws : int
+        Draws per word.
+    """
+
+    def __init__(
+        self,
+        pairs: list[tuple[str, str]],
+        lower_bound: np.ndarray,
+        claimed: np.ndarray,
+        events: list[frozenset[str]],
+        *,
+        confidence: float,
+        n_draws: int,
+    ) -> None:
+        self.pairs = pairs
+        self.lower_bound = lower_bound
+        self.claimed = claimed
+        # A claim that holds with equality must not fail by rounding.
+        self.violated = lower_bound > claimed * (1 + 1e-12)
+        self.events = events
+        self.confidence = confidence
+        self.n_draws = n_draws
+
+    def summary(self) -> dict[str, Any]:
+        """Numbers over all pairs.
+
+        Returns
+        -------
+        summary : dict
+            ``n_pairs``, ``n_violated``, ``n_draws``, ``confidence``; of the pair with
+            the largest excess of bound over claim: ``worst_pair``,
+            ``worst_lower_bound``, ``worst_claimed``.
+        """
+        worst = int(np.argmax(self.lower_bound - self.claimed))
+        return {
+            "n_pairs": len(self.pairs),
+            "n_violated": int(self.violated.sum()),
+            "n_draws": self.n_draws,
+            "confidence": self.confidence,
+            "worst_pair": self.pairs[worst],
+            "worst_lower_bound": float(self.lower_bound[worst]),
+            "worst_claimed": float(self.claimed[worst]),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per pair, the largest excess of bound over claim first.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns ``word``, ``other``, ``lower_bound``, ``claimed``, ``violated``.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        order = np.argsort(self.claimed - self.lower_bound, kind="stable")
+        return pd.DataFrame(
+            {
+                "word": [self.pairs[i][0] for i in order],
+                "other": [self.pairs[i][1] for i in order],
+                "lower_bound": self.lower_bound[order],
+                "claimed": self.claimed[order],
+                "violated": self.violated[order],
+            }
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"WordPrivacyAudit(n_pairs={len(self.pairs)}, "
+            f"n_violated={int(self.violated.sum())}, n_draws={self.n_draws}, "
+            f"confidence={self.confidence:g})"
+        )
+
+    def __str__(self) -> str:
+        facts = self.summary()
+        head = (
+            f"{facts['n_violated']} of {facts['n_pairs']} pairs violate the claim "
+            f"({self.n_draws} draws per word, confidence {self.confidence:g})."
+        )
+        if not facts["n_violated"]:
+            return f"{head} No violation was found; that does not prove privacy."
+        word, other = facts["worst_pair"]
+        return (
+            f"{head} Worst: {word!r} / {other!r}, odds change by a factor of at least "
+            f"exp({facts['worst_lower_bound']:.3g}) = "
+            f"{math.exp(facts['worst_lower_bound']):.3g}, where at most "
+            f"exp({facts['worst_claimed']:.3g}) is claimed."
+        )
+
+
+def audit_word_privacy(
+    perturber: Any,
+    pairs: Iterable[tuple[str, str]] | None = None,
+    *,
+    n_draws: int = 20_000,
+    confidence: float = 0.99,
+    n_pairs: int = 10,
+    random_state: Any = None,
+) -> WordPrivacyAudit:
+    """Test the privacy that a perturber claims between words, by its output alone.
+
+    For each pair (w, w') a set S of released words is sought that is likely for one
+    and unlikely for the other [1]_. The exponent of the pair is then at least
+    log(Pr[S | w] / Pr[S | w']), whose value is bounded from below with the stated
+    confidence. A bound above the claim is a violation: the guarantee is false.
+
+    Parameters
+    ----------
+    perturber : object
+        Anything with ``perturb_words(words, n_draws)``, which returns an array of
+        shape (n_words, n_draws) of released words, independent draws, and with
+        ``guarantee()``, whose result has ``exponent(word, other)``; a fitted
+        `DPWordPerturber`, or a wrapper around any other implementation.
+    pairs : iterable of (str, str), default=None
+        Pairs to look at, in both directions each. None: `n_pairs` of them are chosen
+        where violations show first. This needs ``guarantee().embedding``.
+    n_draws : int >= 100, default=20000
+        Draws per word. Excesses over the claim of a few per cent need 10⁵ and more;
+        exponents above about log(n_draws) cannot be refuted.
+    confidence : float in [0.5, 1), default=0.99
+        Probability with which *no* true claim is called violated, over all pairs.
+    n_pairs : int >= 1, default=10
+        How many pairs to choose, if `pairs` is None.
+    random_state : None, int or numpy.random.Generator, default=None
+        For the choice of the pairs and of the draws that choose S. The noise is the
+        perturber's own.
+
+    Returns
+    -------
+    audit : WordPrivacyAudit
+        Arrays ``lower_bound``, ``claimed`` and ``violated``, one entry per pair.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule, or `perturber` lacks a method or returns an
+        array of another shape.
+
+    See Also
+    --------
+    audit_noise_law : Tests the noise itself, where it can be had; much sharper.
+    audit_fresh_noise : Looks for noise that is used twice.
+
+    Notes
+    -----
+    *Privacy.* An audit can show a violation; it never proves privacy. Pairs that were
+    not looked at, sets S that were not tried and excesses smaller than the draws can
+    show stay unknown. Only public words go in, so a result may be published.
+
+    *Method.* A quarter of the draws orders the released words by their likelihood
+    ratio, another quarter picks the threshold, and so S, with the best bound. The
+    other half, which S does not depend on, gives the Clopper–Pearson limits [2]_: a
+    lower one for Pr[S | w], an upper one for Pr[S | w']. Each of the two limits, in
+    each of the two directions of each pair, has an error rate of
+    (1 − confidence)/(4 n_pairs), so that all hold together, however they depend on
+    each other.
+
+    *Pairs.* Half are the nearest neighbours with the smallest claims; a quarter are
+    nearest neighbours of words in sparser regions, with claims up to what the draws
+    can refute, and the rest random pairs.
+
+    *Seeds.* All draws come from a single call of ``perturb_words``. A perturber with an
+    integer seed gives the same draws in every audit, so that a second one tells
+    nothing new. Draws that are used twice are not seen here: see `audit_fresh_noise`.
+
+    References
+    ----------
+    .. [1] Z. Ding, Y. Wang, G. Wang, D. Zhang, D. Kifer (2018). Detecting violations
+       of differential privacy. CCS 2018.
+    .. [2] C. J. Clopper, E. S. Pearson (1934). The use of confidence or fiducial
+       limits illustrated in the case of the binomial. Biometrika 26.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.privacy import audit_word_privacy
+    >>> embedding = WordEmbedding(list("abcd"), [[-2.0], [0.0], [0.5], [3.0]])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, epsilon=1.0, lam=0.0, document_length=1, random_state=0)
+    >>> audit = audit_word_privacy(perturber.fit([]), [("b", "c")], random_state=0)
+    >>> audit.claimed, audit.violated
+    (array([0.5]), array([False]))
+    """
+    for method in ("perturb_words", "guarantee"):
+        if not callable(getattr(perturber, method, None)):
+            raise InvalidParameterError(
+                f"perturber must have a method {method}, got {perturber!r:.80}."
+            )
+    n_draws = check_integer("n_draws", n_draws, low=100)
+    confidence = check_real("confidence", confidence, low=0.5, high=1)
+    if confidence == 1:
+        raise InvalidParameterError("confidence must be < 1, got 1.")
+    n_pairs = check_integer("n_pairs", n_pairs, low=1)
+    rng = check_rng(random_state)
+    guarantee = perturber.guarantee()
+    if pairs is None:
+        chosen = choose_pairs(guarantee, n_pairs, rng, ceiling=math.log(n_draws / 20))
+    else:
+        chosen = _check_pairs(pairs)
+    claimed = np.array([float(guarantee.exponent(*pair)) for pair in chosen])
+    words = list(dict.fromkeys(word for pair in chosen for word in pair))
+    codes, names = _draw(perturber, words, n_draws)
+    row = {word: i for i, word in enumerate(words)}
+    level = (1 - confidence) / (4 * len(chosen))
+    parts = _split(rng, n_draws)
+    counts = [
+        np.stack([np.bincount(c[part], minlength=len(names)) for c in codes])
+        for part in parts
+    ]
+    bounds, events = np.zeros(len(chosen)), []
+    number = {name: i for i, name in enumerate(names)}
+    for i, pair in enumerate(chosen):
+        event: np.ndarray = np.empty(0, dtype=int)
+        singles = [number[word] for word in pair if word in number]
+        for w, v in ((row[pair[0]], row[pair[1]]), (row[pair[1]], row[pair[0]])):
+            order, select, test = (np.stack([c[w], c[v]]) for c in counts)
+            picked = _best_event(order, select, level, singles)
+            bound = _log_ratio_bound(test[:, picked].sum(axis=1), test.sum(1), level)
+            if bound > bounds[i]:  # S = everything shows 0 without any draw
+                bounds[i], event = bound, picked
+        events.append(frozenset(names[j] for j in event))
+    return WordPrivacyAudit(
+        chosen, bounds, claimed, events, confidence=confidence, n_draws=n_draws
+    )
+
+
+def _check_pairs(pairs: Any) -> list[tuple[str, str]]:
+    chosen = [
+        tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else ()
+        for pair in (pairs if isinstance(pairs, Iterable) else [None])
+    ]
+    if not chosen or not all(
+        len(pair) == 2 and all(isinstance(word, str) for word in pair)
+        for pair in chosen
+    ):
+        raise InvalidParameterError(
+            f"pairs must be a non-empty iterable of pairs of words, got {pairs!r:.80}."
+        )
+    return [(str(pair[0]), str(pair[1])) for pair in chosen]
+
+
+def _draw(
+    perturber: Any, words: list[str], n_draws: int
+) -> tuple[np.ndarray, list[str]]:
+    """Draws as numbers, shape (n_words, n_draws), and the words they stand for."""
+    draws = np.asarray(perturber.perturb_words(words, n_draws), dtype=object)
+    if draws.shape != (len(words), n_draws):
+        raise InvalidParameterError(
+            "perturber.perturb_words must return an array of shape (n_words, n_draws) "
+            f"= ({len(words)}, {n_draws}), got shape {draws.shape}."
+        )
+    numbers: dict[str, int] = {}
+    codes = np.array([[numbers.setdefault(w, len(numbers)) for w in d] for d in draws])
+    return codes, list(numbers)
+
+
+def _split(rng: np.random.Generator, n_draws: int) -> list[np.ndarray]:
+    """Draws that order words, those that pick the event and those that test it."""
+    order = rng.permutation(n_draws)
+    return np.split(order, [n_draws // 4, n_draws // 2])
+
+
+def _log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
+    """Lower limit of log(p/q) by Clopper–Pearson, each side at error rate `level`.
+
+    `hits` has the counts of p in its first row and those of q in its second.
+    """
+    (k, k_other), (n_p, n_q) = hits, n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(k > 0, beta.ppf(level, k, n_p - k + 1), 0.0)
+        high = beta.ppf(1 - level, k_other + 1, n_q - k_other)
+        return np.log(low) - np.log(np.where(k_other < n_q, high, 1.0))
+
+
+def _best_event(
+    order: np.ndarray, select: np.ndarray, level: float, singles: list[int]
+) -> np.ndarray:
+    """The set of words whose draws in `select` show the largest ratio.
+
+    Sets are those above a threshold of the likelihood ratio in `order`, and those of
+    the single words given, and of all other words: what looks again at the true word
+    treats it, or its neighbour, unlike the rest.
+    """
+    everything = np.arange(order.shape[1])
+    candidates: list[np.ndarray] = [np.array([word]) for word in singles]
+    candidates += [np.delete(everything, word) for word in singles]
+    totals = [select[:, event].sum(axis=1) for event in candidates]
+    seen = np.flatnonzero(order.any(axis=0))
+    for shrinkage in _SHRINKAGE:
+        ratio = (order[0, seen] + shrinkage) / (order[1, seen] + shrinkage)
+        ranked = seen[np.argsort(-ratio, kind="stable")]
+        sizes = np.unique(np.geomspace(1, len(ranked), _THRESHOLDS).astype(int))
+        candidates += [ranked[:size] for size in sizes]
+        totals += list(select[:, ranked].cumsum(axis=1)[:, sizes - 1].T)
+    bounds = _log_ratio_bound(np.array(totals).T, select.sum(axis=1), level)
+    return candidates[int(np.argmax(bounds))]

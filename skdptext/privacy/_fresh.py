@@ -1,0 +1,249 @@
+"""A search for noise that is used twice."""
+
+from __future__ import annotations
+
+import copy
+import math
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_integer, check_rng
+
+__all__ = ["FreshNoiseAudit", "audit_fresh_noise"]
+
+# Probability of calling two independent sequences of words equal, per comparison.
+_FALSE_ALARM = 1e-15
+_PILOT_DRAWS = 1000
+_MAX_DRAWS = 20_000
+_SECONDS = 120  # for a forked process to answer, which a lock held elsewhere may stop
+
+
+class FreshNoiseAudit:
+    """Result of `audit_fresh_noise`.
+
+    Attributes
+    ----------
+    repeats : dict of str to int
+        For each way of drawing the number of pairs of equal sequences.
+    skipped : dict of str to str
+        Ways that could not be tried, and why.
+    n_draws : int
+        Length of the sequences that were compared.
+    word : str
+        The word that was perturbed.
+    """
+
+    def __init__(
+        self, repeats: dict[str, int], skipped: dict[str, str], n_draws: int, word: str
+    ) -> None:
+        self.repeats = repeats
+        self.skipped = skipped
+        self.n_draws = n_draws
+        self.word = word
+
+    @property
+    def repeated(self) -> bool:
+        """Whether any noise was used twice."""
+        return any(self.repeats.values())
+
+    def __repr__(self) -> str:
+        return f"FreshNoiseAudit(repeated={self.repeated}, repeats={self.repeats})"
+
+    def __str__(self) -> str:
+        skipped = "".join(f" Not tried: {k} ({v})." for k, v in self.skipped.items())
+        if not self.repeated:
+            return f"No noise was used twice across {', '.join(self.repeats)}.{skipped}"
+        found = ", ".join(f"{way} ({n})" for way, n in self.repeats.items() if n)
+        return (
+            f"The same {self.n_draws} noisy words came out again: {found}. If the "
+            "perturber has an integer seed this is what a repeatable release does; "
+            f"its noise does not add up over releases.{skipped}"
+        )
+
+
+def audit_fresh_noise(
+    perturber: Any, word: str | None = None, *, n_repeats: int = 3
+) -> FreshNoiseAudit:
+    """Look for noise that is used twice: across calls, threads, processes and copies.
+
+    A guarantee assumes that every draw has noise of its own. Generators that are
+    copied with their state, into forked workers or pickled estimators, break that
+    assumption: two words, or two documents, then share their noise, and its
+    difference tells them apart.
+
+    Parameters
+    ----------
+    perturber : object
+        Anything with ``perturb_words(words, n_draws)``, fitted.
+    word : str, default=None
+        The word to perturb. None: of 20 words, spread over
+        ``guarantee().embedding``, the one that changes most.
+    n_repeats : int >= 2, default=3
+        Sequences per way of drawing. All of one way are compared with each other.
+
+    Returns
+    -------
+    audit : FreshNoiseAudit
+        ``repeated``, ``repeats`` by way of drawing, ``skipped``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule, or the word so rarely changes that equal
+        sequences of 20,000 draws would be no evidence.
+
+    Notes
+    -----
+    *Ways.* ``"draws"``: one half of a sequence against the other, and every second
+    draw against the rest, as two workers with one stream would fill them. ``"words"``:
+    one word given several times in a call. ``"calls"``, ``"threads"``, ``"copies"``
+    (deep copies), ``"pickles"`` (copies as sent to another machine), ``"processes"``
+    (joblib's loky workers) and ``"forks"``, where the system has them.
+
+    *False alarms.* Sequences are so long that two independent ones are equal with
+    probability 10⁻¹⁵, by the share of the most frequent output in 1000 draws.
+
+    *Privacy.* Repetition that shows only after other use of a generator is not found:
+    an audit can show a fault, never its absence.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.privacy import audit_fresh_noise
+    >>> embedding = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
+    >>> fresh = DPWordPerturber(embedding, epsilon=1.0, document_length=1).fit([])
+    >>> audit_fresh_noise(fresh).repeated
+    False
+    >>> seeded = DPWordPerturber(
+    ...     embedding, epsilon=1.0, document_length=1, random_state=0).fit([])
+    >>> audit_fresh_noise(seeded).repeats["calls"]
+    3
+    """
+    if not callable(getattr(perturber, "perturb_words", None)):
+        raise InvalidParameterError(
+            f"perturber must have a method perturb_words, got {perturber!r:.80}."
+        )
+    n_repeats = check_integer("n_repeats", n_repeats, low=2)
+    if word is not None and not isinstance(word, str):
+        raise InvalidParameterError(f"word must be a str or None, got {word!r}.")
+    word, n_draws = _word_and_length(perturber, word)
+
+    def again(source: Any) -> np.ndarray:
+        return _sequence(source, word, n_draws)
+
+    def pickles() -> list[np.ndarray]:
+        sent = pickle.dumps(perturber)
+        return [again(pickle.loads(sent)) for _ in range(n_repeats)]
+
+    def threads() -> list[np.ndarray]:
+        with ThreadPoolExecutor(n_repeats) as pool:
+            return list(pool.map(again, [perturber] * n_repeats))
+
+    def processes() -> list[np.ndarray]:
+        # Tasks must not wait in one worker for the other: one for each.
+        return list(
+            Parallel(n_jobs=n_repeats, backend="loky", batch_size=1)(
+                delayed(_sequence)(perturber, word, n_draws) for _ in range(n_repeats)
+            )
+        )
+
+    ways: dict[str, Callable[[], list[np.ndarray]]] = {
+        "words": lambda: list(perturber.perturb_words([word] * n_repeats, n_draws)),
+        "forks": lambda: [_forked(perturber, word, n_draws) for _ in range(n_repeats)],
+        "processes": processes,
+        "pickles": pickles,
+        "copies": lambda: [again(copy.deepcopy(perturber)) for _ in range(n_repeats)],
+        "calls": lambda: [again(perturber) for _ in range(n_repeats)],
+        "threads": threads,
+    }
+    row = _sequence(perturber, word, 2 * n_draws)
+    inside = [(row[:n_draws], row[n_draws:]), (row[::2], row[1::2])]
+    repeats = {"draws": sum(map(_equal, *zip(*inside, strict=True)))}
+    skipped = {}
+    for name, draw in ways.items():
+        try:
+            repeats[name] = sum(_equal(a, b) for a, b in combinations(draw(), 2))
+        except Exception as error:  # whatever the perturber, or its pickling, raises
+            skipped[name] = f"{type(error).__name__}: {error}"[:200]
+    return FreshNoiseAudit(repeats, skipped, n_draws, word)
+
+
+def _sequence(perturber: Any, word: str, n_draws: int) -> np.ndarray:
+    """One sequence of noisy words, as a flat array."""
+    return np.asarray(perturber.perturb_words([word], n_draws), dtype=object).ravel()
+
+
+def _equal(first: np.ndarray, second: np.ndarray) -> bool:
+    return bool(np.array_equal(first, second))
+
+
+def _word_and_length(perturber: Any, word: str | None) -> tuple[str, int]:
+    """The word that changes most, and how many draws make equality a wonder."""
+    candidates = [word] if word is not None else _candidates(perturber)
+    shares = []
+    for row in np.asarray(perturber.perturb_words(candidates, _PILOT_DRAWS)):
+        top = np.unique(row.astype(str), return_counts=True)[1].max()
+        shares.append(top / _PILOT_DRAWS)
+    best = int(np.argmin(shares))
+    # Two draws agree with a probability of at most the largest share, here with room
+    # for five standard errors of its estimate.
+    error = math.sqrt(shares[best] * (1 - shares[best]) / _PILOT_DRAWS)
+    share = shares[best] + 5 * error + 5 / _PILOT_DRAWS
+    n_draws = math.log(_FALSE_ALARM) / math.log(share) if share < 1 else math.inf
+    if n_draws > _MAX_DRAWS:
+        raise InvalidParameterError(
+            "perturber must change the word in some draws, or nothing can be told; got "
+            f"{candidates[best]!r} in {shares[best]:.1%} of {_PILOT_DRAWS} draws. Use "
+            "a smaller epsilon for this audit."
+        )
+    return candidates[best], max(math.ceil(n_draws), 20)
+
+
+def _candidates(perturber: Any) -> list[str]:
+    embedding = None
+    if callable(getattr(perturber, "guarantee", None)):
+        embedding = getattr(perturber.guarantee(), "embedding", None)
+    if not isinstance(embedding, WordEmbedding):
+        raise InvalidParameterError(
+            "word must be given where guarantee().embedding is no WordEmbedding, got "
+            "None."
+        )
+    picks = check_rng(0).permutation(len(embedding))[:20]
+    return embedding.word_array[picks].tolist()
+
+
+def _forked(perturber: Any, word: str, n_draws: int) -> np.ndarray:
+    """A sequence drawn by a fork of this process, which inherits all its state."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=_answer, args=(there, perturber, word, n_draws))
+    child.start()
+    there.close()
+    try:
+        if not here.poll(_SECONDS):
+            raise TimeoutError(f"no answer in {_SECONDS} s")
+        answer = here.recv()
+    finally:
+        child.kill()
+        child.join()
+    if isinstance(answer, Exception):
+        raise answer
+    return np.asarray(answer)
+
+
+def _answer(
+    connection: Any, perturber: Any, word: str, n_draws: int
+) -> None:  # pragma: no cover - runs in the child
+    try:
+        connection.send(_sequence(perturber, word, n_draws))
+    except Exception as error:  # for the parent to report
+        connection.send(error)

@@ -1,0 +1,81 @@
+"""Pairs of words at which a false claim of privacy shows first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.search import half_squared_norms
+from skdptext.utils import blocks
+
+__all__ = ["choose_pairs"]
+
+# Words whose nearest neighbours are looked up; a sample of a large table.
+_SAMPLE = 2000
+
+
+def choose_pairs(
+    guarantee: Any, n_pairs: int, rng: np.random.Generator, *, ceiling: float
+) -> list[tuple[str, str]]:
+    """Close pairs first, then ones of sparser regions, then random ones.
+
+    Parameters
+    ----------
+    guarantee : PrivacyGuarantee, or object with `embedding` and `exponent`
+    n_pairs : int
+    rng : numpy.random.Generator
+    ceiling : float
+        Claims above it cannot be refuted by the draws; such pairs come last.
+
+    Returns
+    -------
+    pairs : list of (str, str)
+        Different pairs; fewer than `n_pairs` if the table has not so many.
+    """
+    embedding = getattr(guarantee, "embedding", None)
+    if not isinstance(embedding, WordEmbedding) or len(embedding) < 2:
+        raise InvalidParameterError(
+            "pairs must be given where guarantee().embedding is no WordEmbedding of 2 "
+            f"words or more, got pairs=None and {embedding!r:.60}."
+        )
+    n_words = len(embedding)
+    sample = rng.permutation(n_words)[:_SAMPLE]
+    near = _nearest_others(embedding.vectors, sample)
+    close = _ranked(guarantee, np.stack([sample, near], axis=1))
+    n_random = min(4 * n_pairs, n_words * (n_words - 1))
+    first = rng.integers(0, n_words, n_random)
+    other = (first + rng.integers(1, n_words, n_random)) % n_words
+    far = _ranked(guarantee, np.stack([first, other], axis=1))
+
+    n_close = -(-n_pairs // 2)
+    shown = [pair for claim, pair in close if claim <= ceiling][n_close:]
+    n_spread = min(n_pairs // 4, len(shown))
+    spread = [shown[i] for i in np.linspace(0, len(shown) - 1, n_spread).astype(int)]
+    within = [pair for claim, pair in far if claim <= ceiling]
+    picks = [within[i] for i in rng.permutation(len(within))]
+    # What is left over fills up where there are too few of a kind.
+    ordered = [pair for _, pair in close[:n_close]] + spread
+    ordered += picks[: n_pairs - len(ordered)] + [pair for _, pair in close + far]
+    return list(dict.fromkeys(ordered))[:n_pairs]
+
+
+def _nearest_others(vectors: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """The nearest other word of each word, in Euclidean distance, up to rounding."""
+    half_norms = half_squared_norms(vectors).astype(np.float32)
+    nearest = np.empty(len(ids), dtype=int)
+    for rows in blocks(len(ids), 256):
+        scores = vectors[ids[rows]] @ vectors.T - half_norms
+        scores[np.arange(len(scores)), ids[rows]] = -np.inf
+        nearest[rows] = scores.argmax(axis=1)
+    return nearest
+
+
+def _ranked(guarantee: Any, ids: np.ndarray) -> list[tuple[float, tuple[str, str]]]:
+    """Different pairs with their claims, the smallest claim first."""
+    words = guarantee.embedding.word_array
+    pairs = [(words[a], words[b]) for a, b in np.unique(np.sort(ids, axis=1), axis=0)]
+    claims = [float(guarantee.exponent(*pair)) for pair in pairs]
+    return sorted(zip(claims, pairs, strict=True))

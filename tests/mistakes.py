@@ -1,0 +1,143 @@
+"""Perturbers with a fault each, behind the interface that the audits take."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skdptext import WordEmbedding
+from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.privacy import PrivacyGuarantee
+from skdptext.search import nearest_words
+
+# An elongated cloud whose columns have means of their own, and correlate.
+_rng = np.random.default_rng(5)
+_cloud = _rng.normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]] + [9.0, -9.0]
+CLOUD = WordEmbedding([f"w{i}" for i in range(60)], _cloud)
+# Far words on both sides of "b" and "c": between these two the exponent is attained.
+LINE = WordEmbedding(list("abcd"), [[-1.0], [0.0], [0.5], [1.5]])
+
+
+class Perturber:
+    """Noise by `sample(mechanism, rng, n)`, a word by `choose(points, true ids)`."""
+
+    def __init__(self, embedding, epsilon, lam, *, sample=None, choose=None, seed=0):
+        self.guaranteed = PrivacyGuarantee(epsilon, lam, embedding)
+        self.mechanism = self.guaranteed._mechanism
+        self.embedding = embedding
+        self.sample = sample or (lambda mechanism, rng, n: mechanism.sample(rng, n))
+        self.choose = choose or (lambda points, ids: self.nearest(points))
+        self.rng = np.random.default_rng(seed)
+
+    def guarantee(self):
+        return self.guaranteed
+
+    def nearest(self, points):
+        return nearest_words(points, self.embedding.vectors)
+
+    def two_nearest(self, points):
+        gaps = points[:, None, :] - self.embedding.vectors
+        return np.argsort((gaps**2).sum(axis=2), axis=1)[:, :2].T
+
+    def perturb_words(self, words, n_draws=1):
+        ids = np.repeat(self.embedding.find(words), n_draws)
+        noise = self.sample(self.mechanism, self.rng, len(ids))
+        noisy = self.choose(self.embedding.vectors[ids] + noise, ids)
+        return self.embedding.word_array[noisy].reshape(-1, n_draws)
+
+
+# -- noise of a wrong law (facts.md) -----------------------------------------------
+
+
+def directions(rng, n, m):
+    normals = rng.standard_normal((n, m))
+    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
+
+
+def metric_matrix(mechanism):
+    covariance = mechanism.spectrum.covariance
+    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
+
+
+def renormalised(mechanism, rng, n):
+    """Length made Gamma in Euclid's norm, after the multiplication."""
+    shaped = directions(rng, n, mechanism.dim) @ mechanism.factor
+    shaped /= np.linalg.norm(shaped, axis=1, keepdims=True)
+    return shaped * rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)[:, None]
+
+
+def scaled_by_all_entries(vectors):
+    """Covariance divided by the variance of all entries: its trace is not m."""
+    covariance = np.cov(np.asarray(vectors, dtype=float).T) / np.var(vectors)
+
+    def sample(mechanism, rng, n):
+        M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
+        values, axes = np.linalg.eigh(M)
+        radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
+        unit = directions(rng, n, mechanism.dim)
+        return radii[:, None] * (unit @ (axes * np.sqrt(values)) @ axes.T)
+
+    return sample
+
+
+def scale_for_rate(mechanism, rng, n):
+    """1/epsilon passed where the library takes a rate."""
+    radii = rng.gamma(mechanism.dim, mechanism.epsilon, n)
+    return radii[:, None] * (directions(rng, n, mechanism.dim) @ mechanism.factor)
+
+
+def elementwise_root(mechanism, rng, n):
+    """M ** 0.5 on a matrix is the root of its entries."""
+    M = metric_matrix(mechanism)
+    root = np.sign(M) * np.abs(M) ** 0.5
+    radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
+    return radii[:, None] * (directions(rng, n, mechanism.dim) @ root)
+
+
+def shared_by_workers(mechanism, rng, n):
+    """Two workers that start from a copy of the same generator."""
+    seed = int(rng.integers(2**32))
+    workers = [np.random.default_rng(seed) for _ in "ab"]
+    right = MahalanobisMechanism.sample
+    halves = [right(mechanism, worker, n // 2) for worker in workers]
+    return np.concatenate(halves)
+
+
+def taking_turns(mechanism, rng, n):
+    """The same, with the draws dealt out in turn."""
+    return shared_by_workers(mechanism, rng, n).reshape(2, n // 2, -1).swapaxes(
+        0, 1).reshape(n, -1)  # fmt: skip
+
+
+def one_radius_for_all(mechanism, rng, n):
+    """A single length drawn for a whole batch."""
+    radii = np.repeat(mechanism.radii(rng, -(-n // 100)), 100)[:n]
+    return mechanism.shape_noise(rng.standard_normal((n, mechanism.dim)), radii)
+
+
+# -- steps after the noise that look at the true word ------------------------------
+
+
+def vickrey(perturber, *, looks, seed=1):
+    """The second nearest in half of the draws; unless that is the true word."""
+    rng = np.random.default_rng(seed)
+
+    def choose(points, ids):
+        first, second = perturber.two_nearest(points)
+        swap = rng.random(len(ids)) < 0.5
+        if looks:
+            swap = np.where(second == ids, False, swap | (first == ids))
+        return np.where(swap, second, first)
+
+    return choose
+
+
+def keep_if_far(perturber, distance):
+    """The original word wherever the noisy one is too far from it."""
+
+    def choose(points, ids):
+        noisy = perturber.nearest(points)
+        vectors = perturber.embedding.vectors
+        far = np.linalg.norm(vectors[noisy] - vectors[ids], axis=1) > distance
+        return np.where(far, ids, noisy)
+
+    return choose

@@ -1,0 +1,270 @@
+"""The audit of words: true claims stand, false ones fall."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.privacy import PrivacyGuarantee, audit_word_privacy
+from tests.mistakes import (
+    CLOUD,
+    LINE,
+    Perturber,
+    elementwise_root,
+    keep_if_far,
+    renormalised,
+    scale_for_rate,
+    scaled_by_all_entries,
+    vickrey,
+)
+
+
+def audit(perturber, pairs=None, **params):
+    params = {"n_draws": 20_000, "n_pairs": 20, "random_state": 0} | params
+    return audit_word_privacy(perturber, pairs, **params)
+
+
+# -- true claims -------------------------------------------------------------------
+
+
+def false_alarms(repeats, confidence, embedding, pairs, lam, n_draws, violated):
+    """In how many audits of a true claim anything is called violated."""
+    alarms = 0
+    for seed in range(repeats):
+        perturber = Perturber(embedding, 1.0, lam, seed=seed)
+        result = audit(
+            perturber,
+            pairs,
+            n_draws=n_draws,
+            confidence=confidence,
+            random_state=seed,
+        )
+        alarms += bool(violated(result))
+    return alarms
+
+
+@pytest.mark.parametrize(
+    ("embedding", "lam", "pairs"),
+    [
+        (LINE, 0.0, [("b", "c")]),
+        (LINE, 0.0, [("b", "c"), ("a", "b"), ("c", "d")]),
+        (CLOUD, 1.0, [("w18", "w20"), ("w16", "w44")]),
+    ],
+)
+def test_false_alarms_at_the_stated_rate(embedding, lam, pairs):
+    # On the line the exponent is attained ("a" from "b" or "c"), so that any bound
+    # that is too high violates the claim.
+    repeats, rate = 150, 0.3
+    alarms = false_alarms(
+        repeats, 1 - rate, embedding, pairs, lam, 1000, lambda r: r.violated.any()
+    )
+    assert alarms <= binom.isf(1e-6, repeats, rate)
+
+
+def test_false_alarms_where_the_limits_are_sharp():
+    # One pair and one direction that counts: each audit errs with at most 0.25 of
+    # 1 - confidence per limit, so the alarms must stay below that, too.
+    repeats, rate = 400, 0.4
+    alarms = false_alarms(
+        repeats, 1 - rate, LINE, [("b", "c")], 0.0, 2000, lambda r: r.violated.any()
+    )
+    assert alarms <= binom.isf(1e-6, repeats, rate)
+
+
+def test_bounds_come_close_to_the_exponent():
+    result = audit(Perturber(LINE, 1.0, 0.0), [("b", "c")], n_draws=200_000)
+    # From "b" to "a": Laplace tails, ratio exactly exp(0.5).
+    assert 0.45 < result.lower_bound[0] <= 0.5 == result.claimed[0]
+    assert result.events[0] in ({"a"}, {"d"}, {"a", "b"}, {"c", "d"})
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.8, 1.0])
+def test_right_perturbers_pass(lam):
+    result = audit(DPWordPerturber(CLOUD, epsilon=1.0, lam=lam, random_state=3,
+                                   document_length=1).fit([]))  # fmt: skip
+    assert not result.violated.any()
+    assert result.lower_bound.max() > 0.05  # and something was to be seen
+
+
+def test_a_step_that_sees_the_noisy_vector_only_passes():
+    perturber = Perturber(CLOUD, 1.0, 0.0)
+    perturber.choose = vickrey(perturber, looks=False)
+    assert not audit(perturber, n_draws=5000).violated.any()
+
+
+# -- false claims ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "epsilon"),
+    [
+        (renormalised, 3.0),
+        (scaled_by_all_entries(CLOUD.vectors), 3.0),
+        (scale_for_rate, 0.5),
+        (elementwise_root, 3.0),
+    ],
+    ids=["renormalised", "all-entries", "rate", "elementwise"],
+)
+def test_wrong_noise_is_caught_by_the_words(wrong, epsilon):
+    perturber = Perturber(CLOUD, epsilon, 1.0, sample=wrong)
+    assert audit(perturber, n_draws=50_000).violated.any()
+
+
+def test_vickrey_that_looks_at_the_true_word_is_caught():
+    # A mild form: what differs by e at most differs by a factor of several.
+    perturber = Perturber(LINE, 2.0, 0.0)
+    assert perturber.guarantee().exponent("b", "c") == 1.0
+    perturber.choose = vickrey(perturber, looks=True)
+    result = audit(perturber, [("b", "c")])
+    assert result.violated.all()
+    assert result.lower_bound[0] > math.log(2 * math.e)
+
+
+def test_keeping_the_original_word_is_caught():
+    perturber = Perturber(CLOUD, 1.0, 0.0)
+    perturber.choose = keep_if_far(perturber, 2.0)
+    assert audit(perturber).violated.any()
+    # Rare, too: the word is kept in a few per cent of the draws.
+    perturber.choose = keep_if_far(perturber, 5.0)
+    assert audit(perturber).violated.any()
+
+
+def test_epsilon_given_twice_as_large_is_caught():
+    perturber = Perturber(LINE, 1.3, 0.0)
+    perturber.guaranteed = PrivacyGuarantee(1.0, 0.0, LINE)
+    assert audit(perturber, [("b", "c")], n_draws=100_000).violated.all()
+
+
+def test_equal_vectors_promise_equal_outputs():
+    twins = WordEmbedding(["a", "twin", "b"], [[0.0], [0.0], [2.0]])
+    honest = Perturber(twins, 1.0, 0.0)
+    result = audit(honest, [("a", "twin")])
+    assert result.claimed[0] == 0
+    assert not result.violated.any()
+    leaky = Perturber(twins, 1.0, 0.0)
+    leaky.choose = keep_if_far(leaky, 1.0)
+    assert audit(leaky, [("a", "twin")]).violated.all()
+
+
+# -- choice of pairs ---------------------------------------------------------------
+
+
+def test_chosen_pairs_are_close_different_and_repeatable():
+    perturber = Perturber(CLOUD, 1.0, 0.0)
+    result = audit(perturber, n_pairs=8)
+    assert len(set(map(frozenset, result.pairs))) == len(result.pairs) == 8
+    gaps = np.linalg.norm(CLOUD.vectors[:, None] - CLOUD.vectors, axis=2)
+    gaps[np.diag_indices(60)] = np.inf
+    first, other = np.unravel_index(gaps.argmin(), gaps.shape)
+    closest = {CLOUD.words[first], CLOUD.words[other]}
+    assert set(result.pairs[0]) == closest
+    assert (np.diff(result.claimed[:4]) >= 0).all()
+    assert result.claimed[4:].max() > 3 * result.claimed[:4].max()
+    assert audit(Perturber(CLOUD, 1.0, 0.0), n_pairs=8).pairs == result.pairs
+    assert audit(perturber, n_pairs=8, random_state=1).pairs != result.pairs
+
+
+def test_no_more_pairs_than_the_table_has():
+    assert len(audit(Perturber(LINE, 1.0, 0.0), n_pairs=50).pairs) <= 6
+
+
+def test_pairs_of_a_table_larger_than_the_sample():
+    rng = np.random.default_rng(0)
+    table = WordEmbedding([f"w{i}" for i in range(2500)], rng.normal(size=(2500, 3)))
+    result = audit(Perturber(table, 3.0, 0.5), n_pairs=5, n_draws=200)
+    assert len(result.pairs) == 5
+
+
+# -- the result --------------------------------------------------------------------
+
+
+def test_one_call_draws_each_word_once():
+    calls = []
+
+    class Counting(Perturber):
+        def perturb_words(self, words, n_draws=1):
+            calls.append((list(words), n_draws))
+            return super().perturb_words(words, n_draws)
+
+    audit(Counting(LINE, 1.0, 0.0), [("a", "b"), ("b", "c")], n_draws=500)
+    assert calls == [(["a", "b", "c"], 500)]
+
+
+def test_a_repeatable_perturber_gives_the_same_audit():
+    def bounds(seed):
+        perturber = DPWordPerturber(CLOUD, epsilon=1.0, document_length=1,
+                                    random_state=seed).fit([])  # fmt: skip
+        return audit(perturber, n_draws=1000).lower_bound
+
+    np.testing.assert_array_equal(bounds(0), bounds(0))
+    assert (bounds(0) != bounds(1)).any()
+
+
+def test_summary_frame_and_sentences():
+    perturber = Perturber(CLOUD, 1.0, 0.0)
+    perturber.choose = keep_if_far(perturber, 2.0)
+    result = audit(perturber)
+    frame = result.to_frame()
+    assert len(frame) == len(result.pairs)
+    excess = (frame.lower_bound - frame.claimed).to_numpy()
+    assert (np.diff(excess) <= 0).all()
+    facts = result.summary()
+    assert facts["worst_pair"] == tuple(frame.loc[0, ["word", "other"]])
+    assert facts["n_violated"] == frame.violated.sum() == result.violated.sum() > 0
+    word, other = facts["worst_pair"]
+    assert f"{word!r} / {other!r}" in str(result)
+    assert f"n_violated={facts['n_violated']}" in repr(result)
+    passed = audit(Perturber(LINE, 1.0, 0.0), [("a", "b")])
+    assert "does not prove privacy" in str(passed)
+
+
+def test_frame_needs_pandas(monkeypatch):
+    result = audit(Perturber(LINE, 1.0, 0.0), [("a", "b")], n_draws=200)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        result.to_frame()
+
+
+class Misshapen(Perturber):
+    def perturb_words(self, words, n_draws=1):
+        return super().perturb_words(words, n_draws)[:, :-1]
+
+
+@pytest.mark.parametrize(
+    ("perturber", "params", "message"),
+    [
+        (object(), {}, "perturber must have a method perturb_words"),
+        (Perturber(LINE, 1.0, 0.0), {"pairs": []}, "pairs must be a non-empty"),
+        (Perturber(LINE, 1.0, 0.0), {"pairs": ["ab"]}, "pairs must be a non-empty"),
+        (Perturber(LINE, 1.0, 0.0), {"pairs": [("a", 1)]}, "pairs must be a non-empty"),
+        (Perturber(LINE, 1.0, 0.0), {"pairs": 3}, "pairs must be a non-empty"),
+        (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
+        (Perturber(LINE, 1.0, 0.0), {"n_pairs": 0}, "n_pairs must be .* >= 1"),
+        (Perturber(LINE, 1.0, 0.0), {"confidence": 1.0}, "confidence must be < 1"),
+        (Perturber(LINE, 1.0, 0.0), {"confidence": 0.4}, "confidence must be"),
+        (Perturber(LINE, 1.0, 0.0), {"random_state": -1}, "random_state must be"),
+        (Misshapen(LINE, 1.0, 0.0), {}, r"must return .* got shape \(\d, 19999\)"),
+    ],
+)
+def test_bad_input(perturber, params, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        audit(perturber, **params)
+
+
+def test_pairs_must_be_given_without_a_table():
+    perturber = Perturber(LINE, 1.0, 0.0)
+
+    class Claim:
+        def exponent(self, word, other):
+            return 0.5
+
+    perturber.guaranteed = Claim()
+    with pytest.raises(InvalidParameterError, match="pairs must be given where"):
+        audit(perturber)
+    assert not audit(perturber, [("b", "c")]).violated.any()

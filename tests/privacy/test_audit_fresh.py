@@ -1,0 +1,121 @@
+"""The audit of fresh noise: what is used twice is found, however it was copied."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from skdptext import DPWordPerturber
+from skdptext.exceptions import InvalidParameterError
+from skdptext.privacy import _fresh, audit_fresh_noise
+from tests.mistakes import CLOUD, Perturber, shared_by_workers, taking_turns
+
+ALL = {"draws", "words", "calls", "threads", "copies", "pickles", "processes", "forks"}
+
+
+def make(random_state=None, **params):
+    params = {"epsilon": 1.0, "lam": 0.5, "document_length": 1} | params
+    return DPWordPerturber(CLOUD, random_state=random_state, **params).fit([])
+
+
+def test_fresh_noise_repeats_nowhere():
+    audit = audit_fresh_noise(make())
+    assert set(audit.repeats) == ALL
+    assert not audit.skipped
+    assert not audit.repeated
+    assert "No noise was used twice" in str(audit)
+
+
+def test_an_integer_seed_repeats_by_design():
+    audit = audit_fresh_noise(make(0), "w3")
+    assert audit.word == "w3"
+    assert audit.repeats == dict.fromkeys(ALL, 3) | {"draws": 0, "words": 0}
+    assert "repeatable release" in str(audit)
+    assert "repeated=True" in repr(audit)
+
+
+def test_a_generator_is_copied_with_its_state():
+    audit = audit_fresh_noise(make(np.random.default_rng(0)))
+    copied = {"copies": 3, "pickles": 3, "processes": 3, "forks": 3}
+    assert audit.repeats == dict.fromkeys(ALL, 0) | copied
+
+
+class Deduplicating(Perturber):
+    """Perturbs each different word once."""
+
+    def perturb_words(self, words, n_draws=1):
+        names, places = np.unique(words, return_inverse=True)
+        return super().perturb_words(names.tolist(), n_draws)[places]
+
+
+def test_equal_words_with_equal_noise():
+    perturber = Deduplicating(CLOUD, 1.0, 0.0)
+    assert audit_fresh_noise(perturber).repeats["words"] == 3
+
+
+@pytest.mark.parametrize("sampler", [shared_by_workers, taking_turns])
+def test_one_stream_shared_by_two_workers(sampler):
+    perturber = Perturber(CLOUD, 1.0, 0.0, sample=sampler)
+    assert audit_fresh_noise(perturber).repeats["draws"] == 1
+
+
+def test_threads_that_begin_alike():
+    perturber = Perturber(CLOUD, 1.0, 0.0)
+    main = threading.get_ident()
+
+    def sample(mechanism, rng, n):
+        alike = threading.get_ident() != main
+        return mechanism.sample(np.random.default_rng(7) if alike else rng, n)
+
+    perturber.sample = sample
+    repeats = audit_fresh_noise(perturber).repeats
+    assert repeats["threads"] == 3
+    assert repeats["calls"] == 0
+
+
+def test_ways_that_fail_are_named():
+    audit = audit_fresh_noise(Perturber(CLOUD, 1.0, 0.0))  # holds lambdas
+    assert "pickles" in audit.skipped
+    assert "pickle" in audit.skipped["pickles"]
+    assert "Not tried: pickles" in str(audit)
+
+
+def test_a_fork_that_fails_or_hangs(monkeypatch):
+    main = make()
+
+    def refuse(words, n_draws=1):
+        raise RuntimeError("not in a child")
+
+    broken = Perturber(CLOUD, 1.0, 0.0)
+    broken.perturb_words = refuse
+    with pytest.raises(RuntimeError, match="not in a child"):
+        _fresh._forked(broken, "w1", 5)
+    monkeypatch.setattr(_fresh, "_SECONDS", 0)
+    with pytest.raises(TimeoutError):
+        _fresh._forked(main, "w1", 5)
+
+
+class Plain:
+    """Words without a guarantee."""
+
+    def __init__(self):
+        self.inner = make()
+
+    def perturb_words(self, words, n_draws=1):
+        return self.inner.perturb_words(words, n_draws)
+
+
+def test_bad_input():
+    with pytest.raises(InvalidParameterError, match="a method perturb_words"):
+        audit_fresh_noise(object())
+    with pytest.raises(InvalidParameterError, match="n_repeats must be"):
+        audit_fresh_noise(make(), n_repeats=1)
+    with pytest.raises(InvalidParameterError, match="word must be a str or None"):
+        audit_fresh_noise(make(), 3)
+    with pytest.raises(InvalidParameterError, match="word must be given where"):
+        audit_fresh_noise(Plain())
+    with pytest.raises(InvalidParameterError, match="must change the word"):
+        audit_fresh_noise(make(epsilon=1e9))
+    assert not audit_fresh_noise(Plain(), "w1").repeated

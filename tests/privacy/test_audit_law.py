@@ -1,0 +1,119 @@
+"""The audit of noise: the right law passes at the stated rate, wrong ones do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from skdptext import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
+from skdptext.privacy import audit_noise_law
+from tests.mistakes import (
+    CLOUD,
+    LINE,
+    elementwise_root,
+    one_radius_for_all,
+    renormalised,
+    scale_for_rate,
+    scaled_by_all_entries,
+    shared_by_workers,
+    taking_turns,
+)
+
+
+class Wrong(MahalanobisMechanism):
+    """A mechanism with another sampler."""
+
+    def __init__(self, sampler, embedding=CLOUD):
+        super().__init__(3.0, 0.8, embedding_spectrum(embedding))
+        self.sampler = sampler
+
+    def sample(self, rng, n):
+        return self.sampler(self, rng, n)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "test"),
+    [
+        (renormalised, "radius"),
+        (scaled_by_all_entries(CLOUD.vectors), "radius"),
+        (scale_for_rate, "radius"),
+        (elementwise_root, "direction along first axis"),
+        (shared_by_workers, "repeats"),
+        (taking_turns, "repeats"),
+        (one_radius_for_all, "radius, next radius"),
+        (lambda mechanism, rng, n: np.ones((n, mechanism.dim)), "radius"),
+    ],
+)
+def test_wrong_samplers_are_named(sampler, test):
+    audit = audit_noise_law(Wrong(sampler), alpha=1e-6, random_state=0)
+    assert audit.rejected
+    assert test in audit.failed
+    assert test in str(audit)
+
+
+def test_workers_in_turn_are_caught_even_when_rounding_hides_the_repeats():
+    def sampler(mechanism, rng, n):
+        noise = taking_turns(mechanism, rng, n)
+        return noise * (1 + 1e-9 * rng.random((n, 1)))
+
+    audit = audit_noise_law(Wrong(sampler), alpha=1e-6, random_state=0)
+    assert "repeats" not in audit.failed
+    assert "radius, next radius" in audit.failed
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7])
+def test_false_alarms_at_the_stated_rate(dim):
+    rng = np.random.default_rng(dim)
+    table = WordEmbedding([f"w{i}" for i in range(40)], rng.normal(size=(40, dim)))
+    mechanism = MahalanobisMechanism(2.0, 0.5, embedding_spectrum(table))
+    repeats, alpha = 100, 0.2
+    alarms = [
+        audit_noise_law(mechanism, n_draws=500, alpha=alpha, random_state=seed).rejected
+        for seed in range(repeats)
+    ]
+    assert sum(alarms) <= binom.isf(1e-6, repeats, alpha)
+
+
+def one_sided(mechanism, rng, n):
+    return np.abs(MahalanobisMechanism.sample(mechanism, rng, n))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "test"),
+    [
+        (one_sided, "direction"),
+        (scale_for_rate, "radius"),
+        (taking_turns, "direction, next"),
+    ],
+)
+def test_one_dimension(sampler, test):
+    audit = audit_noise_law(Wrong(sampler, LINE), alpha=1e-6, random_state=0)
+    assert test in audit.failed
+
+
+def test_right_noise_says_so():
+    mechanism = MahalanobisMechanism(3.0, 0.8, embedding_spectrum(CLOUD))
+    audit = audit_noise_law(mechanism, alpha=1e-6, random_state=1)
+    assert not audit.rejected
+    assert "found nothing wrong" in str(audit)
+    assert "rejected=False" in repr(audit)
+    assert audit.pvalues == audit_noise_law(mechanism, random_state=1).pvalues
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "params", "message"),
+    [
+        (object(), {}, "mechanism must have sample"),
+        (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
+        (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
+        (Wrong(renormalised), {"random_state": "a"}, "random_state must be"),
+        (Wrong(lambda m, rng, n: np.ones(n)), {}, "mechanism.sample must return"),
+        (Wrong(lambda m, rng, n: np.full((n, 2), np.nan)), {}, "mechanism.sample must"),
+    ],
+)
+def test_bad_input(mechanism, params, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        audit_noise_law(mechanism, **params)
