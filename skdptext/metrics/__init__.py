@@ -1,5 +1,10 @@
 """Distances between documents, and measures of what a perturber does."""
 
+from skdptext.metrics._deniability import (
+    PlausibleDeniability,
+    plausible_deniability,
+)
+from skdptext.metrics._density import DensityStatistics, density_statistics
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,
     word_movers_distance,
@@ -12,8 +17,12 @@ from skdptext.metrics._words import (
 )
 
 __all__ = [
+    "DensityStatistics",
+    "PlausibleDeniability",
+    "density_statistics",
     "find_perturber",
     "pairwise_word_movers_distances",
+    "plausible_deniability",
     "word_movers_distance",
     "words_changed_scorer",
     "words_unchanged",

@@ -1,0 +1,232 @@
+"""How unevenly the words of a table, or of a corpus, lie in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.perturbation._analysis import make_vectorizer
+from skdptext.perturbation._documents import encode_counts, encode_documents
+from skdptext.search import half_squared_norms
+from skdptext.utils import (
+    blocks,
+    check_bags,
+    check_integer,
+    is_count_matrix,
+    working_memory_bytes,
+)
+
+__all__ = ["DensityStatistics", "density_statistics"]
+
+_COLUMNS = 2048
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DensityStatistics:
+    """What `density_statistics` found.
+
+    Attributes
+    ----------
+    words : ndarray of str objects, shape (n_words,)
+        The vocabulary: all words of the table, or those that occur in the corpus.
+    distances : ndarray of shape (n_words,)
+        Euclidean distance of each to the nearest other one.
+    sparsest, densest : ndarray of str objects, shape (n_extreme,)
+        Words with the largest distances, and with the smallest.
+    n_words : int
+        Size of the vocabulary.
+    d_max, d_min, max_over_min : float
+        Extreme distances and their ratio; inf where two words have the same vector.
+    sparse_over_dense : float
+        Mean distance of the sparsest words over that of the densest.
+    n_records : int or None
+        Number of documents; None, as all that follow, without a corpus.
+    mean_record_size, std_record_size : float or None
+        Known words per document.
+    records_with_sparse : float or None
+        Share of the documents that hold at least one of the sparsest words.
+    records_per_sparse : float or None
+        Share of the documents that hold one of the sparsest words, averaged over
+        these words: the paper's p̄.
+    """
+
+    words: np.ndarray
+    distances: np.ndarray
+    sparsest: np.ndarray
+    densest: np.ndarray
+    n_words: int
+    d_max: float
+    d_min: float
+    max_over_min: float
+    sparse_over_dense: float
+    n_records: int | None = None
+    mean_record_size: float | None = None
+    std_record_size: float | None = None
+    records_with_sparse: float | None = None
+    records_per_sparse: float | None = None
+
+    def __repr__(self) -> str:
+        corpus = "" if self.n_records is None else f", {self.n_records} records"
+        return (
+            f"DensityStatistics({self.n_words} words{corpus}, "
+            f"max/min {self.max_over_min:.3g}, "
+            f"sparse/dense {self.sparse_over_dense:.3g})"
+        )
+
+
+def density_statistics(
+    embedding: WordEmbedding, X: Any = None, *, n_extreme: int = 50
+) -> DensityStatistics:
+    """How much sparser the sparse regions of a vocabulary are than the dense ones.
+
+    The statistics of table 5 of [1]_. A word far from all others is hard to hide:
+    spherical noise rarely carries it to another word.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    X : iterable of str, of lists of str, or count matrix, default=None
+        Documents. The vocabulary is then that of their known words, and the shares of
+        documents with sparse words are computed too. Strings are cut as
+        `DPWordPerturber` cuts them by default.
+    n_extreme : int, default=50
+        Number of sparsest and of densest words; all, if there are fewer.
+
+    Returns
+    -------
+    statistics : DensityStatistics
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule, or there are fewer than two words.
+
+    Notes
+    -----
+    *Privacy.* With `X` the result depends on the documents: it may be published only
+    if they may.
+
+    *Cost.* A matrix product of the vocabulary with itself, in blocks that stay within
+    ``working_memory``.
+
+    References
+    ----------
+    .. [1] Xu, Aggarwal, Feyisetan, Teissier (2020), appendix A.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.metrics import density_statistics
+    >>> table = WordEmbedding(["a", "b", "far"], [[0.0], [1.0], [5.0]])
+    >>> found = density_statistics(table, [["a", "b"], ["far"]], n_extreme=1)
+    >>> found.max_over_min, found.sparsest.tolist(), found.records_with_sparse
+    (4.0, ['far'], 0.5)
+    """
+    if not isinstance(embedding, WordEmbedding):
+        raise InvalidParameterError(
+            f"embedding must be a WordEmbedding, got {embedding!r:.80}."
+        )
+    n_extreme = check_integer("n_extreme", n_extreme, low=1)
+    bags = None if X is None else _presence(X, embedding)
+    ids = np.arange(len(embedding))
+    if bags is not None:
+        ids = np.unique(bags.indices)
+    if len(ids) < 2:
+        where = "embedding" if X is None else "X"
+        raise InvalidParameterError(
+            f"{where} must have at least 2 words of the embedding, got {len(ids)}."
+        )
+    distances = _nearest_distances(embedding.vectors[ids])
+    order = np.argsort(distances, kind="stable")
+    dense, sparse = order[:n_extreme], order[::-1][:n_extreme]
+    names = embedding.word_array[ids]
+    d_min, d_max = float(distances.min()), float(distances.max())
+    corpus: dict[str, Any] = {}
+    if bags is not None:
+        holds = bags[:, ids[sparse]]
+        holds.data[:] = 1
+        sizes = np.asarray(bags.sum(axis=1)).ravel()
+        corpus = {
+            "n_records": bags.shape[0],
+            "mean_record_size": float(sizes.mean()),
+            "std_record_size": float(sizes.std()),
+            "records_with_sparse": float(np.mean(np.diff(holds.indptr) > 0)),
+            "records_per_sparse": float(holds.nnz / np.prod(holds.shape)),
+        }
+    return DensityStatistics(
+        words=names,
+        distances=distances,
+        sparsest=names[sparse],
+        densest=names[dense],
+        n_words=len(ids),
+        d_max=d_max,
+        d_min=d_min,
+        max_over_min=_ratio(d_max, d_min),
+        sparse_over_dense=_ratio(
+            float(distances[sparse].mean()), float(distances[dense].mean())
+        ),
+        **corpus,
+    )
+
+
+def _ratio(over: float, under: float) -> float:
+    return over / under if under > 0 else float("inf" if over > 0 else "nan")
+
+
+def _presence(X: Any, embedding: WordEmbedding) -> sp.csr_array:
+    """Counts of the known words of each document."""
+    if is_count_matrix(X):
+        bags = check_bags(X, n_words=len(embedding), counts=True)
+        documents = encode_counts(bags, embedding)
+    else:
+        vectorizer = make_vectorizer(
+            lowercase=True,
+            stop_words=None,
+            token_pattern=r"(?u)\b\w\w+\b",
+            tokenizer=None,
+        )
+        documents = encode_documents(X, embedding, analyze=vectorizer.build_analyzer())
+    codes, ends = documents.codes, documents.offsets
+    known = (codes >= 0) & (codes < len(embedding))
+    counts = np.concatenate([[0], np.cumsum(known)])
+    bags = sp.csr_array(
+        (np.ones(known.sum()), codes[known], counts[ends]),
+        shape=(len(ends) - 1, len(embedding)),
+    )
+    bags.sum_duplicates()
+    return bags
+
+
+def _nearest_distances(vectors: np.ndarray) -> np.ndarray:
+    """Distance of each row to the nearest other row.
+
+    float32 products choose the candidates, differences in float64 decide: what is near
+    would be lost in the product.
+    """
+    n, dim = vectors.shape
+    half = half_squared_norms(vectors)
+    half32 = half.astype(np.float32)
+    longest = np.sqrt(2 * half.max())
+    # of float32 products, as in `nearest_words`
+    slack = 2 * (dim + 8) * 2.0**-24 * (np.sqrt(2 * half) * longest + half.max())
+    out = np.empty(n)
+    n_rows = int(np.clip(working_memory_bytes() // (16 * n), 1, 256))
+    for rows in blocks(n, n_rows):
+        scores = vectors[rows] @ vectors.T
+        scores -= half32
+        own = np.arange(len(scores))
+        scores[own, own + rows.start] = -np.inf
+        floor = scores.max(axis=1) - slack[rows]
+        for k, i in enumerate(range(rows.start, rows.stop)):
+            best = np.inf
+            near = np.flatnonzero(scores[k] >= floor[k])
+            for part in blocks(len(near), _COLUMNS):
+                delta = vectors[near[part]].astype(np.float64) - vectors[i]
+                best = min(best, float(np.einsum("ij,ij->i", delta, delta).min()))
+            out[i] = np.sqrt(best)
+    return out

@@ -1,0 +1,266 @@
+"""Plausible deniability: N_w and S_w against the law, brute force and the paper."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.metrics import plausible_deniability
+from tests.laws import ALPHA
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+)
+
+# In one dimension the length of the noise is exponential with rate ε, so that each
+# word stays itself with probability 1 - exp(-ε/2)/2.
+LINE = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
+
+
+@pytest.fixture
+def small(small_embedding):
+    return DPWordPerturber(small_embedding, epsilon=6.0, lam=0.5).fit([])
+
+
+def test_share_is_that_of_the_law():
+    epsilons = [0.2, 1.0, 4.0]
+    result = plausible_deniability(
+        DPWordPerturber(LINE).fit([]), epsilons=epsilons, n_draws=20_000
+    )
+    for epsilon, counts in zip(epsilons, result.n_unchanged[:, 0], strict=True):
+        expected = 1 - np.exp(-epsilon / 2) / 2
+        for count in counts:
+            p = stats.binomtest(int(count), 20_000, expected).pvalue
+            assert p > ALPHA / 6
+
+
+def test_unchanged_as_by_perturbing_each_draw(small):
+    # Fisher's exact test for every word, the error rate shared by all.
+    words, n = small.embedding_.words, 1000
+    plain = (small.perturb_words(words, n) == np.array(words)[:, None]).sum(axis=1)
+    shared = plausible_deniability(small, n_draws=n).n_unchanged
+    assert 0.05 * n < plain.mean() < 0.95 * n
+    for a, b in zip(plain, shared, strict=True):
+        assert stats.fisher_exact([[a, n - a], [b, n - b]]).pvalue > ALPHA / len(words)
+
+
+def test_distinct_as_by_perturbing_each_draw(small):
+    # S_w of one word, over and over, against that of independent draws.
+    n, repeats = 20, 400
+    plain = small.perturb_words(["w7"], n * repeats).reshape(repeats, n)
+    plain = [len(set(row)) for row in plain]
+    shared = [
+        int(plausible_deniability(small, ["w7"], n_draws=n).n_distinct[0])
+        for _ in range(repeats)
+    ]
+    assert 2 < np.mean(plain) < n - 2
+    assert stats.ks_2samp(plain, shared).pvalue > ALPHA
+
+
+def test_counts_on_noise_that_is_known(small, monkeypatch):
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(50, 8))
+    monkeypatch.setattr(MahalanobisMechanism, "sample", lambda *_: noise)
+    result = plausible_deniability(
+        small, ["w3", "w9", "w3"], epsilons=[0.5, 3], n_draws=50
+    )
+    vectors = small.embedding_.vectors.astype(float)
+    for i, epsilon in enumerate([0.5, 3]):
+        for k, word in enumerate([3, 9, 3]):
+            points = vectors[word] + noise / epsilon
+            apart = points[:, None] - vectors
+            out = (apart**2).sum(axis=-1).argmin(axis=1)
+            assert result.n_unchanged[i, 0, k] == (out == word).sum()
+            assert result.n_distinct[i, 0, k] == len(set(out))
+
+
+def test_standard_errors_are_those_of_repeats(small):
+    # The spread of 400 normal numbers is within 15 % of the true one with probability
+    # 1 - 2e-5; the seeds are fixed, so that the test has one outcome.
+    means, errors = [], []
+    for seed in range(400):
+        result = plausible_deniability(small, n_draws=40, random_state=seed)
+        means.append([result.n_unchanged.mean(), result.n_distinct.mean()])
+        errors.append([result.unchanged_error, result.distinct_error])
+    spread = np.std(means, axis=0)
+    typical = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert 0.85 < typical[0] / spread[0] < 1.15
+    assert 0.85 < typical[1] / spread[1] < 1.6  # the jackknife errs upwards
+    # Independent words would promise far less than is true.
+    share = np.mean([m[0] for m in means]) / 40
+    naive = np.sqrt(40 * share * (1 - share) / len(small.embedding_))
+    assert naive < spread[0] / 2
+
+
+def test_grid_is_its_single_settings(small_embedding):
+    epsilons, lams = [2.0, 8.0, 40.0], [0.0, 0.7]
+    fitted = DPWordPerturber(small_embedding).fit([])
+    words = ["w5", "w6"]
+    grid = plausible_deniability(
+        fitted, words, epsilons=epsilons, lams=lams, random_state=3
+    )
+    assert grid.n_unchanged.shape == grid.n_distinct.shape == (3, 2, 2)
+    assert grid.unchanged_error.shape == grid.distinct_error.shape == (3, 2)
+    for i, epsilon in enumerate(epsilons):
+        for j, lam in enumerate(lams):
+            one = DPWordPerturber(small_embedding, epsilon=epsilon, lam=lam).fit([])
+            alone = plausible_deniability(one, words, random_state=3)
+            assert alone.n_unchanged.tolist() == grid.n_unchanged[i, j].tolist()
+            assert alone.n_distinct.tolist() == grid.n_distinct[i, j].tolist()
+            assert alone.unchanged_error == grid.unchanged_error[i, j]
+            assert (alone.epsilons, alone.lams) == ([epsilon], [lam])
+    # a missing half of the grid is the perturber's own value
+    row = plausible_deniability(fitted, words, epsilons=[2.0], random_state=3)
+    assert row.n_unchanged.shape == (1, 1, 2)
+    assert row.lams.tolist() == [0.5]
+    # along shared noise a word that stays at one ε stays at every larger one
+    assert (np.diff(grid.n_unchanged, axis=0) >= 0).all()
+
+
+def test_seeds(small):
+    def draw(state):
+        return plausible_deniability(small, random_state=state).n_unchanged.tolist()
+
+    assert draw(0) == draw(0) != draw(1)
+    assert draw(None) != draw(None)
+    rng = np.random.default_rng(0)
+    first = draw(rng)
+    assert first != draw(rng)
+    assert first == draw(np.random.default_rng(0))
+
+
+def test_noise_is_not_that_of_a_release():
+    # Were the stream replayed, one draw would always agree with the release; else it
+    # does with probability 0.51 each time, and 60 times with 1e-17.
+    same = 0
+    for seed in range(60):
+        noisy = DPWordPerturber(LINE, epsilon=0.2, random_state=seed).fit([])
+        out = noisy.perturb_words(["aa"])[0, 0] == "aa"
+        stays = plausible_deniability(noisy, ["aa"], n_draws=1, random_state=seed)
+        same += out == bool(stays.n_unchanged[0])
+    assert same < 60
+    assert np.isnan(stays.unchanged_error)
+    assert np.isnan(stays.distinct_error)
+    assert stays.n_distinct.tolist() == [1]
+
+
+def test_pipeline_and_words(small_embedding):
+    X = [["w1", "w2"], ["w3"]]
+    perturber = DPWordPerturber(small_embedding, epsilon=1e6)
+    pipeline = make_pipeline(perturber, MultinomialNB()).fit(X, [0, 1])
+    result = plausible_deniability(pipeline, iter(["W4", "w1"]), n_draws=10)
+    assert result.words.tolist() == ["w4", "w1"]
+    assert result.n_unchanged.tolist() == [10, 10]
+    assert result.n_distinct.tolist() == [1, 1]
+    everything = plausible_deniability(pipeline, n_draws=3)
+    assert everything.words.tolist() == list(small_embedding.words)
+    assert "200 words, 3 draws, mean N_w 3.0, mean S_w 1.0" in repr(everything)
+
+
+def test_one_hot():
+    counts = np.eye(6, dtype=int)
+    perturber = DPWordPerturber("one-hot", epsilon=1e6, lam=0.5).fit(counts)
+    assert (plausible_deniability(perturber, n_draws=5).n_unchanged == 5).all()
+
+
+def test_summary_and_frames(small):
+    result = plausible_deniability(small, epsilons=[3.0, 9.0], lams=[0, 0.5, 1])
+    assert "2 epsilons, 3 lams" in repr(result)
+    summary = result.summary()
+    for name in ("n_unchanged", "n_distinct"):
+        counts, columns = getattr(result, name), summary[name]
+        np.testing.assert_allclose(columns["mean"], counts.mean(axis=2))
+        np.testing.assert_allclose(columns["std"], counts.std(axis=2))
+        for q in (5, 50, 95):
+            expected = np.percentile(counts, q, axis=2)
+            np.testing.assert_allclose(columns[f"p{q}"], expected)
+        half_width = (columns["high"] - columns["low"]) / 2
+        np.testing.assert_allclose(half_width, 1.96 * columns["std"] / 10)
+        np.testing.assert_allclose(columns["low"] + half_width, columns["mean"])
+    frame = result.to_frame()
+    assert len(frame) == 2 * 3 * 200
+    row = frame[(frame.epsilon == 9) & (frame.lam == 0.5) & (frame.word == "w8")]
+    assert row.n_unchanged.tolist() == [result.n_unchanged[1, 1, 8]]
+    assert row.n_distinct.tolist() == [result.n_distinct[1, 1, 8]]
+    table = result.to_frame(summary=True).set_index(["statistic", "epsilon", "lam"])
+    assert table.shape == (12, 8)
+    assert table.loc[("n_distinct", 3, 1), "p95"] == summary["n_distinct"]["p95"][0, 2]
+    alone = plausible_deniability(small).to_frame(summary=True)
+    assert alone.epsilon.tolist() == [6.0, 6.0]
+    single = plausible_deniability(small).summary()["n_unchanged"]
+    assert all(type(value) is float for value in single.values())
+
+
+def test_frame_without_pandas(small, monkeypatch):
+    result = plausible_deniability(small, n_draws=2)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas"):
+        result.to_frame()
+
+
+def test_lam_makes_words_deniable(google_8k):
+    """The claim of tables 1 to 4: N_w falls and S_w rises with λ, significantly."""
+    fitted = DPWordPerturber(google_8k).fit([])
+    result = plausible_deniability(
+        fitted,
+        google_8k.words[::20],
+        epsilons=[40.0],
+        lams=[0, 0.5, 1],
+        random_state=0,
+    )
+    unchanged, distinct = result.summary().values()
+    assert unchanged["low"][0, 0] > unchanged["high"][0, 1]
+    assert unchanged["low"][0, 1] > unchanged["high"][0, 2]
+    assert distinct["high"][0, 0] < distinct["low"][0, 1]
+    assert distinct["high"][0, 1] < distinct["low"][0, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"words": ["nope", "w1"]}, "words must be known to the embedding, got 1"),
+        ({"words": "w1"}, "words must be an iterable of str"),
+        ({"words": [1]}, "words must be str"),
+        ({"words": []}, "words must hold at least one"),
+        ({"n_draws": 0}, "n_draws must be an integer >= 1"),
+        ({"n_draws": 1.5}, "n_draws must be an integer"),
+        ({"epsilons": 3.0}, "epsilons must be a sequence"),
+        ({"epsilons": []}, "epsilons must hold at least one"),
+        ({"epsilons": [1, 0]}, r"epsilons\[1\] must be a finite number > 0"),
+        ({"lams": [1.5]}, r"lams\[0\] must be a finite number in \[0, 1\]"),
+        ({"lams": "0"}, "lams must be a sequence"),
+        ({"random_state": -1}, "random_state must be"),
+    ],
+)
+def test_bad_input(small, options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        plausible_deniability(small, **options)
+
+
+def test_perturber_is_checked(small_embedding, small):
+    with pytest.raises(NotFittedError):
+        plausible_deniability(DPWordPerturber(small_embedding))
+    with pytest.raises(InvalidParameterError, match="exactly one word perturber"):
+        plausible_deniability(MultinomialNB())
+    with pytest.raises(InvalidParameterError, match="must not change after fit"):
+        plausible_deniability(small.set_params(epsilon=7.0))
+    with pytest.raises(InvalidParameterError, match="lam must be < 1"):
+        plausible_deniability(DPWordPerturber("one-hot").fit(np.eye(3)), lams=[1])
+
+
+def test_other_noise_is_refused(small):
+    class Other(MahalanobisMechanism):
+        """Noise that need not scale with 1/ε."""
+
+    small.mechanism_ = Other(6.0, 0.5, small.mechanism_.spectrum)
+    with pytest.raises(InvalidParameterError, match="MahalanobisMechanism, got Other"):
+        plausible_deniability(small)

@@ -1,0 +1,108 @@
+"""Density of vocabularies and corpora."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn import config_context
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skdptext import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics import density_statistics
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n_words=st.integers(2, 60),
+    dim=st.integers(1, 5),
+    seed=st.integers(0, 2**32),
+    whole=st.booleans(),
+)
+def test_distances_are_brute_forces(n_words, dim, seed, whole):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(n_words, dim)).astype(np.float32)
+    if whole:  # equal vectors abound
+        vectors = np.round(vectors)
+    table = WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+    expected = cdist(vectors, vectors)
+    np.fill_diagonal(expected, np.inf)
+    expected = expected.min(axis=1)
+    for memory in (64, 0.001):
+        with config_context(working_memory=memory):
+            found = density_statistics(table, n_extreme=3)
+        np.testing.assert_allclose(found.distances, expected, rtol=1e-12)
+    assert (found.d_max, found.d_min) == (found.distances.max(), found.distances.min())
+    ranked = np.sort(expected)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = ranked[-3:].mean() / ranked[:3].mean()
+        np.testing.assert_allclose(found.sparse_over_dense, ratio, rtol=1e-12)
+        np.testing.assert_allclose(found.max_over_min, ranked[-1] / ranked[0])
+
+
+def test_close_words_far_from_the_origin():
+    table = WordEmbedding(["a", "b", "c"], [[5000.0], [5000.5], [4999.0]])
+    assert density_statistics(table).distances.tolist() == [0.5, 0.5, 1.0]
+
+
+def test_corpus():
+    table = WordEmbedding(
+        ["aa", "bb", "cc", "far", "unused"], [[0.0], [1.0], [3.0], [10.0], [3.1]]
+    )
+    texts = ["Aa bb, bb!", "far far zzz", "", "cc far"]
+    counts = CountVectorizer(vocabulary=table.words).fit_transform(texts)
+    tokens = [["Aa", "bb", "bb"], ["far", "far", "zzz"], [], ["cc", "far"]]
+    for X in (texts, tokens, counts, counts.toarray()):
+        found = density_statistics(table, X, n_extreme=2)
+        assert found.words.tolist() == ["aa", "bb", "cc", "far"]
+        # without the unused word, which is near to cc
+        assert found.distances.tolist() == [1.0, 1.0, 2.0, 7.0]
+        assert found.sparsest.tolist() == ["far", "cc"]
+        assert found.densest.tolist() == ["aa", "bb"]
+        assert found.sparse_over_dense == 4.5
+        assert (found.n_records, found.n_words) == (4, 4)
+        assert found.mean_record_size == 7 / 4
+        assert found.std_record_size == np.std([3, 2, 0, 2])
+        assert found.records_with_sparse == 2 / 4
+        assert found.records_per_sparse == (2 + 1) / (2 * 4)
+        assert "4 records" in repr(found)
+
+
+def test_sparse_words_are_rare_in_real_messages(google_8k, sms):
+    """Table 5 has 0.4 % of the messages per sparse word."""
+    texts, _ = sms
+    found = density_statistics(google_8k, texts)
+    assert found.n_records == len(texts)
+    assert found.sparse_over_dense > 1.5
+    assert found.max_over_min > found.sparse_over_dense
+    assert found.records_per_sparse < 0.005
+    assert found.records_per_sparse <= found.records_with_sparse
+    assert found.records_with_sparse <= 50 * found.records_per_sparse
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        (None, {"n_extreme": 0}, "n_extreme must be an integer >= 1"),
+        ("text", {}, "single str"),
+        ([["a"]], {}, "X must have at least 2 words of the embedding, got 1"),
+        ([], {}, "X must have at least 2 words"),
+        (np.ones((2, 3)), {}, "one column per word"),
+        (sp.csr_array([[0.5, 1.0]]), {}, "whole-number"),
+    ],
+)
+def test_bad_input(X, options, message):
+    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    with pytest.raises(InvalidParameterError, match=message):
+        density_statistics(table, X, **options)
+
+
+def test_embedding_is_checked():
+    with pytest.raises(InvalidParameterError, match="embedding must be"):
+        density_statistics("one-hot")
+    with pytest.raises(InvalidParameterError, match="embedding must have at least 2"):
+        density_statistics(WordEmbedding(["a"], [[0.0]]))

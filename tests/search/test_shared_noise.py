@@ -1,0 +1,136 @@
+"""Noise shared by many words: the same winners as the search of single points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from skdptext.search import SharedNoise, half_squared_norms, nearest_words
+from skdptext.search import _shared_noise as module
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Several tiles, and rows in several blocks, in tables of a few words."""
+    monkeypatch.setattr(module, "_TILE", 8)
+    monkeypatch.setattr(module, "_ROWS", 3)
+
+
+def winners(vectors, noise, ids, scales):
+    shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+    parts = list(shared.nearest(ids, scales))
+    covered = np.concatenate([np.arange(len(ids))[rows] for rows, _ in parts])
+    assert covered.tolist() == list(range(len(ids)))
+    return np.concatenate([part for _, part in parts], axis=1)
+
+
+def one_by_one(vectors, noise, ids, scales):
+    points = vectors[ids][None, :, None].astype(float)
+    points = points + np.asarray(scales)[:, None, None, None] * noise
+    flat = nearest_words(points.reshape(-1, vectors.shape[1]), vectors)
+    return flat.reshape(len(scales), len(ids), len(noise))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n_words=st.integers(1, 40),
+    dim=st.integers(1, 6),
+    n_draws=st.integers(1, 9),
+    size=st.sampled_from([1e-3, 1.0, 1e3]),
+    seed=st.integers(0, 2**32),
+)
+def test_same_as_points_one_by_one(n_words, dim, n_draws, size, seed):
+    rng = np.random.default_rng(seed)
+    vectors = (size * rng.normal(size=(n_words, dim))).astype(np.float32)
+    noise = size * rng.normal(size=(n_draws, dim))
+    ids = rng.integers(0, n_words, 7)
+    scales = [0.1, 1.0, 30.0]
+    expected = one_by_one(vectors, noise, ids, scales)
+    np.testing.assert_array_equal(winners(vectors, noise, ids, scales), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n_words=st.integers(2, 40), dim=st.integers(1, 3), seed=st.integers(0, 2**32))
+def test_ties_go_to_the_lowest_index(n_words, dim, seed):
+    # Whole numbers: float64 scores are exact, and ties and equal vectors abound.
+    rng = np.random.default_rng(seed)
+    vectors = rng.integers(-2, 3, (n_words, dim)).astype(np.float32)
+    noise = rng.integers(-3, 4, (5, dim)).astype(float)
+    ids = np.arange(n_words)
+    points = vectors[:, None].astype(float) + noise
+    exact = ((points[:, :, None] - vectors) ** 2).sum(axis=-1).argmin(axis=-1)
+    np.testing.assert_array_equal(winners(vectors, noise, ids, [1.0])[0], exact)
+
+
+def test_near_ties_are_decided_in_float64():
+    # In float32 the scores of the two words, some 10^6, are equal.
+    vectors = np.array([[1000.0, 1e-4], [1000.0, -1e-4], [0.0, 0.0]], np.float32)
+    noise = np.array([[0.0, 1e-5], [0.0, -1e-5], [0.0, 1e-3], [0.0, -1e-3]])
+    found = winners(vectors, noise, np.array([0, 1]), [1.0])[0]
+    assert found.tolist() == [[0, 0, 0, 1], [1, 1, 0, 1]]
+
+
+def test_beyond_float32():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(30, 4)).astype(np.float32)
+    noise = rng.normal(size=(5, 4))
+    ids = np.arange(30)
+    for scale in (1e37, 1e60):
+        expected = one_by_one(vectors, noise, ids, [scale])
+        np.testing.assert_array_equal(winners(vectors, noise, ids, [scale]), expected)
+
+
+def test_little_memory_changes_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(50, 4)).astype(np.float32)
+    noise, ids = rng.normal(size=(40, 4)), np.arange(20)
+    expected = winners(vectors, noise, ids, [0.5, 2.0])
+    shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+    inverse = np.concatenate([part for _, part in shared.critical_scales(ids)])
+    made = []
+    tiles = SharedNoise._tiles
+    monkeypatch.setattr(
+        SharedNoise, "_tiles", lambda *args: made.append(tiles(*args)) or made[-1]
+    )
+    with config_context(working_memory=0.005):  # 5 kB
+        found = winners(vectors, noise, ids, [0.5, 2.0])
+        shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+        again = np.concatenate([part for _, part in shared.critical_scales(ids)])
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(again, inverse)
+    assert max(part.nbytes for part in made) < 5000 / 4
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n_words=st.integers(2, 40),
+    dim=st.integers(1, 6),
+    seed=st.integers(0, 2**32),
+    offset=st.sampled_from([0.0, 100.0]),
+)
+def test_critical_scales(n_words, dim, seed, offset):
+    # An offset common to all words cancels in the distances, not in the products.
+    rng = np.random.default_rng(seed)
+    vectors = (offset + rng.normal(size=(n_words, dim))).astype(np.float32)
+    noise, ids = rng.normal(size=(6, dim)), np.arange(n_words)
+    shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+    found = np.concatenate([part for _, part in shared.critical_scales(ids)])
+    apart = vectors[None].astype(float) - vectors[:, None]
+    square = (apart**2).sum(axis=-1)
+    np.fill_diagonal(square, np.inf)
+    expected = np.maximum(0, (2 * (apart @ noise.T) / square[..., None]).max(axis=1))
+    tolerance = 1e-3 if offset else 1e-4
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_critical_scales_of_equal_vectors():
+    vectors = np.array([[0.0], [1.0], [0.0]], np.float32)
+    shared = SharedNoise(
+        np.array([[1.0], [-1.0]]), vectors, half_squared_norms(vectors)
+    )
+    ((_, inverse),) = shared.critical_scales(np.arange(3))
+    np.testing.assert_allclose(inverse[:2], [[2, 0], [0, 2]])
+    assert np.isinf(inverse[2]).all()  # the first of two equal words wins
