@@ -13,8 +13,9 @@ from skdptext.search import nearest_words
 _rng = np.random.default_rng(5)
 _cloud = _rng.normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]] + [9.0, -9.0]
 CLOUD = WordEmbedding([f"w{i}" for i in range(60)], _cloud)
-# Far words on both sides of "b" and "c": between these two the exponent is attained.
-LINE = WordEmbedding(list("abcd"), [[-1.0], [0.0], [0.5], [1.5]])
+# "a" is to the left of "b" and "c" both, and its share of their noise differs by
+# exactly the claim: any bound that is too high is a false alarm.
+LINE = WordEmbedding(list("abcd"), [[-0.02], [0.0], [0.5], [0.52]])
 
 
 class Perturber:

