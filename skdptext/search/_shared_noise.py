@@ -7,19 +7,73 @@ scales, A all words and scales.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["SharedNoise"]
+__all__ = ["SharedNoise", "load_compiled", "tile_maxima"]
 
 # Words of one tile. A tile of A for a hundred draws and its scores stay in the cache.
-_TILE = 2048
+_TILE = 1024
 # Words whose rows of G are held at a time.
 _ROWS = 256
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
+
+
+def tile_maxima(scaled: np.ndarray, part: np.ndarray, tops: np.ndarray) -> None:
+    """Largest score of each word and draw within a tile; loops for numba to compile.
+
+    Each score is one float32 sum, as in NumPy: the results are the same to the bit.
+
+    Parameters
+    ----------
+    scaled : ndarray of shape (tile, n_draws), float32
+        Scaled A; `tile` is a multiple of 8.
+    part : ndarray of shape (n_rows, tile), float32
+        Of G.
+    tops : ndarray of shape (n_rows, n_draws), float32
+        Written to.
+    """
+    width, n_draws = scaled.shape
+    for k in range(len(part)):
+        g = part[k]
+        top = tops[k]
+        top[:] = -np.inf
+        # Eight words in one sweep: their scores stay in registers.
+        for t in range(0, width, 8):
+            for d in range(n_draws):
+                x0 = scaled[t, d] + g[t]
+                x1 = scaled[t + 1, d] + g[t + 1]
+                x2 = scaled[t + 2, d] + g[t + 2]
+                x3 = scaled[t + 3, d] + g[t + 3]
+                x4 = scaled[t + 4, d] + g[t + 4]
+                x5 = scaled[t + 5, d] + g[t + 5]
+                x6 = scaled[t + 6, d] + g[t + 6]
+                x7 = scaled[t + 7, d] + g[t + 7]
+                x0 = x0 if x0 > x1 else x1
+                x2 = x2 if x2 > x3 else x3
+                x4 = x4 if x4 > x5 else x5
+                x6 = x6 if x6 > x7 else x7
+                x0 = x0 if x0 > x2 else x2
+                x4 = x4 if x4 > x6 else x6
+                x0 = x0 if x0 > x4 else x4
+                top[d] = x0 if x0 > top[d] else top[d]
+
+
+@lru_cache(maxsize=1)
+def load_compiled() -> Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None:
+    """`tile_maxima` compiled; None where numba is not installed."""
+    try:
+        from numba import njit
+    except ImportError:
+        return None
+    try:
+        return njit(nogil=True, cache=True)(tile_maxima)
+    except RuntimeError:  # no folder to keep the compiled code in
+        return njit(nogil=True)(tile_maxima)
 
 
 class SharedNoise:
@@ -44,7 +98,7 @@ class SharedNoise:
         self._norms = np.sqrt(2 * half_norms)
         # Taken off A: it moves all scores of a draw alike, and costs float32 digits.
         self._centre = vectors.mean(axis=0, dtype=np.float64)
-        self._tile = min(_TILE, len(vectors))
+        self._tile = min(_TILE, -(-len(vectors) // 8) * 8)  # the loops go by eights
         self._n_tiles = -(-len(vectors) // self._tile)
         # A quarter of the budget each for A, G and the winners.
         share = working_memory_bytes() // 4
@@ -172,40 +226,43 @@ class SharedNoise:
         """
         n_tiles, n_draws, width = A.shape
         factor = np.float32(scale)
-        size = (n_tiles, len(words), n_draws)
-        tops, places = np.empty(size, np.float32), np.empty(size, np.int32)
+        tops = np.empty((n_tiles, len(words), n_draws), dtype=np.float32)
+        compiled = load_compiled()
         buffer = np.empty((n_draws, width), dtype=np.float32)
-        place = np.empty(n_draws, dtype=np.intp)
-        starts = np.arange(n_draws) * width
         biggest = 0.0
         for tile in range(n_tiles):
             scaled = A[tile] * factor
             biggest = max(biggest, float(np.abs(scaled).max()))
             part = G[:, tile * width : (tile + 1) * width]
+            if compiled is not None:
+                compiled(np.ascontiguousarray(scaled.T), part, tops[tile])
+                continue
             for k in range(len(words)):
                 np.add(scaled, part[k], out=buffer)
-                buffer.argmax(axis=1, out=place)
-                places[tile, k] = place
-                np.take(buffer, place + starts, out=tops[tile, k], mode="clip")
+                buffer.max(axis=1, out=tops[tile, k])
         won = tops.argmax(axis=0)
         here = won, *np.ogrid[: len(words), :n_draws]
-        best, placed = tops[here], places[here]
+        best = tops[here]
         tops[here] = -np.inf
         second = tops.max(axis=0)
-        # The second best of the winner's own tile was not kept: scored once more.
+        # Only its best score is known of a tile: the winner's is gone through again,
+        # for the place and for the second best.
+        found = np.empty(best.shape, dtype=np.int32)
         rows = G.reshape(len(words), n_tiles, width)
         draw = np.arange(n_draws)
-        for i in range(len(words)):
-            again = A[won[i], draw]
+        for k in range(len(words)):
+            again = A[won[k], draw]
             again *= factor
-            again += rows[i, won[i]]
-            again[draw, placed[i]] = -np.inf
-            np.maximum(second[i], again.max(axis=1), out=second[i])
+            again += rows[k, won[k]]
+            place = again.argmax(axis=1)
+            again[draw, place] = -np.inf
+            np.maximum(second[k], again.max(axis=1), out=second[k])
+            found[k] = place + won[k] * width
         slack = self._slack(words, biggest)[:, None]
         floor = np.where(best - second > slack, -np.inf, best - slack)
         # Not comparable: every word is a candidate.
         floor[~np.isfinite(best) | ~np.isfinite(slack)] = np.nan
-        return placed + won * width, floor
+        return found, floor
 
     def _decide(self, point: np.ndarray, scores: np.ndarray, floor: float) -> int:
         """Nearest word by float64 scores among those that may reach `floor`."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
@@ -12,9 +15,15 @@ from skdptext.search import SharedNoise, half_squared_norms, nearest_words
 from skdptext.search import _shared_noise as module
 
 
-@pytest.fixture(autouse=True)
-def small_tiles(monkeypatch):
+LOAD = module.load_compiled
+ENGINES = ["numpy"] + ["numba"] * (LOAD() is not None)
+
+
+@pytest.fixture(autouse=True, params=ENGINES)
+def small_tiles(request, monkeypatch):
     """Several tiles, and rows in several blocks, in tables of a few words."""
+    if request.param == "numpy":
+        monkeypatch.setattr(module, "load_compiled", lambda: None)
     monkeypatch.setattr(module, "_TILE", 8)
     monkeypatch.setattr(module, "_ROWS", 3)
 
@@ -34,7 +43,41 @@ def one_by_one(vectors, noise, ids, scales):
     return flat.reshape(len(scales), len(ids), len(noise))
 
 
-@settings(max_examples=60, deadline=None)
+def test_loops_are_numpys_to_the_bit():
+    rng = np.random.default_rng(0)
+    part, scaled = rng.normal(size=(5, 16)), rng.normal(size=(16, 7))
+    part[:, 13:] = -np.inf
+    part, scaled = part.astype(np.float32), scaled.astype(np.float32)
+    expected = (part[:, :, None] + scaled).max(axis=1)
+    for loops in (module.tile_maxima, LOAD()):
+        if loops is not None:
+            tops = np.empty((5, 7), dtype=np.float32)
+            loops(scaled, part, tops)
+            np.testing.assert_array_equal(tops, expected)
+
+
+@pytest.mark.parametrize("failing", ["import", "cache"])
+def test_where_numba_does_not_load(failing, monkeypatch):
+    calls = []
+
+    def njit(**options):
+        calls.append(options)
+        if options.pop("cache", False):
+            raise RuntimeError("cannot cache function")
+        return lambda function: function
+
+    fake = None if failing == "import" else SimpleNamespace(njit=njit)
+    monkeypatch.setitem(sys.modules, "numba", fake)
+    found = LOAD.__wrapped__()
+    assert found is (None if failing == "import" else module.tile_maxima)
+    assert len(calls) == (0 if failing == "import" else 2)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     n_words=st.integers(1, 40),
     dim=st.integers(1, 6),
@@ -52,7 +95,11 @@ def test_same_as_points_one_by_one(n_words, dim, n_draws, size, seed):
     np.testing.assert_array_equal(winners(vectors, noise, ids, scales), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(n_words=st.integers(2, 40), dim=st.integers(1, 3), seed=st.integers(0, 2**32))
 def test_ties_go_to_the_lowest_index(n_words, dim, seed):
     # Whole numbers: float64 scores are exact, and ties and equal vectors abound.
@@ -104,7 +151,11 @@ def test_little_memory_changes_nothing(monkeypatch):
     assert max(part.nbytes for part in made) < 5000 / 4
 
 
-@settings(max_examples=60, deadline=None)
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     n_words=st.integers(2, 40),
     dim=st.integers(1, 6),
