@@ -6,12 +6,12 @@ One command::
 
 Under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the folder named by
 SKDPTEXT_TEST_DATA, or ../shared/data); without it, under a synthetic table of the same
-size, which is said. 100 draws per word, one BLAS thread; the extra ``fast`` (numba)
-is used if it is there, which is said too. The plain path is ``perturb_words`` on a tenth of the words, its time per word and draw. Both run in turn
-in the same run; printed are medians in µs per word and draw, and their ratio. The
-grid is that of the 2020 paper, 5 ε × 5 λ, per word, draw and setting. The last columns
-compare mean N_w of the two paths on the same words, with the difference in standard
-errors of the shared noise.
+size, which is said. 100 draws per word, one BLAS thread; the extra ``fast`` (numba) is
+used if it is there, which is said too. The plain path is ``perturb_words`` on a tenth
+of the words. Both run in turn in the same run; printed are medians in µs per word and
+draw, and their ratio. The grid is that of the 2020 paper, 5 ε × 5 λ, per word, draw and
+setting. The last columns compare mean N_w of the two paths on the same words, with the
+difference in standard errors of the shared noise.
 """
 
 from __future__ import annotations

@@ -223,8 +223,8 @@ def plausible_deniability(
     *Exactness.* For the noise drawn, each nearest word is that of a float64 search.
 
     *Cost.* Per word, draw, ε and λ a sum and a maximum over the vocabulary, and a
-    matrix product per word and λ; memory stays within ``working_memory``, beyond the
-    result.
+    matrix product per word and λ; half of it with numba (the extra ``fast``). Memory
+    stays within ``working_memory``, beyond the result.
 
     References
     ----------

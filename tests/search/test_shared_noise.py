@@ -14,7 +14,6 @@ from sklearn import config_context
 from skdptext.search import SharedNoise, half_squared_norms, nearest_words
 from skdptext.search import _shared_noise as module
 
-
 LOAD = module.load_compiled
 ENGINES = ["numpy"] + ["numba"] * (LOAD() is not None)
 
