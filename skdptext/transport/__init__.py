@@ -12,23 +12,29 @@ from skdptext.transport._bounds import (
     residual_relaxed_bounds,
     sinkhorn_bounds,
 )
+from skdptext.transport._compiled import padded_width
 from skdptext.transport._exact import (
     distances_to_bags,
     one_hot_distances,
     pair_distance,
     residual,
     transport_cost,
+    word_costs,
 )
+from skdptext.transport._kernels import Kernels, load_kernels
 
 __all__ = [
+    "Kernels",
     "LoweredTable",
     "WordBags",
     "as_word_bags",
     "distances_to_bags",
     "dual_bounds",
+    "load_kernels",
     "match_residuals",
     "name_rows",
     "one_hot_distances",
+    "padded_width",
     "pair_distance",
     "relaxed_bounds",
     "residual",
@@ -36,4 +42,5 @@ __all__ = [
     "sinkhorn_bounds",
     "take_bags",
     "transport_cost",
+    "word_costs",
 ]

@@ -79,14 +79,26 @@ class LoweredTable:
 
     def distances(self, words: np.ndarray) -> np.ndarray:
         """Distances from `words` to the table's words, times 2^-exponent."""
+        squares, norms, table_norms = self.products(words)
+        squares += norms[:, None]
+        squares += table_norms
+        np.maximum(squares, np.float32(0.0), out=squares)
+        return np.sqrt(squares, out=squares)
+
+    def products(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What `distances` adds up, for compiled code to add.
+
+        Returns
+        -------
+        products : ndarray of shape (len(words), n_table_words)
+            -2⟨x, y⟩.
+        norms, table_norms : ndarrays
+            Lowered squared norms of `words` and of the table's words.
+        """
         points = self._scaled(words)
         norms = self._lowered_norms(points)
         points *= np.float32(-2.0)
-        squares = points @ self._words_t
-        squares += norms[:, None]
-        squares += self._words_norms
-        np.maximum(squares, np.float32(0.0), out=squares)
-        return np.sqrt(squares, out=squares)
+        return points @ self._words_t, norms, self._words_norms
 
 
 def relaxed_bounds(

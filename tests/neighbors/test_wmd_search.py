@@ -13,8 +13,25 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
+from skdptext.neighbors import _search as search_module
 from skdptext.neighbors._search import BagIndex
-from skdptext.transport import as_word_bags
+from skdptext.transport import as_word_bags, load_kernels
+
+
+@pytest.fixture(
+    params=["numpy", "compiled", "compiled, with cdist"], autouse=True, scope="module"
+)
+def kernels(request):
+    """Every test of this file runs with and without numba."""
+    found = load_kernels()
+    assert found is not None, "the tests need the extra `fast`"
+    if request.param == "numpy":
+        found = None
+    elif "cdist" in request.param:
+        found = found._replace(exact_costs=None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "load_kernels", lambda: found)
+        yield found
 
 
 def brute_force(queries, train, embedding, k, itself=False):
