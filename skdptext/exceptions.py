@@ -40,9 +40,8 @@ class NoFeasibleCandidateError(ValueError):
 class PrivacyLeakWarning(UserWarning):
     """Something about the protected documents is released outside the guarantee.
 
-    Issued, for instance, when the number of words of each document is released,
-    when unknown words pass through in clear, or when something that should be
-    public is learned from the documents that are to be protected.
+    Issued when the number of words of each document is released, and when unknown words
+    pass through in clear.
     """
 
 

@@ -29,6 +29,8 @@ def data_file():
     def find(name: str) -> Path:
         path = _DATA / name
         if not path.exists():
+            if "SKDPTEXT_TEST_DATA" in os.environ:
+                pytest.fail(f"SKDPTEXT_TEST_DATA has no {name}: {path}")
             pytest.skip(f"real data not here: {path} (set SKDPTEXT_TEST_DATA)")
         return path
 

@@ -1,6 +1,17 @@
 """Word embeddings: the table, and its readers and writers."""
 
 from skdptext.embeddings._embedding import WordEmbedding
-from skdptext.embeddings._resolve import check_embedding, one_hot_embedding
+from skdptext.embeddings._resolve import (
+    check_columns,
+    check_embedding,
+    column_names,
+    one_hot_embedding,
+)
 
-__all__ = ["WordEmbedding", "check_embedding", "one_hot_embedding"]
+__all__ = [
+    "WordEmbedding",
+    "check_columns",
+    "check_embedding",
+    "column_names",
+    "one_hot_embedding",
+]

@@ -11,7 +11,7 @@ from skdptext.embeddings._embedding import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer
 
-__all__ = ["check_embedding", "one_hot_embedding"]
+__all__ = ["check_columns", "check_embedding", "column_names", "one_hot_embedding"]
 
 
 def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
@@ -64,3 +64,24 @@ def check_embedding(
         f'embedding must be a WordEmbedding or "one-hot", got {embedding!r:.80}. '
         "See WordEmbedding.load and skdptext.datasets.load_docstring_embedding."
     )
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a data frame, if all of them are str."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def check_columns(X: Any, embedding: WordEmbedding) -> None:
+    """Refuse a data frame that names a column by the word of another column.
+
+    Names that are no words of the embedding say nothing, and are let pass.
+    """
+    names = column_names(X)
+    for column, name in enumerate(names or ()):
+        if name in embedding and embedding.words[column : column + 1] != (name,):
+            raise InvalidParameterError(
+                "X must have the words of the embedding as columns, in its order: "
+                f"column {column} is named {name!r}, which is word "
+                f"{embedding.words.index(name)} of the embedding."
+            )

@@ -75,6 +75,15 @@ class MahalanobisMechanism:
         basis = self.spectrum.eigenvectors
         return (basis * np.sqrt(self.eigenvalues)) @ basis.T
 
+    @property
+    def normals_dtype(self) -> type[np.floating[Any]]:
+        """Precision of the normal vectors that directions come from.
+
+        A float32 normal is 0 once in ten million draws: in one dimension that is no
+        direction at all, and in few it shows.
+        """
+        return np.float32 if self.dim >= 16 else np.float64
+
     def radii(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Draw `n` lengths ‖Z‖_RM, which follow Gamma(dim, 1/ε)."""
         return rng.gamma(self.dim, 1.0 / self.epsilon, n)
@@ -104,7 +113,7 @@ class MahalanobisMechanism:
         """Draw `n` noise vectors, shape (n, dim)."""
         radii = self.radii(rng, n)
         return self.shape_noise(
-            rng.standard_normal((n, self.dim), dtype=np.float32), radii
+            rng.standard_normal((n, self.dim), dtype=self.normals_dtype), radii
         )
 
     def whiten(self, vectors: np.ndarray) -> np.ndarray:

@@ -27,8 +27,9 @@ def find_perturber(estimator: Any) -> BaseWordPerturber:
     Parameters
     ----------
     estimator : estimator
-        A perturber, or a pipeline, search or other meta-estimator that holds one; its
-        fitted part (``best_estimator_``, ``estimator_``) goes before the unfitted.
+        A perturber, or a pipeline, search, FeatureUnion, ColumnTransformer or other
+        meta-estimator that holds one; a fitted part (``best_estimator_``,
+        ``estimator_``, ``transformers_``) goes before the unfitted.
 
     Returns
     -------
@@ -72,6 +73,29 @@ def _perturbers(
             if hasattr(estimator, name):
                 yield from _perturbers(getattr(estimator, name), before)
                 return
+        for _, part, *columns in _parallel_parts(estimator):
+            picked = (_PickColumn(columns[0]),) if columns else ()
+            yield from _perturbers(part, before + picked)
+
+
+def _parallel_parts(estimator: Any) -> list[tuple[Any, ...]]:
+    """Parts of a FeatureUnion or ColumnTransformer, fitted ones first."""
+    for name in ("transformers_", "transformers", "transformer_list"):
+        if hasattr(estimator, name):
+            return list(getattr(estimator, name))
+    return []
+
+
+class _PickColumn:
+    """The column that a ColumnTransformer gives to one of its parts."""
+
+    def __init__(self, column: Any) -> None:
+        self.column = column
+
+    def transform(self, X: Any) -> Any:
+        if isinstance(self.column, int):
+            return X.iloc[:, self.column] if hasattr(X, "iloc") else X[:, self.column]
+        return X[self.column]
 
 
 def words_unchanged(
@@ -113,6 +137,10 @@ def words_unchanged(
     """
     if max_words is not None:
         max_words = check_integer("max_words", max_words, low=1)
+    if not isinstance(perturber, BaseWordPerturber):
+        raise InvalidParameterError(
+            f"perturber must be a word perturber, got {perturber!r:.80}."
+        )
     words = list(chain.from_iterable(perturber.known_words(X)))
     if not words:
         return float("nan")

@@ -79,7 +79,7 @@ class WMDNeighborsBase(BaseEstimator):
             If a document has no words (the message names the rows), or `n_neighbors`
             exceeds the training documents available.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")
         check_n_jobs(self.n_jobs)
         with_distance = check_flag("return_distance", return_distance)
         queries, exclude = self._query_bags(X)
@@ -120,7 +120,7 @@ class WMDNeighborsBase(BaseEstimator):
         InvalidParameterError
             As `kneighbors`, and if `mode` is none of the two.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")
         check_option("mode", mode, ("connectivity", "distance"))
         distances, rows = self.kneighbors(X, n_neighbors)
         n, k = rows.shape

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.neighbors._base import WMDNeighborsBase, as_parameter_error
 from skdptext.transport import as_word_bags, name_rows, take_bags
@@ -145,12 +146,14 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
         k = check_integer("n_neighbors", self.n_neighbors, low=1)
         self._check_voting()
         with as_parameter_error():
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            weights, y = check_X_y(
+                X, y, accept_sparse="csr", dtype=np.float64, estimator=self
+            )
             check_classification_targets(y)
-        n_words = X.shape[1] if table is None else len(table)
-        bags = as_word_bags(check_bags(X, n_words=n_words))
+        n_words = weights.shape[1] if table is None else len(table)
+        bags = as_word_bags(check_bags(weights, n_words=n_words))
         if table is not None:
-            self._check_names(table)
+            check_columns(X, table)
         classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise InvalidParameterError(
@@ -171,6 +174,8 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
         if len(empty):
             _warn_empty(empty, len(bags), "are left out of the training set")
 
+        # Only now is anything written: a refused fit leaves the model as it was.
+        validate_data(self, X, skip_check_array=True)
         self.classes_ = classes
         self.n_samples_fit_ = len(bags)
         self.empty_rows_ = empty
@@ -193,18 +198,6 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
                     f"{self.weights!r}."
                 ) from None
         check_n_jobs(self.n_jobs)
-
-    def _check_names(self, table: WordEmbedding) -> None:
-        """A word of the embedding as the name of another word's column: refuse."""
-        names = getattr(self, "feature_names_in_", ())
-        for column, name in enumerate(names):
-            word = table._index.get(name, column)
-            if word != column:
-                raise InvalidParameterError(
-                    "X must have the words of the embedding as columns, in its order: "
-                    f"column {column} is named {name!r}, which is word {word} of the "
-                    "embedding."
-                )
 
     # -- prediction ------------------------------------------------------------
 
@@ -254,7 +247,7 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
         return self._vote(X)
 
     def _vote(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")
         self._check_voting()
         k = self._check_k(None)
         queries = self._read(X)

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skdptext.embeddings import check_embedding
+from skdptext.embeddings import check_columns, check_embedding, column_names
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.mechanisms._covariance import Spectrum
@@ -28,6 +28,7 @@ from skdptext.perturbation._release import Release, as_bags, as_tokens
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import half_squared_norms
 from skdptext.utils import (
+    MAX_WORDS,
     NoiseStreams,
     check_bags,
     check_integer,
@@ -97,18 +98,19 @@ class BaseWordPerturber(
         self._check_parameters()
         if is_count_matrix(X):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
-            names = list(getattr(X, "columns", ()))
-            named = bool(names) and all(isinstance(name, str) for name in names)
             embedding = check_embedding(
-                self.embedding, one_hot_words=names if named else bags.shape[1]
+                self.embedding, one_hot_words=column_names(X) or bags.shape[1]
             )
             check_bags(bags, n_words=len(embedding), counts=True)
+            check_columns(X, embedding)
             mechanism = self._make_mechanism(embedding_spectrum(embedding))
+            warn_of_leaks(self.document_length, self.oov)
             # Only now is anything written: a refused fit leaves no trace.
             validate_data(self, X, skip_check_array=True)
         else:
             embedding = check_embedding(self.embedding)
             mechanism = self._make_mechanism(embedding_spectrum(embedding))
+            warn_of_leaks(self.document_length, self.oov)
             self.n_features_in_ = len(embedding)
             self.__dict__.pop("feature_names_in_", None)
         self.mechanism_ = mechanism
@@ -116,12 +118,13 @@ class BaseWordPerturber(
         self.covariance_ = mechanism.spectrum.covariance
         self.noise_factor_ = self.mechanism_.factor
         self._half_norms = half_squared_norms(embedding.vectors)
-        warn_of_leaks(self.document_length, self.oov)
         return self
 
     def _check_parameters(self) -> None:
         if self.document_length is not None:
-            check_integer("document_length", self.document_length, low=1)
+            check_integer(
+                "document_length", self.document_length, low=1, high=MAX_WORDS
+            )
         check_option("resize", self.resize, ("truncate", "sample"))
         check_option("oov", self.oov, ("drop", "error", "keep"))
         check_option("output", self.output, ("bow", "tokens", "text"))
@@ -210,17 +213,21 @@ class BaseWordPerturber(
             f"{name}={float(getattr(self.mechanism_, name)).hex()}"
             for name in self._noise_parameters
         ]
-        parts += [f"length={self.document_length}", f"resize={self.resize}"]
+        parts += [
+            f"{name}={getattr(self, name)}"
+            for name in ("document_length", "resize", "oov")
+        ]
         return "\n".join(parts).encode()
 
     def _encode(self, X: Any, streams: NoiseStreams) -> EncodedDocuments:
-        label = streams.label if streams.repeatable else None
+        label = None if streams.fresh else streams.label
         truncate = self.document_length if self.resize == "truncate" else None
         if is_count_matrix(X):
             bags = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
             bags = check_bags(bags, counts=True)
+            check_columns(X, self.embedding_)
             return encode_counts(bags, self.embedding_, label=label, truncate=truncate)
         if self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
@@ -230,6 +237,7 @@ class BaseWordPerturber(
             self.embedding_,
             analyze=vectorizer.build_analyzer(),
             stop_words=vectorizer.get_stop_words() or frozenset(),
+            lowercase=self.lowercase,
             oov=self.oov,
             label=label,
             truncate=truncate,
@@ -266,7 +274,7 @@ class BaseWordPerturber(
             words,
             self.embedding_,
             n_draws=n_draws,
-            label=streams.label if streams.repeatable else None,
+            label=None if streams.fresh else streams.label,
         )
         codes, _ = self._release(streams).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
@@ -284,7 +292,8 @@ class BaseWordPerturber(
         -------
         words : list of lists of str
             As the embedding spells them, cut to `document_length` where documents are
-            truncated. They are private.
+            truncated; without those whose vector is made from subwords. They are
+            private.
         """
         self._check_ready()
         documents = self._encode(X, NoiseStreams(None, b""))
@@ -323,6 +332,7 @@ class BaseWordPerturber(
             n_words=n_words,
             resampled=self.document_length is not None and self.resize == "sample",
             ordered=self.output != "bow",
+            unknown_kept=self.oov == "keep",
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -22,7 +22,11 @@ __all__ = [
 
 
 def _tokens(
-    document: Any, position: int, analyze: Callable[[str], list[str]], stop: Set[str]
+    document: Any,
+    position: int,
+    analyze: Callable[[str], list[str]],
+    stop: Set[str],
+    lowercase: bool,
 ) -> list[str]:
     """The words of one document."""
     check_document(document, position)
@@ -37,7 +41,10 @@ def _tokens(
                     f"{token!r:.80} in document {position}."
                 )
         tokens = list(map(str, tokens))
-    return [token for token in tokens if token not in stop] if stop else tokens
+    if not stop:
+        return tokens
+    # as in strings, which are lowercased before stop words are taken out
+    return [t for t in tokens if (t.lower() if lowercase else t) not in stop]
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class EncodedDocuments:
 
     codes: np.ndarray  # int32, all documents
     offsets: np.ndarray  # int64, (n_documents + 1,); document i is offsets[i:i + 2]
-    labels: list[bytes]  # digest of each document, where the release is repeatable
+    labels: list[bytes]  # digest of each document; none where the noise is fresh
     kept: list[str]
     inferred: np.ndarray  # float32, (n_inferred, dim)
     n_unknown: int  # words dropped or kept
@@ -123,6 +130,7 @@ def encode_documents(
     *,
     analyze: Callable[[str], list[str]],
     stop_words: Set[str] = frozenset(),
+    lowercase: bool = True,
     oov: str = "drop",
     label: Callable[[bytes], bytes] | None = None,
     truncate: int | None = None,
@@ -137,9 +145,11 @@ def encode_documents(
         From a raw string to its words.
     stop_words : set of str
         Words taken out of token lists (`analyze` does it for strings).
+    lowercase : bool
+        Look for stop words in lower case.
     oov : {"drop", "error", "keep"}
     label : callable or None
-        Digest of a document's bytes, kept where the release is to be repeatable.
+        Digest of a document's bytes, from which its noise is drawn; None: not needed.
     truncate : int or None
         Keep the first so many words of each document, which must have them.
     """
@@ -149,7 +159,7 @@ def encode_documents(
     lengths = _LengthRule(truncate)
     n_tokens = 0
     for position, document in enumerate(X):
-        tokens = _tokens(document, position, analyze, stop_words)
+        tokens = _tokens(document, position, analyze, stop_words, lowercase)
         n_tokens += len(tokens)
         codes = lengths.apply(encoder.encode(tokens, position), position)
         if lengths.n_short:

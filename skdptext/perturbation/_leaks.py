@@ -13,7 +13,11 @@ _MANY_UNKNOWN = 0.5
 
 
 def warn_of_leaks(document_length: int | None, oov: str) -> None:
-    """Say what is released in clear; under Python's default filters, once."""
+    """Say what is released beside the guarantee.
+
+    The place of the warning is always this one, so that Python's default filters show
+    it the first time only.
+    """
     if document_length is None:
         warnings.warn(
             "document_length is None: the number of words of each document is "
@@ -21,14 +25,14 @@ def warn_of_leaks(document_length: int | None, oov: str) -> None:
             "from being told apart. Set document_length to make every release of one "
             "size.",
             PrivacyLeakWarning,
-            stacklevel=2,
+            stacklevel=1,
         )
     if oov == "keep":
         warnings.warn(
             'oov="keep": words unknown to the embedding (often names) are released in '
             "clear.",
             PrivacyLeakWarning,
-            stacklevel=2,
+            stacklevel=1,
         )
 
 

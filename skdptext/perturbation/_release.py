@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -119,7 +120,8 @@ class Release:
         radii = np.concatenate(
             [self.mechanism.radii(rng, n) for rng, n in segments] or [np.empty(0)]
         )
-        normals = _normal_blocks(segments, self.embedding.dim, block)
+        shape = block, self.embedding.dim
+        normals = _normal_blocks(segments, shape, self.mechanism.normals_dtype)
         for rows, directions in zip(blocks(len(where), block), normals, strict=True):
             points = self.mechanism.shape_noise(directions, radii[rows])
             points += self._vectors(codes[where[rows]], documents.inferred)
@@ -134,9 +136,12 @@ class Release:
         """A stream per document, or one for all where the noise is fresh anyway."""
         if self.streams.fresh:
             return [self.streams.open(b"%d" % start)]
-        if self.streams.repeatable:
-            return [self.streams.open(label) for label in documents.labels[start:stop]]
-        return [self.streams.open(b"%d" % i) for i in range(start, stop)]
+        labels = documents.labels[start:stop]
+        if not self.streams.repeatable:
+            # A Generator gives equal documents different noise, by their position;
+            # and by its copies (clones share its state) other documents other noise.
+            labels = [b"%d " % (start + i) + label for i, label in enumerate(labels)]
+        return [self.streams.open(label) for label in labels]
 
     def _resample(
         self,
@@ -207,19 +212,22 @@ def _segments(
     ]
 
 
-def _normal_blocks(segments: Segments, dim: int, rows: int) -> Iterator[np.ndarray]:
-    """Standard normal vectors in the order of the words, `rows` at a time.
+def _normal_blocks(
+    segments: Segments, shape: tuple[int, int], dtype: type[np.floating[Any]]
+) -> Iterator[np.ndarray]:
+    """Standard normal vectors in the order of the words, so many rows at a time.
 
     A stream gives the same numbers however its draws are cut, so the size of the
     blocks does not show. The array is used again for the next block.
     """
     total = sum(n for _, n in segments)
-    buffer = np.empty((min(rows, total), dim), dtype=np.float32)
+    rows, dim = shape
+    buffer = np.empty((min(rows, total), dim), dtype=dtype)
     filled = 0
     for rng, n in segments:
         while n:
             take = min(n, len(buffer) - filled)
-            rng.standard_normal(out=buffer[filled : filled + take], dtype=np.float32)
+            rng.standard_normal(out=buffer[filled : filled + take], dtype=dtype)
             filled, n = filled + take, n - take
             if filled == len(buffer):
                 yield buffer

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import maximum_flow
 from scipy.spatial.distance import cdist
 from scipy.special import gammainc
 
@@ -17,6 +16,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.transport import transport_cost
+from skdptext.transport._bottleneck import bottleneck_distance
 from skdptext.utils import check_bags, check_flag, check_integer, check_real
 
 __all__ = ["PrivacyGuarantee"]
@@ -52,10 +52,13 @@ class PrivacyGuarantee:
         noise (``resize="sample"``), rather than cut to their first words.
     ordered : bool, default=False
         Whether the order of the words is released (token and text output).
+    unknown_kept : bool, default=False
+        Whether words unknown to the embedding are released in clear (``oov="keep"``).
+        Nothing is promised for them, and exponents are for known words only.
 
     Attributes
     ----------
-    epsilon, lam, embedding, n_words, resampled, ordered
+    epsilon, lam, embedding, n_words, resampled, ordered, unknown_kept
         As given.
     metric : {"mahalanobis", "euclidean"}
         The metric the exponents refer to.
@@ -104,6 +107,7 @@ class PrivacyGuarantee:
         n_words: int | None = None,
         resampled: bool = False,
         ordered: bool = False,
+        unknown_kept: bool = False,
     ) -> None:
         if not isinstance(embedding, WordEmbedding):
             raise InvalidParameterError(
@@ -119,6 +123,7 @@ class PrivacyGuarantee:
         self.n_words = n_words
         self.resampled = check_flag("resampled", resampled)
         self.ordered = check_flag("ordered", ordered)
+        self.unknown_kept = check_flag("unknown_kept", unknown_kept)
         if resampled and n_words is None:
             raise InvalidParameterError(
                 "n_words must be given with resampled=True, got None."
@@ -152,9 +157,9 @@ class PrivacyGuarantee:
         converted.metric = "euclidean"
         return converted
 
-    def _points(self, ids: np.ndarray) -> np.ndarray:
-        """Vectors of words, such that Euclidean distance is the metric."""
-        vectors = self.embedding.vectors[ids].astype(np.float64)
+    def _in_metric(self, vectors: np.ndarray) -> np.ndarray:
+        """Points whose Euclidean distance is the distance of the metric."""
+        vectors = np.asarray(vectors, dtype=np.float64)
         return (
             vectors if self.metric == "euclidean" else self._mechanism.whiten(vectors)
         )
@@ -181,8 +186,8 @@ class PrivacyGuarantee:
             If a word is unknown, or a document is shorter than `n_words`.
         """
         if isinstance(x, str) and isinstance(y, str):
-            points = self._points(self._ids([x, y]))
-            return float(self.epsilon * np.linalg.norm(points[0] - points[1]))
+            first, second = self._in_metric(self._words([x, y]))
+            return float(self.epsilon * np.linalg.norm(first - second))
         first, second = self._document(x), self._document(y)
         if self.resampled:
             assert self.n_words is not None
@@ -194,22 +199,32 @@ class PrivacyGuarantee:
             return math.inf
         if not len(first):
             return 0.0
+        points, first, second = self._number(first, second)
         if self.ordered:
-            steps = self._points(first) - self._points(second)
-            return float(self.epsilon * np.linalg.norm(steps, axis=1).sum())
-        return float(self.epsilon * len(first) * self._earth_movers(first, second))
+            steps = np.linalg.norm(points[first] - points[second], axis=1)
+            return float(self.epsilon * steps.sum())
+        distance = _earth_movers(points, first, second)
+        return float(self.epsilon * len(first) * distance)
 
-    def _ids(self, words: list[str]) -> np.ndarray:
+    def _words(self, words: list[str]) -> np.ndarray:
+        """Vectors of words; those of unknown ones are made from subwords, if any."""
         ids = self.embedding.find(words)
-        if (ids < 0).any():
-            unknown = [w for w, i in zip(words, ids, strict=True) if i < 0]
+        vectors = self.embedding.vectors[ids]
+        unknown = []
+        for i in np.flatnonzero(ids < 0):
+            vector = self.embedding.infer(words[i])
+            if vector is None:
+                unknown.append(words[i])
+            else:
+                vectors[i] = vector
+        if unknown:
             raise InvalidParameterError(
                 f"words must be known to the embedding, got {unknown[:5]}."
             )
-        return ids
+        return vectors
 
     def _document(self, document: Any) -> np.ndarray:
-        """Word numbers of a token list or of a row of counts."""
+        """Vectors of the words of a token list or of a row of counts."""
         if isinstance(document, str) or not (
             sp.issparse(document) or isinstance(document, Iterable)
         ):
@@ -220,7 +235,7 @@ class PrivacyGuarantee:
         if not sp.issparse(document):
             document = list(document)
             if all(isinstance(word, str) for word in document):
-                return self._ids(document)
+                return self._words(document)
         row = check_bags(
             document, n_words=len(self.embedding), counts=True, name="a document"
         )
@@ -228,50 +243,47 @@ class PrivacyGuarantee:
             raise InvalidParameterError(
                 f"a document must be a single row of counts, got {row.shape[0]} rows."
             )
-        return np.repeat(row.indices, row.data.astype(np.int64))
+        ids = np.repeat(row.indices, row.data.astype(np.int64))
+        return self.embedding.vectors[ids]
 
-    def _cut(self, ids: np.ndarray) -> np.ndarray:
-        if len(ids) < (self.n_words or 0):
+    def _cut(self, vectors: np.ndarray) -> np.ndarray:
+        if len(vectors) < (self.n_words or 0):
             raise InvalidParameterError(
                 f"a document must have at least n_words={self.n_words} words, got "
-                f"{len(ids)}."
+                f"{len(vectors)}."
             )
-        return ids[: self.n_words]
+        return vectors[: self.n_words]
 
-    def _ground(
+    def _number(
         self, first: np.ndarray, second: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Counts of the distinct words of both, and the distances between them."""
-        (words, n_first), (others, n_second) = (
-            np.unique(ids, return_counts=True) for ids in (first, second)
-        )
-        return n_first, n_second, cdist(self._points(words), self._points(others))
+        """Distinct points of two documents, and the number of each word's.
 
-    def _earth_movers(self, first: np.ndarray, second: np.ndarray) -> float:
-        n_first, n_second, cost = self._ground(first, second)
-        a, b = n_first / len(first), n_second / len(second)
-        return transport_cost(a, b, cost)
+        A word of both has one point, so that its distance to itself is exactly 0.
+        """
+        both = np.concatenate([first, second])
+        vectors, numbers = np.unique(both, axis=0, return_inverse=True)
+        numbers = numbers.ravel()
+        return self._in_metric(vectors), numbers[: len(first)], numbers[len(first) :]
 
     def _bottleneck(self, first: np.ndarray, second: np.ndarray) -> float:
         """Smallest step length with which one distribution can be moved to the other.
 
         A document without words is redrawn from the whole vocabulary.
         """
-        everything = np.arange(len(self.embedding))
-        first = first if len(first) else everything
-        second = second if len(second) else everything
-        n_first, n_second, cost = self._ground(first, second)
+        if not len(first) and not len(second):
+            return 0.0
+        first = first if len(first) else self.embedding.vectors
+        second = second if len(second) else self.embedding.vectors
+        points, first, second = self._number(first, second)
+        words, n_words = np.unique(first, return_counts=True)
+        others, n_others = np.unique(second, return_counts=True)
         # Over the common denominator the frequencies are whole numbers.
-        supply, demand = n_first * len(second), n_second * len(first)
-        steps = np.unique(cost)
-        low, high = 0, len(steps) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if _can_move(supply, demand, cost <= steps[middle]):
-                high = middle
-            else:
-                low = middle + 1
-        return float(steps[low])
+        supply, demand = n_words * len(second), n_others * len(first)
+        if np.array_equal(words, others) and np.array_equal(supply, demand):
+            return 0.0
+        cost = cdist(points[words], points[others])
+        return bottleneck_distance(supply, demand, cost)
 
     # -- utility ---------------------------------------------------------------
 
@@ -289,7 +301,9 @@ class PrivacyGuarantee:
             P(N m, ε N Δ), the regularised lower incomplete gamma function: the N
             lengths of the noise sum to Gamma(N m, 1/ε) and bound N E from above. For
             the Euclidean metric at λ > 0 a length grows by up to the largest
-            stretch of the noise, so ε is the lower one of `euclidean_bounds`.
+            stretch of the noise, so ε is the lower one of `euclidean_bounds`. With
+            `resampled`, the bag is the redrawn one: what the draw itself moves comes
+            on top.
 
         Notes
         -----
@@ -322,6 +336,8 @@ class PrivacyGuarantee:
             f"changed by at most exp({self.epsilon:.4g}·d(w, w')), where d is the "
             f"distance {norm} of their vectors (λ = {self.lam:g})"
         )
+        if self.unknown_kept:
+            words = f"Words unknown to the embedding are released in clear. {words}"
         if self.n_words is None:
             return (
                 f"{words}; the number of words of each document is released, and "
@@ -341,30 +357,9 @@ class PrivacyGuarantee:
         )
 
 
-def _can_move(supply: np.ndarray, demand: np.ndarray, allowed: np.ndarray) -> bool:
-    """Whether all supply reaches the demand along the allowed steps (maximum flow)."""
-    source, sink = 0, len(supply) + len(demand) + 1
-    rows, columns = np.nonzero(allowed)
-    begin = np.concatenate(
-        [np.zeros(len(supply)), rows + 1, np.arange(len(demand)) + 1 + len(supply)]
-    )
-    end = np.concatenate(
-        [
-            np.arange(len(supply)) + 1,
-            columns + 1 + len(supply),
-            np.full(len(demand), sink),
-        ]
-    )
-    capacity = np.concatenate(
-        [supply, np.minimum(supply[rows], demand[columns]), demand]
-    )
-    if int(supply.sum()) > np.iinfo(np.int32).max:
-        raise InvalidParameterError(
-            "documents must have at most 2^31 pairs of words for the bottleneck "
-            f"distance, got {int(supply.sum())}."
-        )
-    graph = sp.csr_array(
-        (capacity.astype(np.int32), (begin.astype(int), end.astype(int))),
-        shape=(sink + 1, sink + 1),
-    )
-    return bool(maximum_flow(graph, source, sink).flow_value == supply.sum())
+def _earth_movers(points: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """Earth Mover's Distance of two bags of numbered points, each of mass 1."""
+    words, n_words = np.unique(first, return_counts=True)
+    others, n_others = np.unique(second, return_counts=True)
+    masses = n_words / len(first), n_others / len(second)
+    return transport_cost(*masses, cdist(points[words], points[others]))

@@ -4,6 +4,7 @@ from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._inputs import check_document, is_count_matrix
 from skdptext.utils._random import NoiseStreams, check_noise_state, check_rng
 from skdptext.utils._validation import (
+    MAX_WORDS,
     check_bags,
     check_flag,
     check_integer,
@@ -13,6 +14,7 @@ from skdptext.utils._validation import (
 )
 
 __all__ = [
+    "MAX_WORDS",
     "NoiseStreams",
     "blocks",
     "check_bags",

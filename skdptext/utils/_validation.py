@@ -12,6 +12,9 @@ import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
 
+# Words of one document: what a 32-bit index can count.
+MAX_WORDS = 2**31 - 1
+
 
 def _rule(low: float | None, high: float | None, open_low: bool) -> str:
     if low is not None and high is not None:
@@ -44,14 +47,17 @@ def check_real(
     return number
 
 
-def check_integer(name: str, value: Any, *, low: int) -> int:
-    """Return `value` as an int of at least `low`, or say which rule it breaks."""
+def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """Return `value` as an int within the bounds, or say which rule it breaks."""
     rule = f"{name} must be an integer >= {low}"
+    if high is not None:
+        rule += f" and <= {high}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise InvalidParameterError(f"{rule}, got {value!r}.")
-    if value < low:
+    number = int(value)
+    if number < low or (high is not None and number > high):
         raise InvalidParameterError(f"{rule}, got {value!r}.")
-    return int(value)
+    return number
 
 
 def check_option(name: str, value: Any, options: Collection[str]) -> str:
@@ -125,6 +131,8 @@ def check_bags(
         problem, bad = "non-negative entries", data < 0
     elif counts and (data != np.floor(data)).any():
         problem, bad = "whole-number counts", data != np.floor(data)
+    elif counts and (data > MAX_WORDS).any():
+        problem, bad = "counts below 2^31", data > MAX_WORDS
     if problem is not None:
         first = int(np.flatnonzero(bad)[0])
         row = int(np.searchsorted(bags.indptr, first, side="right")) - 1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -103,3 +105,26 @@ def test_find_perturber_needs_exactly_one():
     two = make_pipeline(DPWordPerturber(), DPWordPerturber())
     with pytest.raises(InvalidParameterError, match=r"exactly one .* 2 in Pipeline"):
         find_perturber(two)
+
+
+def test_perturbers_beside_other_steps(small_embedding):
+    texts = ["w1 w2 w3", "w4 w4 w5"]
+    frame = pd.DataFrame({"size": [1.0, 2.0], "text": texts})
+    faithful = DPWordPerturber(small_embedding, epsilon=1e9)
+    for column in ("text", 1):
+        columns = make_column_transformer(
+            (faithful, column), ("passthrough", ["size"]), sparse_threshold=1.0
+        )
+        model = make_pipeline(columns, MultinomialNB()).fit(frame, [0, 1])
+        assert words_unchanged_scorer(model, frame) == 1.0
+    array = np.array([["a", text] for text in texts], dtype=object)
+    columns = make_column_transformer((faithful, 1)).fit(array)
+    assert words_unchanged_scorer(columns, array) == 1.0
+    union = make_union(faithful).fit(texts)
+    assert find_perturber(union) is faithful
+    assert words_unchanged_scorer(union, texts) == 1.0
+
+
+def test_only_perturbers_change_words():
+    with pytest.raises(InvalidParameterError, match="perturber must be a word pert"):
+        words_unchanged("w1", ["w1"])

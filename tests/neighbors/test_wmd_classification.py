@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
 from skdptext import WordEmbedding
@@ -208,7 +209,7 @@ def test_bad_parameters(data, small_embedding, params, match):
     model = WMDKNNClassifier(**{"embedding": small_embedding, **params})
     with refused(match):
         model.fit(X, y)
-    assert not hasattr(model, "classes_")
+    assert vars(model).keys() == model.get_params().keys()
 
 
 @pytest.mark.parametrize(
@@ -233,8 +234,19 @@ def test_bad_parameters(data, small_embedding, params, match):
 )
 def test_bad_training_data(data, small_embedding, change, match):
     X, y = change(*data[:2])
+    model = WMDKNNClassifier(small_embedding)
     with refused(match):
-        WMDKNNClassifier(small_embedding).fit(X, y)
+        model.fit(X, y)
+    assert vars(model).keys() == model.get_params().keys()
+    with pytest.raises(NotFittedError):
+        model.predict(data[0])
+    # and a model that was fitted before is as it was
+    model.fit(*data[:2])
+    before, predicted = dict(vars(model)), model.predict(data[2])
+    with refused(match):
+        model.fit(X, y)
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.predict(data[2]), predicted)
 
 
 def test_bad_queries(data, small_embedding):

@@ -26,7 +26,7 @@ PARAMETERS = [
     *(("lam", v, r"lam must be a finite number in \[0, 1\]") for v in
       (-1e-9, 1.0001, 2, np.inf, np.nan, "0.5", None, False)),
     *(("document_length", v, "document_length must be an integer >= 1") for v in
-      (0, -3, 2.5, np.nan, "10", True)),
+      (0, -3, 2.5, np.nan, "10", True, 2**31, 10**30)),
     *(("resize", v, "resize must be one of 'truncate', 'sample'") for v in
       ("pad", None, 1)),
     *(("oov", v, "oov must be one of 'drop', 'error', 'keep'") for v in
@@ -88,6 +88,11 @@ DOCUMENTS = [
     (-eye, "non-negative entries only, got -1 in row 0, column 0"),
     (eye * 0.5, "whole-number counts only, got 0.5 in row 0"),
     (sp.csr_array(eye * 0.5), "whole-number counts only, got 0.5 in row 0"),
+    (eye * 2.0**31, r"counts below 2\^31 only, got 2.14748e\+09 in row 0"),
+    (
+        pd.DataFrame(eye, columns=[f"w{i}" for i in range(199, -1, -1)]),
+        "column 0 is named 'w199', which is word 199",
+    ),
     (eye[:, :7], "7 columns, the embedding has 200 words"),
     ([[1, 0], [0, 1]], "2 columns, the embedding has 200 words"),
 ]

@@ -116,6 +116,8 @@ def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
     )
     with pytest.warns(PrivacyLeakWarning, match="released in clear"):
         perturber.fit(DOCUMENTS)
+    promise = str(perturber.guarantee())
+    assert promise.startswith("Words unknown to the embedding are released in clear.")
     documents = ["Alice met w1, Alice left w2"]
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
         assert perturber.transform(documents) == ["alice met w1 alice left w2"]
@@ -146,6 +148,12 @@ def test_fasttext_gives_unknown_words_a_vector():
     (noisy,) = perturber.transform([["walk", "runners", "", "walk"]])
     distance = np.linalg.norm(embedding.vectors - model.wv["runners"], axis=1)
     assert noisy == ["walk", embedding.words[distance.argmin()], "walk"]
+    # what gets noise has a guarantee, from the same vector
+    guarantee = perturber.guarantee()
+    step = np.linalg.norm(embedding["walk"] - model.wv["runners"])
+    exponent = guarantee.exponent("walk", "runners")
+    assert exponent == pytest.approx(FAITHFUL * step, rel=1e-5)
+    assert guarantee.exponent(["walk"], ["runners"]) == pytest.approx(exponent)
 
 
 # -- memory and threads -----------------------------------------------------------

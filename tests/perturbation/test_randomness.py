@@ -10,6 +10,7 @@ import pytest
 from joblib import Parallel, delayed
 from scipy.stats import binom, chi2_contingency
 from sklearn import config_context
+from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.perturbation import _release
@@ -115,7 +116,14 @@ def replay_is_absent(first, second, alpha=1e-6):
 
 
 @pytest.mark.parametrize(
-    "change", [{"epsilon": 1.001}, {"lam": 0.4}, {"document_length": 3}]
+    "change",
+    [
+        {"epsilon": 1.001},
+        {"lam": 0.4},
+        {"document_length": 3},
+        {"resize": "sample"},
+        {"oov": "error"},
+    ],
 )
 def test_a_seed_does_not_replay_its_noise(change, monkeypatch):
     def releases():
@@ -129,6 +137,82 @@ def test_a_seed_does_not_replay_its_noise(change, monkeypatch):
     # the mistake, seeded: a stream that depends on the seed alone
     monkeypatch.setattr(BaseWordPerturber, "_context", lambda *_: b"same")
     assert not replay_is_absent(*releases())
+
+
+STATES = {
+    "fresh": lambda: None,
+    "seed": lambda: 9,
+    "generator": lambda: np.random.default_rng(9),
+}
+
+
+def flips_of_documents(state, kind, n_documents=60, length=70):
+    """For each of many different documents, which of its words "a" flipped."""
+    others = [f"c{i}" for i in range(n_documents)]
+    far = [[1e6 + i] for i in range(n_documents)]
+    table = WordEmbedding([*"ab", *others], [[0.0], [1.0], *far])
+    perturber = DPWordPerturber(table, epsilon=1.0, lam=0.0, random_state=state)
+    # a word of its own, so that no two documents are the same
+    if kind == "counts":
+        X = np.zeros((n_documents, len(table)), dtype=int)
+        X[:, 0] = length
+        X[np.arange(n_documents), 2 + np.arange(n_documents)] = 1
+    else:
+        X = [["a"] * length + [f"c{i}"] for i in range(n_documents)]
+    perturber.set_params(output="tokens")
+    return np.array([words[:length] for words in perturber.fit_transform(X)]) == "b"
+
+
+@pytest.mark.parametrize("kind", ["tokens", "counts"])
+@pytest.mark.parametrize("state", STATES)
+def test_documents_do_not_share_noise(state, kind, monkeypatch):
+    """Over several tasks, each document against the next one."""
+    monkeypatch.setattr(_release, "_MAX_BLOCK", 256)
+    monkeypatch.setattr(_release, "_MIN_BLOCK", 256)
+
+    def neighbours_are_independent():
+        flipped = flips_of_documents(STATES[state](), kind)
+        later = np.roll(flipped, 1, axis=0).ravel()
+        tasks = np.roll(flipped, 3, axis=0).ravel()  # three documents make a task
+        now = flipped.ravel()
+        return replay_is_absent(now, later) and replay_is_absent(now, tasks)
+
+    assert neighbours_are_independent()
+    # the mistake, seeded: one stream opened again and again
+    monkeypatch.setattr(
+        NoiseStreams, "open", lambda *_: np.random.default_rng(1), raising=True
+    )
+    assert not neighbours_are_independent()
+
+
+def test_copies_of_a_generator_do_not_share_noise_between_documents():
+    """clone copies a Generator with its state, and cross-validation clones."""
+    table = one_dimension()
+    perturber = DPWordPerturber(
+        table, epsilon=1.0, output="tokens", random_state=np.random.default_rng(3)
+    )
+    first, second = (
+        np.array(clone(perturber).fit_transform([["a"] * 3000 + [last]])[0][:3000])
+        for last in "ab"
+    )
+    assert replay_is_absent(first == "b", second == "b")
+
+
+def test_words_and_documents_do_not_share_noise(monkeypatch):
+    def independent():
+        perturber = DPWordPerturber(
+            one_dimension(), epsilon=1.0, output="tokens", random_state=3
+        ).fit([])
+        monkeypatch.setattr(NoiseStreams, "label", lambda *_: b"same")
+        words = perturber.perturb_words(["a"], 3000)[0]
+        (document,) = perturber.transform([["a"] * 3000])
+        return replay_is_absent(words == "b", np.array(document) == "b")
+
+    assert independent()
+    # the mistake, seeded: a context that forgets what the noise is for
+    context = BaseWordPerturber._context
+    monkeypatch.setattr(BaseWordPerturber, "_context", lambda s, _: context(s, ""))
+    assert not independent()
 
 
 def test_another_table_gets_other_noise():

@@ -107,7 +107,11 @@ def test_strings_are_cut_as_scikit_learn_cuts_them(sms, google_8k):
 
 
 def test_stop_words_leave_token_lists_too(faithful):
-    assert faithful(stop_words=["w2", "w5"]).transform(TOKENS) == [["w1", "w3"], ["w4"]]
+    perturber = faithful(stop_words=["w2", "w5"])
+    assert perturber.transform(TOKENS) == [["w1", "w3"], ["w4"]]
+    assert perturber.transform([["W2", "W3"]]) == perturber.transform(["W2 W3"])
+    exact = faithful(stop_words=["w2"], lowercase=False)
+    assert exact.transform([["W2", "w2"]]) == exact.transform(["W2 w2"]) == [["w2"]]
 
 
 def test_numpy_strings_are_strings(faithful):

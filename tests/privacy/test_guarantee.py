@@ -89,6 +89,8 @@ def test_resampled_empty_document_stands_for_the_vocabulary(small_embedding):
     guarantee = PrivacyGuarantee(1.0, 0.0, table, n_words=2, resampled=True)
     farthest = max(rm_distance(table, 0, "w0", w) for w in table.words)
     assert guarantee.exponent([], ["w0"]) == pytest.approx(2 * farthest, rel=1e-6)
+    assert guarantee.exponent([], []) == 0.0
+    assert guarantee.exponent(["w0", "w1"], ["w1", "w0", "w0", "w1"]) == 0.0
 
 
 def test_documents_of_different_size_are_not_protected(small_embedding):
