@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import get_config
 
-from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.transport import (
     WordBags,
@@ -154,7 +154,12 @@ def pairwise_word_movers_distances(
         other = _read_many(Y, n_words, "Y")
         _check_columns(other.shape[1], matrix.shape[1], "Y", "X")
         y_bags = as_word_bags(other)
+    if table is not None:
+        for frame in (X, Y):
+            check_columns(frame, table)
     distances = np.zeros((len(x_bags), len(y_bags)))
+    if not distances.size:
+        return distances
 
     def fill(rows: range, part: slice, shared: _Shared | None) -> None:
         bags = take_bags(y_bags, np.arange(part.start, part.stop))

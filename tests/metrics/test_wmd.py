@@ -210,3 +210,16 @@ def test_bad_embedding(embedding):
 def test_bad_jobs(bags, small_embedding):
     with refused("n_jobs must be None or an integer other than 0, got 0"):
         pairwise_word_movers_distances(bags, embedding=small_embedding, n_jobs=0)
+
+
+def test_no_documents(small_embedding):
+    X, none = np.eye(200)[:3], np.empty((0, 200))
+    for x, y, shape in ((none, None, (0, 0)), (none, X, (0, 3)), (X, none, (3, 0))):
+        found = pairwise_word_movers_distances(x, y, embedding=small_embedding)
+        assert found.shape == shape
+
+
+def test_columns_named_by_other_words_are_refused(small_embedding):
+    frame = pd.DataFrame(np.eye(200)[:3], columns=small_embedding.words[::-1])
+    with pytest.raises(InvalidParameterError, match="'w199', which is word 199"):
+        pairwise_word_movers_distances(frame, embedding=small_embedding)
