@@ -62,7 +62,8 @@ class DPWordPerturber(BaseWordPerturber):
         not depend on the other documents, their order, or `n_jobs`, and equal
         documents get equal releases. The integer is a secret: who knows it can undo
         the noise; `secrets.randbits(128)` gives one. A Generator: a key is drawn from
-        it in every call.
+        it in every call. Its copies (`clone` makes some) give a document that comes at
+        the same place again its former noise, and any other document its own.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
