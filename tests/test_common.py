@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdptext.neighbors import WMDKNNClassifier
@@ -23,6 +24,10 @@ def expected_failed_checks(estimator):
     return EXPECTED_FAILED_CHECKS[type(estimator).__name__]
 
 
+@pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning",
+    "ignore::skdptext.exceptions.EmptyDocumentWarning",
+)
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_common(estimator, check):
     check(estimator)

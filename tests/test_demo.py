@@ -53,6 +53,22 @@ def test_it_writes_a_figure(printed):
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("option", [["--documents", "0"], ["--n-jobs", "0"]])
+def test_bad_options_are_refused_at_once(option, capsys, monkeypatch):
+    monkeypatch.setattr(demo, "load_docstring_embedding", None)
+    with pytest.raises(SystemExit):
+        demo.main(option)
+    assert f"{option[0]} is too small" in capsys.readouterr().err
+
+
+def test_a_missing_matplotlib_is_said_at_once(capsys, monkeypatch):
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo, "load_docstring_embedding", None)
+    with pytest.raises(SystemExit):
+        demo.main([])
+    assert "install skdptext[plot]" in capsys.readouterr().err
+
+
 def test_infeasible_choice_is_said(capsys):
     from sklearn.utils import Bunch
 

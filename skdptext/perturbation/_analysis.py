@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_option
+from skdptext.utils import check_flag
 
 __all__ = ["make_vectorizer"]
 
@@ -29,11 +29,12 @@ def make_vectorizer(
         )
     if tokenizer is None:
         _check_pattern(token_pattern)
-    if isinstance(stop_words, str):
-        check_option("stop_words", stop_words, ("english",))
-    elif stop_words is not None:
-        if not isinstance(stop_words, Iterable) or not all(
-            isinstance(word, str) for word in stop_words
+    named = isinstance(stop_words, str)
+    if stop_words is not None and not (named and stop_words == "english"):
+        if (
+            named
+            or not isinstance(stop_words, Iterable)
+            or not all(isinstance(word, str) for word in stop_words)
         ):
             raise InvalidParameterError(
                 'stop_words must be None, "english" or a list of str, got '

@@ -245,6 +245,7 @@ class _LengthRule:
         self.length = length
         self.n_short = 0
         self.first: int | None = None
+        self.shortest = length or 0
         self.n_seen = 0
 
     def apply(self, codes: np.ndarray, position: int) -> np.ndarray:
@@ -254,6 +255,7 @@ class _LengthRule:
         if len(codes) < self.length:
             self.n_short += 1
             self.first = position if self.first is None else self.first
+            self.shortest = min(self.shortest, len(codes))
         return codes[: self.length]
 
     def finish(self) -> None:
@@ -261,6 +263,7 @@ class _LengthRule:
             raise InvalidParameterError(
                 f'document_length={self.length} with resize="truncate" needs documents '
                 f"of at least so many known words: {self.n_short} of {self.n_seen} are "
-                f'shorter, first document {self.first}. Use resize="sample", or a '
-                "smaller document_length."
+                f"shorter, first document {self.first}, the shortest has "
+                f'{self.shortest}. Use resize="sample", whose guarantee is weaker, '
+                "or a smaller document_length."
             )

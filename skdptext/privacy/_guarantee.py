@@ -219,7 +219,8 @@ class PrivacyGuarantee:
                 vectors[i] = vector
         if unknown:
             raise InvalidParameterError(
-                f"words must be known to the embedding, got {unknown[:5]}."
+                "words must be known to the embedding (a str is one word, a document "
+                f"a list of them), got {unknown[:5]}."
             )
         return vectors
 

@@ -256,8 +256,8 @@ def test_bad_parameters(small_embedding, change, message):
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ("w1", "zzz", r"known to the embedding, got \['zzz'\]"),
-        (["w1"], ["zzz"], r"known to the embedding, got \['zzz'\]"),
+        ("w1", "zzz", r"known to the embedding .*got \['zzz'\]"),
+        (["w1"], ["zzz"], r"known to the embedding .*got \['zzz'\]"),
         ("w1", ["w1"], "two words, two lists of words or two rows"),
         (["w1"], 3, "two words, two lists of words or two rows"),
         (["w1"], [1, 2], "2 columns, the embedding has 200 words"),
