@@ -273,7 +273,9 @@ def draw(results: Bunch, path: Path) -> Path:
             if lam == LAMS[0]:
                 for epsilon, *spot in zip(results.epsilon[rows], x, y, strict=True):
                     axis.annotate(f"ε = {epsilon}", spot, xytext=(-6, -14), fontsize=8,
-                                  textcoords="offset points")  # fmt: skip
+                                  textcoords="offset points", zorder=4,
+                                  bbox={"fc": "white", "ec": "none", "alpha": 0.7,
+                                        "pad": 0.5})  # fmt: skip
         axis.axhline(clean, color="0.4", linewidth=1)
         axis.axhline(chance, color="0.4", linewidth=1, linestyle=":")
         axis.text(0.99, clean + 0.01, "clean text", ha="right", color="0.3")
