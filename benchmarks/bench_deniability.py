@@ -17,39 +17,24 @@ difference in standard errors of the shared noise.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
+from real_data import load_table
 from threadpoolctl import threadpool_limits
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import DPWordPerturber
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.search._shared_noise import load_compiled
 
-DATA = Path(
-    os.environ.get("SKDPTEXT_TEST_DATA")
-    or Path(__file__).resolve().parents[2] / "shared" / "data"
-)
 EPSILONS = (1.0, 5.0, 10.0, 20.0, 40.0)
 LAMS = (0.0, 0.25, 0.5, 0.75, 1.0)
 N_DRAWS = 100
-
-
-def load_table() -> WordEmbedding:
-    path = DATA / "w2v_news_fiction_30k_300d.npz"
-    if path.exists():
-        print(f"Table: {path.name}")
-        return WordEmbedding.load(path)
-    print("Table: synthetic, 30,000 × 300")
-    vectors = np.random.default_rng(0).normal(size=(30_000, 300)) / 8
-    return WordEmbedding([f"w{i}" for i in range(30_000)], vectors)
 
 
 def timed(run: Callable[[], object]) -> tuple[float, object]:

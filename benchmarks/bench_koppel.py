@@ -14,20 +14,15 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import time
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
+from real_data import DATA
 from threadpoolctl import threadpool_limits
 
 from skdptext.attacks import KoppelAuthorClassifier
 
-DATA = Path(
-    os.environ.get("SKDPTEXT_TEST_DATA")
-    or Path(__file__).resolve().parents[2] / "shared" / "data"
-)
 N_LOOP = 3
 
 

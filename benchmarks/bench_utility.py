@@ -17,9 +17,9 @@ import argparse
 import os
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
+from real_data import DATA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
@@ -28,10 +28,6 @@ from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
 from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
 from skdptext.metrics import words_unchanged
 
-DATA = (
-    os.environ.get("SKDPTEXT_TEST_DATA")
-    or Path(__file__).resolve().parents[2] / "shared" / "data"
-)
 EPSILONS = (5.0, 10.0, 20.0, 40.0)
 LAMS = (0.0, 0.5, 1.0)
 # So much ε that no word moves.
@@ -72,7 +68,7 @@ def main() -> None:
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     for category in (PrivacyLeakWarning, EmptyDocumentWarning):
         warnings.simplefilter("ignore", category)
-    table = WordEmbedding.load(Path(DATA) / options.table)
+    table = WordEmbedding.load(DATA / options.table)
     print(f"Table: {options.table}, {len(table)} × {table.dim}")
     for name, fetch in (
         ("SMS spam", fetch_sms_spam),

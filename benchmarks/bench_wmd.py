@@ -29,12 +29,12 @@ import csv  # noqa: E402
 import gzip  # noqa: E402
 import json  # noqa: E402
 import time  # noqa: E402
-from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 import scipy.sparse as sp  # noqa: E402
 from gensim.models import KeyedVectors  # noqa: E402
 from ot.lp.emd_wrap import emd_c  # noqa: E402
+from real_data import DATA  # noqa: E402
 from sklearn.feature_extraction.text import CountVectorizer  # noqa: E402
 
 from skdptext import WordEmbedding  # noqa: E402
@@ -44,11 +44,6 @@ from skdptext.transport import (  # noqa: E402
     as_word_bags,
     load_kernels,
     take_bags,
-)
-
-DATA = Path(
-    os.environ.get("SKDPTEXT_TEST_DATA")
-    or Path(__file__).resolve().parents[2] / "shared" / "data"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,8 +26,9 @@ class InputOutput:
     _subwords: SubwordVectors | None = None
 
     @classmethod
+    @abstractmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        raise NotImplementedError  # pragma: no cover
+        """A table of parts that a reader has checked."""
 
     @classmethod
     def load(

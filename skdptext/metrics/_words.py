@@ -49,13 +49,18 @@ def find_perturber(estimator: Any) -> BaseWordPerturber:
     >>> find_perturber(make_pipeline(DPWordPerturber(lam=0.2), MultinomialNB())).lam
     0.2
     """
+    return _find(estimator)[0]
+
+
+def _find(estimator: Any) -> tuple[BaseWordPerturber, tuple[Any, ...]]:
+    """The one perturber, and the steps that its input passes through first."""
     found = list(_perturbers(estimator))
     if len(found) != 1:
         raise InvalidParameterError(
             "estimator must hold exactly one word perturber, got "
             f"{len(found)} in {type(estimator).__name__}."
         )
-    return found[0][0]
+    return found[0]
 
 
 def _perturbers(
@@ -171,8 +176,7 @@ def words_unchanged_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     --------
     skdptext.model_selection.best_under_constraint : Chooses by two scores at once.
     """
-    perturber = find_perturber(estimator)
-    ((_, before),) = _perturbers(estimator)
+    perturber, before = _find(estimator)
     for step in before:
         if step is not None and not isinstance(step, str):  # "passthrough"
             X = step.transform(X)

@@ -71,7 +71,8 @@ class Release:
         if self.sample_length is not None:
             offsets = np.arange(n_documents + 1, dtype=np.int64) * self.sample_length
         controller = ThreadpoolController()
-        n_threads = _n_threads(n_jobs, controller)
+        blas_threads = _blas_threads(controller)
+        n_threads = _n_threads(n_jobs, blas_threads)
         block = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
         tasks = _split(offsets, max(1, min(block, share)))
@@ -79,8 +80,8 @@ class Release:
         codes = np.empty(offsets[-1], dtype=np.int32)
         # One thread here leaves the product its own; several share them out. The limit
         # is the process's, so it is touched only where it must be.
-        share_out = n_threads > 1 and _blas_threads(controller) > 1
-        limit = max(1, _blas_threads(controller) // n_threads) if share_out else None
+        share_out = n_threads > 1 and blas_threads > 1
+        limit = max(1, blas_threads // n_threads) if share_out else None
         with (
             controller.limit(limits=limit, user_api="blas"),
             tqdm(total=n_documents, disable=not verbose, unit="doc") as progress,
@@ -180,10 +181,10 @@ def _blas_threads(controller: ThreadpoolController) -> int:
     return max(counts, default=1)
 
 
-def _n_threads(n_jobs: int | None, controller: ThreadpoolController) -> int:
+def _n_threads(n_jobs: int | None, blas_threads: int) -> int:
     """Threads to work with; None: as many as the matrix product would take itself."""
     if n_jobs is None and effective_n_jobs(None) == 1:
-        return _blas_threads(controller)
+        return blas_threads
     return effective_n_jobs(n_jobs)
 
 
