@@ -234,7 +234,7 @@ def test_lam_makes_words_deniable_beyond_chance(google_8k, epsilon, errors):
 
     As the noise is common to all λ, the differences vary by a 16th of their size or
     less, so that chance never turns one round. At ε = 40 they also are 10 and more of
-    the errors that take the noise for independent (standard deviation 0.7 over repeats);
+    the errors that take the noise for independent (deviation 0.7 over repeats);
     at ε = 20 the smallest, of S_w from λ = 0.5 to 1, is 5 of them.
     """
     result = plausible_deniability(
