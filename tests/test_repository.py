@@ -27,7 +27,7 @@ LAYERS = (
     {"embeddings"},
     {"mechanisms", "search", "transport"},
     {"privacy", "perturbation", "neighbors", "metrics"},
-    {"attacks", "model_selection", "datasets"},
+    {"attacks", "model_selection", "datasets", "preprocessing"},
     {"inspection"},
     {"demo"},
 )

@@ -18,6 +18,7 @@ __all__ = [
     "encode_counts",
     "encode_documents",
     "encode_words",
+    "resample",
 ]
 
 
@@ -61,6 +62,7 @@ class EncodedDocuments:
     labels: list[bytes]  # digest of each document; none where the noise is fresh
     kept: list[str]
     inferred: np.ndarray  # float32, (n_inferred, dim)
+    inferred_words: list[str]
     n_unknown: int  # words dropped or kept
     n_tokens: int  # words read
 
@@ -119,6 +121,7 @@ class _Encoder:
             labels=labels,
             kept=list(self.kept),
             inferred=np.array(self.vectors, dtype=np.float32).reshape(-1, dim),
+            inferred_words=list(self.inferred),
             n_unknown=self.n_unknown,
             n_tokens=n_tokens,
         )
@@ -227,6 +230,7 @@ def encode_words(
         labels=labels,
         kept=[],
         inferred=np.empty((0, embedding.dim), dtype=np.float32),
+        inferred_words=[],
         n_unknown=0,
         n_tokens=len(ids),
     )
@@ -236,6 +240,30 @@ def _rows(X: sp.csr_array) -> Iterator[np.ndarray]:
     counts = X.data.astype(np.int64)
     for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
         yield np.repeat(X.indices[start:stop], counts[start:stop]).astype(np.int32)
+
+
+def resample(
+    codes: np.ndarray,
+    lengths: np.ndarray,
+    length: int,
+    n_words: int,
+    generators: list[np.random.Generator],
+) -> np.ndarray:
+    """Each document as `length` draws from its own words (2018, §5.2).
+
+    A document without words draws from the vocabulary of `n_words`, so that it is
+    released with the same number of words as every other one. There is a generator per
+    document, or one for all.
+    """
+    out = np.empty((len(lengths), length), dtype=np.int32)
+    begin = np.cumsum(lengths) - lengths
+    for i, (first, n) in enumerate(zip(begin, lengths, strict=True)):
+        rng = generators[i if len(generators) > 1 else 0]
+        if n:
+            out[i] = codes[first + rng.integers(0, n, length)]
+        else:
+            out[i] = rng.integers(0, n_words, length)
+    return out.ravel()
 
 
 class _LengthRule:

@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms import MahalanobisMechanism
-from skdptext.perturbation._documents import EncodedDocuments
+from skdptext.perturbation._documents import EncodedDocuments, resample
 from skdptext.search import nearest_words
 from skdptext.utils import NoiseStreams, blocks, working_memory_bytes
 
@@ -113,7 +113,9 @@ class Release:
         lengths = np.diff(ends)
         generators = self._open(documents, start, stop)
         if self.sample_length is not None:
-            codes = self._resample(codes, lengths, generators)
+            codes = resample(
+                codes, lengths, self.sample_length, len(self.embedding), generators
+            )
             lengths = np.full(stop - start, self.sample_length)
         noisy = codes.copy()
         where = np.flatnonzero(codes >= 0)
@@ -143,28 +145,6 @@ class Release:
             # and by its copies (clones share its state) other documents other noise.
             labels = [b"%d " % (start + i) + label for i, label in enumerate(labels)]
         return [self.streams.open(label) for label in labels]
-
-    def _resample(
-        self,
-        codes: np.ndarray,
-        lengths: np.ndarray,
-        generators: list[np.random.Generator],
-    ) -> np.ndarray:
-        """Each document as `sample_length` draws from its own words.
-
-        A document without words draws from the vocabulary, so that it is released
-        with the same number of words as every other one.
-        """
-        length = self.sample_length or 0
-        out = np.empty((len(lengths), length), dtype=np.int32)
-        begin = np.cumsum(lengths) - lengths
-        for i, (first, n) in enumerate(zip(begin, lengths, strict=True)):
-            rng = generators[i if len(generators) > 1 else 0]
-            if n:
-                out[i] = codes[first + rng.integers(0, n, length)]
-            else:
-                out[i] = rng.integers(0, len(self.embedding), length)
-        return out.ravel()
 
     def _vectors(self, codes: np.ndarray, inferred: np.ndarray) -> np.ndarray:
         n_words = len(self.embedding)

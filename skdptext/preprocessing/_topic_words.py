@@ -1,0 +1,203 @@
+"""Reducing bags to the words that carry the topic."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.feature_selection import chi2
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.utils import check_bags, check_flag, check_integer, check_option
+
+__all__ = ["TopicWordSelector"]
+
+
+class TopicWordSelector(
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
+    """Keep the words that tell topics apart, and every column in its place.
+
+    Words are ranked by the χ² statistic between their counts and the topics. The
+    columns of all other words are set to zero and not dropped, so that column j is
+    still word j of the embedding, for a perturber or a classifier that follows. The
+    2018 paper proposes it (§2.1): words that do not serve the topic only help to find
+    the author.
+
+    Parameters
+    ----------
+    n_words : int, default=1000
+        Keep at most so many words. Of equal scores, the first columns are kept.
+    fitted_on : {"private", "public"}, default="private"
+        Say ``"public"`` if the documents and topics of `fit` may be known to everybody.
+        Else `fit` warns: the choice of words then tells of the documents that it was
+        made from, and the guarantee of a release does not cover that.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        χ² of each word; NaN for a word that `fit` did not see.
+    pvalues_ : ndarray of shape (n_features,)
+        Their p-values, as far as counts of words can have such.
+    n_selected_ : int
+        Words kept: `n_words`, or all that `fit` saw.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Column names, if `X` in `fit` was a data frame.
+
+    Raises
+    ------
+    InvalidParameterError
+        In `fit`, if a parameter breaks its rule or `X` holds negative counts.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        In `fit`, unless ``fitted_on="public"``.
+
+    See Also
+    --------
+    sklearn.feature_selection.SelectKBest : Drops the columns.
+
+    Notes
+    -----
+    *Privacy.* With words chosen from public text, the reduction is a fixed map of each
+    document, and the guarantee holds between the reduced bags. It makes documents
+    shorter by different amounts: set `document_length` of the perturber that follows.
+
+    References
+    ----------
+    .. [1] N. Fernandes, M. Dras, A. McIver (2018). Author obfuscation using
+       generalised differential privacy.
+
+    Examples
+    --------
+    >>> from skdptext.preprocessing import TopicWordSelector
+    >>> counts = [[3, 0, 1], [2, 0, 1], [0, 3, 1], [0, 2, 1]]  # cat, tea, the
+    >>> selector = TopicWordSelector(n_words=2, fitted_on="public")
+    >>> selector.fit(counts, ["pets", "pets", "food", "food"]).get_support()
+    array([ True,  True, False])
+    >>> selector.transform([[1, 1, 5]]).toarray()
+    array([[1, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_words: int = 1000,
+        fitted_on: Literal["private", "public"] = "private",
+    ) -> None:
+        self.n_words = n_words
+        self.fitted_on = fitted_on
+
+    def fit(self, X: Any, y: Any) -> TopicWordSelector:
+        """Rank the words by what they tell of the topic.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_documents, n_features)
+            Counts of words, of documents that may be known.
+        y : array-like of shape (n_documents,)
+            Their topics.
+
+        Returns
+        -------
+        self : TopicWordSelector
+        """
+        n_words = check_integer("n_words", self.n_words, low=1)
+        check_option("fitted_on", self.fitted_on, ("private", "public"))
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        bags = check_bags(X)
+        if self.fitted_on != "public":
+            warnings.warn(
+                "TopicWordSelector chooses words by the documents given to fit: if "
+                "these are private, the choice tells of them, and no guarantee covers "
+                'it. Fit it on public text, and say fitted_on="public".',
+                PrivacyLeakWarning,
+                stacklevel=2,
+            )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self.scores_, self.pvalues_ = chi2(sp.csr_matrix(bags), y)
+        seen = np.bincount(bags.indices, minlength=bags.shape[1]) > 0
+        self.scores_[~seen] = self.pvalues_[~seen] = np.nan
+        order = np.argsort(-np.nan_to_num(self.scores_, nan=-np.inf), kind="stable")
+        chosen = order[: min(n_words, int(seen.sum()))]
+        self._support = np.zeros(bags.shape[1], dtype=bool)
+        self._support[chosen] = True
+        self.n_selected_ = len(chosen)
+        return self
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Which columns are kept.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Their numbers, and not a mask.
+
+        Returns
+        -------
+        support : ndarray of bool, shape (n_features,), or of int, (n_selected_,)
+        """
+        check_is_fitted(self)
+        check_flag("indices", indices)
+        return np.flatnonzero(self._support) if indices else self._support.copy()
+
+    def transform(self, X: Any) -> sp.csr_matrix:
+        """Set the counts of all other words to zero.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_documents, n_features)
+            Counts of words, or other weights >= 0.
+
+        Returns
+        -------
+        reduced : csr_matrix of shape (n_documents, n_features)
+            Without stored zeros, of the type of `X`.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        dtype = X.dtype
+        bags = check_bags(X)
+        bags.data[~self._support[bags.indices]] = 0
+        bags.eliminate_zeros()
+        return sp.csr_matrix(bags.astype(dtype))
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> TopicWordSelector:
+        """Accept scikit-learn's setting, which changes nothing here.
+
+        Sparse bags are never wrapped in a data frame; the method is there so that
+        ``Pipeline.set_output`` reaches the steps that follow.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+
+        Returns
+        -------
+        self : TopicWordSelector
+        """
+        if transform is not None:
+            check_option("transform", transform, ("default", "pandas", "polars"))
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
