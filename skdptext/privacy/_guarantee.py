@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 from scipy.special import gammainc
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
-from skdptext.transport import transport_cost
-from skdptext.transport._bottleneck import bottleneck_distance
-from skdptext.utils import check_bags, check_flag, check_integer, check_real
+from skdptext.privacy._documents import input_distance
+from skdptext.privacy._wording import as_html, head, in_words, wrapped
+from skdptext.utils import check_flag, check_integer, check_option, check_real
+
+if TYPE_CHECKING:
+    from skdptext.privacy._composition import ComposedGuarantee
 
 __all__ = ["PrivacyGuarantee"]
 
@@ -55,13 +55,17 @@ class PrivacyGuarantee:
     unknown_kept : bool, default=False
         Whether words unknown to the embedding are released in clear (``oov="keep"``).
         Nothing is promised for them, and exponents are for known words only.
+    releases : int >= 1, default=1
+        How many times each document is released so, with fresh noise each time.
 
     Attributes
     ----------
-    epsilon, lam, embedding, n_words, resampled, ordered, unknown_kept
-        As given.
+    epsilon, lam, embedding, n_words, resampled, ordered, unknown_kept, releases
+        As given. `epsilon` is that of one release, relative to `metric`.
     metric : {"mahalanobis", "euclidean"}
         The metric the exponents refer to.
+    metric_lam : float
+        The λ of that metric: `lam`, unless the guarantee was converted.
 
     Raises
     ------
@@ -73,8 +77,11 @@ class PrivacyGuarantee:
     *Not promised*: that lengths stay hidden, unless `n_words` is fixed; anything on
     unknown words that are kept; anything at all if the embedding, its vocabulary or
     its covariance was learned from the documents to be protected. k releases of one
-    document with fresh noise cost k times the exponent. A repeatable release protects
-    as long as its seed is secret.
+    document with fresh noise cost k times the exponent (`compose`). A repeatable
+    release protects as long as its seed is secret.
+
+    Printed, or shown in a notebook, a guarantee says all this in sentences, with
+    exponents on a human scale: to the nearest word, and between two random words.
 
     The 2018 paper states the bag exponent without the factor N, a slip with mass 1/N
     per word; the 2019 statement is the right one.
@@ -94,6 +101,8 @@ class PrivacyGuarantee:
     3.0
     >>> guarantee.exponent(["a", "b"], ["b", "c"])
     6.0
+    >>> guarantee.compose(4).exponent("a", "b")    # four releases
+    12.0
     >>> print(f"{guarantee.utility_probability(delta=1.0):.3f}")
     0.849
     """
@@ -108,6 +117,7 @@ class PrivacyGuarantee:
         resampled: bool = False,
         ordered: bool = False,
         unknown_kept: bool = False,
+        releases: int = 1,
     ) -> None:
         if not isinstance(embedding, WordEmbedding):
             raise InvalidParameterError(
@@ -128,23 +138,54 @@ class PrivacyGuarantee:
             raise InvalidParameterError(
                 "n_words must be given with resampled=True, got None."
             )
-        self.metric = "euclidean" if self.lam == 0 else "mahalanobis"
+        self.releases = check_integer("releases", releases, low=1)
+        self._metric = self._mechanism
 
     # -- the metric ------------------------------------------------------------
 
     @property
+    def metric_lam(self) -> float:
+        """λ of the metric that the exponents refer to."""
+        return self._metric.lam
+
+    @property
+    def metric(self) -> str:
+        """Name of that metric."""
+        return "euclidean" if self.metric_lam == 0 else "mahalanobis"
+
+    @property
     def euclidean_bounds(self) -> tuple[float, float]:
-        """The best constants (a, b) with a‖v‖₂ ≤ ε‖v‖_RM ≤ b‖v‖₂.
+        """The best constants (a, b) with a‖v‖₂ ≤ ε‖v‖_RM ≤ b‖v‖₂, for one release.
 
         They are ε over the square roots of the extreme eigenvalues of
-        M = λΣ + (1−λ)I, which no bound by its trace (2020, Lemma 3) can improve.
+        M = λΣ + (1−λ)I, and each is attained by some v.
         """
         spread = np.sqrt(self._mechanism.eigenvalues)
         epsilon = self._mechanism.epsilon
         return float(epsilon / spread[-1]), float(epsilon / spread[0])
 
-    def euclidean(self) -> PrivacyGuarantee:
+    @property
+    def lemma3_bounds(self) -> tuple[float, float]:
+        """The constants (a, b) of Lemma 3 [2]_, never closer than `euclidean_bounds`.
+
+        They are ε/√(λm + 1 − λ), which takes the trace m of Σ for its largest
+        eigenvalue, and ε/√(λc + 1 − λ), c the smallest one, which is exact.
+        """
+        widest = self._lemma3_widest(self.lam)
+        lower = self._mechanism.epsilon / math.sqrt(widest)
+        return lower, self.euclidean_bounds[1]
+
+    def _lemma3_widest(self, lam: float) -> float:
+        """What the lemma knows of the largest eigenvalue of M."""
+        return lam * self.embedding.dim + 1 - lam
+
+    def euclidean(self, *, by: str = "eigenvalues") -> PrivacyGuarantee:
         """The same promise relative to the Euclidean metric on word vectors.
+
+        Parameters
+        ----------
+        by : {"eigenvalues", "lemma3"}, default="eigenvalues"
+            As in `relative_to`.
 
         Returns
         -------
@@ -152,17 +193,57 @@ class PrivacyGuarantee:
             Its `epsilon` is the upper one of `euclidean_bounds`; its exponents are
             never smaller than those of this one.
         """
-        converted = copy(self)
-        converted.epsilon = self.euclidean_bounds[1]
-        converted.metric = "euclidean"
-        return converted
+        return self.relative_to(0, by=by)
 
-    def _in_metric(self, vectors: np.ndarray) -> np.ndarray:
-        """Points whose Euclidean distance is the distance of the metric."""
-        vectors = np.asarray(vectors, dtype=np.float64)
-        return (
-            vectors if self.metric == "euclidean" else self._mechanism.whiten(vectors)
-        )
+    def relative_to(self, lam: float, *, by: str = "eigenvalues") -> PrivacyGuarantee:
+        """The same promise relative to the metric of another λ.
+
+        The ε of releases with different `lam` can be compared relative to one metric.
+
+        Parameters
+        ----------
+        lam : float in [0, 1]
+            Of the metric; 0 is Euclid's.
+        by : {"eigenvalues", "lemma3"}, default="eigenvalues"
+            "eigenvalues": the smallest ε for which the promise follows, from the
+            eigenvalues of the two matrices M, which share their axes. "lemma3": the
+            larger one that Lemma 3 [2]_ gives, which knows the trace of Σ and its
+            smallest eigenvalue only.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+            With the ε that bounds the exponent in that metric; `lam` stays that of
+            the noise, and `metric_lam` is the new one.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks a rule, or λ = 1 and the covariance is singular.
+
+        Examples
+        --------
+        >>> from skdptext import WordEmbedding
+        >>> from skdptext.privacy import PrivacyGuarantee
+        >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
+        >>> laplace = PrivacyGuarantee(3.0, 0.0, embedding)
+        >>> for by in ("eigenvalues", "lemma3"):
+        ...     print(f"{laplace.relative_to(0.5, by=by).epsilon:.2f}")
+        3.58
+        3.67
+        """
+        check_option("by", by, ("eigenvalues", "lemma3"))
+        noise = self._mechanism
+        converted = copy(self)
+        converted._metric = MahalanobisMechanism(noise.epsilon, lam, noise.spectrum)
+        if converted.metric_lam != noise.lam:  # Lemma 3 is not for a metric and itself
+            squares = noise.eigenvalues / converted._metric.eigenvalues
+            if by == "lemma3":
+                squares = noise.eigenvalues / self._lemma3_widest(converted.metric_lam)
+            converted.epsilon = float(noise.epsilon / math.sqrt(squares.min()))
+        else:
+            converted.epsilon = noise.epsilon
+        return converted
 
     # -- exponents -------------------------------------------------------------
 
@@ -178,118 +259,103 @@ class PrivacyGuarantee:
         Returns
         -------
         exponent : float
-            In nats; infinite for documents that are released with different sizes.
+            In nats, for all `releases` together; infinite for documents that are
+            released with different sizes.
 
         Raises
         ------
         InvalidParameterError
             If a word is unknown, or a document is shorter than `n_words`.
         """
-        if isinstance(x, str) and isinstance(y, str):
-            first, second = self._in_metric(self._words([x, y]))
-            return float(self.epsilon * np.linalg.norm(first - second))
-        first, second = self._document(x), self._document(y)
-        if self.resampled:
-            assert self.n_words is not None
-            distance = self._bottleneck(first, second)
-            return float(self.epsilon * self.n_words * distance)
-        if self.n_words is not None:
-            first, second = self._cut(first), self._cut(second)
-        if len(first) != len(second):
-            return math.inf
-        if not len(first):
-            return 0.0
-        points, first, second = self._number(first, second)
-        if self.ordered:
-            steps = np.linalg.norm(points[first] - points[second], axis=1)
-            return float(self.epsilon * steps.sum())
-        distance = _earth_movers(points, first, second)
-        return float(self.epsilon * len(first) * distance)
-
-    def _words(self, words: list[str]) -> np.ndarray:
-        """Vectors of words; those of unknown ones are made from subwords, if any."""
-        ids = self.embedding.find(words)
-        vectors = self.embedding.vectors[ids]
-        unknown = []
-        for i in np.flatnonzero(ids < 0):
-            vector = self.embedding.infer(words[i])
-            if vector is None:
-                unknown.append(words[i])
-            else:
-                vectors[i] = vector
-        if unknown:
-            raise InvalidParameterError(
-                "words must be known to the embedding (a str is one word, a document "
-                f"a list of them), got {unknown[:5]}."
-            )
-        return vectors
-
-    def _document(self, document: Any) -> np.ndarray:
-        """Vectors of the words of a token list or of a row of counts."""
-        if isinstance(document, str) or not (
-            sp.issparse(document) or isinstance(document, Iterable)
-        ):
-            raise InvalidParameterError(
-                "x and y must be two words, two lists of words or two rows of counts, "
-                f"got {document!r:.80}."
-            )
-        if not sp.issparse(document):
-            document = list(document)
-            if all(isinstance(word, str) for word in document):
-                return self._words(document)
-        row = check_bags(
-            document, n_words=len(self.embedding), counts=True, name="a document"
+        distance = input_distance(
+            self.embedding,
+            self._metric,
+            x,
+            y,
+            n_words=self.n_words,
+            resampled=self.resampled,
+            ordered=self.ordered,
         )
-        if row.shape[0] != 1:
-            raise InvalidParameterError(
-                f"a document must be a single row of counts, got {row.shape[0]} rows."
-            )
-        ids = np.repeat(row.indices, row.data.astype(np.int64))
-        return self.embedding.vectors[ids]
+        # In this order, so that k releases cost k times as much exactly.
+        return self.releases * (self.epsilon * distance)
 
-    def _cut(self, vectors: np.ndarray) -> np.ndarray:
-        if len(vectors) < (self.n_words or 0):
-            raise InvalidParameterError(
-                f"a document must have at least n_words={self.n_words} words, got "
-                f"{len(vectors)}."
-            )
-        return vectors[: self.n_words]
+    def epsilon_for(self, x: Any, y: Any, *, factor: float) -> float:
+        """The ε at which the odds between two inputs change by a factor at most.
 
-    def _number(
-        self, first: np.ndarray, second: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distinct points of two documents, and the number of each word's.
+        Parameters
+        ----------
+        x, y : str, or list of str, or counts of shape (n_words_of_embedding,)
+            Two words, two documents or two bags, as in `exponent`.
+        factor : float > 1
+            The factor e^t allowed, over all `releases`.
 
-        A word of both has one point, so that its distance to itself is exactly 0.
+        Returns
+        -------
+        epsilon : float
+            The largest `epsilon` that the perturber may have; at it, `exponent` is
+            log(factor). Infinite if the two are the same to the mechanism, so that
+            any ε will do; 0 if their sizes tell them apart, so that none will.
+
+        Notes
+        -----
+        *Privacy.* Pairs further apart than this one are promised less. Choose the pair
+        from public text: an ε worked out from private documents tells about them.
+
+        Examples
+        --------
+        >>> from skdptext import WordEmbedding
+        >>> from skdptext.privacy import PrivacyGuarantee
+        >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+        >>> guarantee = PrivacyGuarantee(3.0, 0.0, embedding)
+        >>> x, y = ["a", "a", "b"], ["b", "c", "b"]
+        >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
+        0.999
         """
-        both = np.concatenate([first, second])
-        vectors, numbers = np.unique(both, axis=0, return_inverse=True)
-        numbers = numbers.ravel()
-        return self._in_metric(vectors), numbers[: len(first)], numbers[len(first) :]
+        factor = check_real("factor", factor, low=1, open_low=True)
+        # In the units of this metric, then back to the ε of the noise.
+        exponent = self.exponent(x, y)
+        if exponent == 0:
+            return math.inf
+        if exponent == math.inf:
+            return 0.0
+        return self._mechanism.epsilon * (math.log(factor) / exponent)
 
-    def _bottleneck(self, first: np.ndarray, second: np.ndarray) -> float:
-        """Smallest step length with which one distribution can be moved to the other.
+    # -- several releases ------------------------------------------------------
 
-        A document without words is redrawn from the whole vocabulary.
+    def compose(
+        self, other: int | PrivacyGuarantee | ComposedGuarantee
+    ) -> PrivacyGuarantee | ComposedGuarantee:
+        """What several releases of one document promise together.
+
+        Parameters
+        ----------
+        other : int >= 1, PrivacyGuarantee or ComposedGuarantee
+            An integer k: k releases like this, with fresh noise each. A guarantee:
+            this release and that one, over the same embedding; ε, λ and all the
+            rest may differ.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee or ComposedGuarantee
+            k times the exponents, or the sum of both.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `other` is neither, or over another embedding.
         """
-        if not len(first) and not len(second):
-            return 0.0
-        first = first if len(first) else self.embedding.vectors
-        second = second if len(second) else self.embedding.vectors
-        points, first, second = self._number(first, second)
-        words, n_words = np.unique(first, return_counts=True)
-        others, n_others = np.unique(second, return_counts=True)
-        # Over the common denominator the frequencies are whole numbers.
-        supply, demand = n_words * len(second), n_others * len(first)
-        if np.array_equal(words, others) and np.array_equal(supply, demand):
-            return 0.0
-        cost = cdist(points[words], points[others])
-        return bottleneck_distance(supply, demand, cost)
+        from skdptext.privacy._composition import ComposedGuarantee
+
+        if isinstance(other, PrivacyGuarantee | ComposedGuarantee):
+            return ComposedGuarantee([self, other])
+        together = copy(self)
+        together.releases *= check_integer("other", other, low=1)
+        return together
 
     # -- utility ---------------------------------------------------------------
 
     def utility_probability(self, delta: float) -> float:
-        """Lower bound on Pr[E(bag, noisy bag before rounding) ≤ delta].
+        """Lower bound on Pr[E(bag, noisy bag before rounding) ≤ delta], per release.
 
         Parameters
         ----------
@@ -300,11 +366,11 @@ class PrivacyGuarantee:
         -------
         probability : float
             P(N m, ε N Δ), the regularised lower incomplete gamma function: the N
-            lengths of the noise sum to Gamma(N m, 1/ε) and bound N E from above. For
-            the Euclidean metric at λ > 0 a length grows by up to the largest
-            stretch of the noise, so ε is the lower one of `euclidean_bounds`. With
-            `resampled`, the bag is the redrawn one: what the draw itself moves comes
-            on top.
+            lengths of the noise sum to Gamma(N m, 1/ε) and bound N E from above. In
+            a metric other than that of the noise a length grows by up to the largest
+            stretch between the two, so ε is divided by it (for the Euclidean metric
+            this is the lower one of `euclidean_bounds`). With `resampled`, the bag is
+            the redrawn one: what the draw itself moves comes on top.
 
         Notes
         -----
@@ -316,51 +382,18 @@ class PrivacyGuarantee:
             raise InvalidParameterError(
                 "n_words must be given to know the utility, got None."
             )
-        rate = self._mechanism.epsilon
-        if self.metric == "euclidean":
-            rate = self.euclidean_bounds[0]
+        squares = self._metric.eigenvalues / self._mechanism.eigenvalues
+        rate = self._mechanism.epsilon * math.sqrt(squares.min())
         n = self.n_words
         return float(gammainc(n * self.embedding.dim, rate * n * delta))
 
     # -- in words --------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return (
-            f"PrivacyGuarantee(epsilon={self.epsilon:g}, lam={self.lam:g}, "
-            f"n_words={self.n_words}, metric={self.metric!r})"
-        )
+        return f"{head(self)}\n{wrapped(str(self))}"
 
     def __str__(self) -> str:
-        norm = "‖·‖₂" if self.metric == "euclidean" else "‖·‖_RM"
-        words = (
-            f"Who sees a release tells a word w from any other word w' with odds "
-            f"changed by at most exp({self.epsilon:.4g}·d(w, w')), where d is the "
-            f"distance {norm} of their vectors (λ = {self.lam:g})"
-        )
-        if self.unknown_kept:
-            words = f"Words unknown to the embedding are released in clear. {words}"
-        if self.n_words is None:
-            return (
-                f"{words}; the number of words of each document is released, and "
-                "documents of different length are not protected from being told apart."
-            )
-        kind = (
-            "bottleneck distance W_∞ of their word frequencies"
-            if self.resampled
-            else "mean distance of their words, in order"
-            if self.ordered
-            else "Earth Mover's Distance E of their bags"
-        )
-        return (
-            f"{words}, and a document from any other with odds changed by at most "
-            f"exp({self.epsilon:.4g}·{self.n_words}·D), D the {kind}. All documents "
-            f"are released with {self.n_words} words."
-        )
+        return in_words(self)
 
-
-def _earth_movers(points: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Earth Mover's Distance of two bags of numbered points, each of mass 1."""
-    words, n_words = np.unique(first, return_counts=True)
-    others, n_others = np.unique(second, return_counts=True)
-    masses = n_words / len(first), n_others / len(second)
-    return transport_cost(*masses, cdist(points[words], points[others]))
+    def _repr_html_(self) -> str:
+        return as_html(self)

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.linalg import eigh
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammainc
 
-from skdptext import DPWordPerturber
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.privacy import PrivacyGuarantee
@@ -101,6 +102,21 @@ def test_documents_of_different_size_are_not_protected(small_embedding):
     assert fixed.exponent(["w1"], ["w1", "w2"]) == 0.0
 
 
+def test_one_hot_words_are_equally_far_apart():
+    bags = np.eye(3, dtype=int) * 2
+    perturber = DPWordPerturber(
+        "one-hot", epsilon=5.0, lam=0.4, document_length=2
+    ).fit(bags)  # fmt: skip
+    guarantee = perturber.guarantee()
+    # Σ is the centring matrix times 3/2, and differences lie in its range
+    distance = math.sqrt(2 / (0.4 * 1.5 + 0.6))
+    assert guarantee.exponent("x0", "x2") == pytest.approx(5 * distance)
+    assert guarantee.exponent(bags[0], bags[1]) == pytest.approx(10 * distance)
+    epsilon = guarantee.epsilon_for(bags[0], bags[1], factor=math.e)
+    assert epsilon == pytest.approx(1 / (2 * distance))
+    assert "Euclidean" in str(guarantee.euclidean())
+
+
 def test_documents_as_counts(small_embedding):
     guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
     x, y = np.zeros((2, 200), dtype=int)
@@ -153,6 +169,114 @@ def test_euclidean_guarantee_holds_and_keeps_the_rest(small_embedding):
         assert guarantee.exponent(x, y) <= euclidean.exponent(x, y) * (1 + 1e-9)
     # noise stretched along the long axis: less is promised in Euclid's metric
     assert euclidean.utility_probability(6) < guarantee.utility_probability(6)
+
+
+@pytest.mark.parametrize("lam", [0, 0.3, 0.9])
+@pytest.mark.parametrize("other", [0, 0.3, 1])
+def test_any_metric_to_any_other(small_embedding, lam, other):
+    """The smallest ε for which the promise follows, by a generalised eigenproblem."""
+    guarantee = PrivacyGuarantee(3.0, lam, small_embedding)
+    covariance = small_embedding_covariance(small_embedding)
+    M, N = (t * covariance + (1 - t) * np.eye(8) for t in (lam, other))
+    # the largest of vᵀM⁻¹v over vᵀN⁻¹v
+    ratio = eigh(np.linalg.inv(M), np.linalg.inv(N), eigvals_only=True)[-1]
+    exact = guarantee.relative_to(other)
+    assert exact.epsilon == pytest.approx(3 * math.sqrt(ratio), rel=1e-9)
+    assert (exact.lam, exact.metric_lam) == (lam, other)
+    paper = guarantee.relative_to(other, by="lemma3")
+    assert exact.epsilon <= paper.epsilon * (1 + 1e-12)
+    if lam == other:
+        assert exact.epsilon == paper.epsilon == 3.0
+    else:
+        c = np.linalg.eigvalsh(covariance)[0]
+        expected = math.sqrt((other * 8 + 1 - other) / (lam * c + 1 - lam))
+        assert paper.epsilon == pytest.approx(3 * expected)
+        if other > 0:  # to Euclid's the lemma needs the smallest eigenvalue only
+            assert exact.epsilon < 0.95 * paper.epsilon
+    for x, y in itertools.combinations(small_embedding.words[:12], 2):
+        assert guarantee.exponent(x, y) <= exact.exponent(x, y) * (1 + 1e-9)
+    # back where it came from, nothing is lost
+    assert exact.relative_to(lam).epsilon == 3.0
+
+
+def test_bounds_of_lemma_3(small_embedding):
+    """Hand-made numbers: Σ of this cross is diag(0.4, 1.6)."""
+    cross = WordEmbedding(
+        list("abcd"), [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]]
+    )
+    guarantee = PrivacyGuarantee(1.0, 0.5, cross)
+    assert guarantee.euclidean_bounds == pytest.approx((1.3**-0.5, 0.7**-0.5))
+    assert guarantee.lemma3_bounds == pytest.approx((1.5**-0.5, 0.7**-0.5))
+    for lam in (0, 0.2, 1):
+        guarantee = PrivacyGuarantee(5.0, lam, small_embedding)
+        (a, b), (lower, upper) = guarantee.lemma3_bounds, guarantee.euclidean_bounds
+        assert a <= lower <= upper <= b * (1 + 1e-12)
+        assert (a < lower) == (lam > 0)
+
+
+def test_utility_in_another_metric_is_a_lower_bound(small_embedding):
+    """Laplace noise, lengths measured in the Mahalanobis metric."""
+    noise = MahalanobisMechanism(2.0, 0.0, embedding_spectrum(small_embedding))
+    metric = MahalanobisMechanism(1.0, 0.8, embedding_spectrum(small_embedding))
+    drawn = noise.sample(np.random.default_rng(0), 60_000)
+    distances = np.linalg.norm(metric.whiten(drawn), axis=1).reshape(-1, 3).mean(axis=1)
+    guarantee = PrivacyGuarantee(2.0, 0.0, small_embedding, n_words=3).relative_to(0.8)
+    for delta in (5.0, 8.0, 12.0):
+        bound = guarantee.utility_probability(delta)
+        assert 0 < bound <= (distances <= delta).mean()
+
+
+# -- the ε for a wanted factor ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {},
+        {"ordered": True},
+        {"n_words": 2},
+        {"n_words": 5, "resampled": True},
+        {"releases": 4, "n_words": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("lam", [0, 0.6])
+def test_epsilon_for_is_the_inverse_of_the_exponent(small_embedding, kind, lam):
+    x, y = ["w1", "w2", "w3"], ["w4", "w2", "w9"]
+    for inputs in (("w1", "w2"), (x, y)):
+        for factor in (1.01, 3.0, 1e6):
+            guarantee = PrivacyGuarantee(7.0, lam, small_embedding, **kind)
+            epsilon = guarantee.epsilon_for(*inputs, factor=factor)
+            again = PrivacyGuarantee(epsilon, lam, small_embedding, **kind)
+            assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=1e-12)
+            # a perturber's ε, even if the promise is stated in another metric
+            looser = guarantee.euclidean()
+            epsilon = looser.epsilon_for(*inputs, factor=factor)
+            again = PrivacyGuarantee(epsilon, lam, small_embedding, **kind).euclidean()
+            assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=1e-12)
+
+
+def test_epsilon_for_counts(small_embedding):
+    bags = np.zeros((2, 200), dtype=int)
+    bags[0, [1, 2]], bags[1, [3, 4]] = (2, 1), (1, 2)
+    guarantee = PrivacyGuarantee(7.0, 0.5, small_embedding)
+    tokens = ["w1", "w1", "w2"], ["w3", "w4", "w4"]
+    assert guarantee.epsilon_for(*bags, factor=2.0) == pytest.approx(
+        guarantee.epsilon_for(*tokens, factor=2.0)
+    )
+
+
+def test_epsilon_for_at_the_ends(small_embedding):
+    guarantee = PrivacyGuarantee(7.0, 0.5, small_embedding)
+    # the same to the mechanism: any ε will do; told apart by size: none will
+    assert guarantee.epsilon_for("w1", "w1", factor=2) == math.inf
+    assert guarantee.epsilon_for(["w1", "w2"], ["w2", "w1"], factor=2) == math.inf
+    assert guarantee.epsilon_for(["w1"], ["w1", "w1"], factor=2) == 0.0
+    for factor in (1, 0.5, math.inf, "2", None):
+        with pytest.raises(InvalidParameterError, match="factor must be a finite num"):
+            guarantee.epsilon_for("w1", "w2", factor=factor)
+    with pytest.raises(InvalidParameterError, match="known to the embedding"):
+        guarantee.epsilon_for("w1", "zzz", factor=2)
 
 
 # -- utility ------------------------------------------------------------------------
@@ -219,21 +343,6 @@ def test_perturber_hands_on_what_it_does(small_embedding):
     assert perturber.guarantee(n_words=3).n_words == 3
 
 
-def test_it_says_what_is_promised(small_embedding):
-    plain = PrivacyGuarantee(4.0, 0.0, small_embedding)
-    assert repr(plain) == (
-        "PrivacyGuarantee(epsilon=4, lam=0, n_words=None, metric='euclidean')"
-    )
-    assert "documents of different length are not protected" in str(plain)
-    fixed = PrivacyGuarantee(4.0, 0.5, small_embedding, n_words=20)
-    assert "exp(4·20·D)" in str(fixed)
-    assert "Earth Mover's Distance" in str(fixed)
-    ordered = PrivacyGuarantee(4.0, 0.5, small_embedding, n_words=20, ordered=True)
-    assert "in order" in str(ordered)
-    drawn = PrivacyGuarantee(4.0, 0.5, small_embedding, n_words=20, resampled=True)
-    assert "bottleneck distance" in str(drawn)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -245,6 +354,7 @@ def test_it_says_what_is_promised(small_embedding):
         ({"resampled": "yes"}, "resampled must be True or False"),
         ({"resampled": True}, "n_words must be given with resampled=True"),
         ({"ordered": None}, "ordered must be True or False"),
+        ({"releases": 0}, "releases must be an integer >= 1, got 0"),
     ],
 )
 def test_bad_parameters(small_embedding, change, message):
@@ -272,6 +382,12 @@ def test_bad_documents(small_embedding, x, y, message):
 
 def test_other_refusals(small_embedding):
     guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
+    with pytest.raises(InvalidParameterError, match="by must be one of"):
+        guarantee.euclidean(by="trace")
+    with pytest.raises(InvalidParameterError, match="lam must be"):
+        guarantee.relative_to(1.5)
+    with pytest.raises(InvalidParameterError, match="singular"):
+        PrivacyGuarantee(1.0, 0.5, small_embedding.restrict(5)).relative_to(1)
     with pytest.raises(InvalidParameterError, match="n_words must be given"):
         guarantee.utility_probability(1.0)
     fixed = PrivacyGuarantee(1.0, 0.5, small_embedding, n_words=3)

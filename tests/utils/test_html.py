@@ -69,6 +69,8 @@ def test_text_cannot_leave_its_place():
 
 def test_nothing_is_escaped_twice():
     assert "&amp;lt;" not in page("a < b", paragraph("a < b"), table([], [["<"]]))
+    inner = table(["x"], [[bullets(["a < b"])]])
+    assert read(inner).texts == ["x", "a < b"]
 
 
 def test_table():

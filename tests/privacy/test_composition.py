@@ -1,0 +1,144 @@
+"""Several releases: what they cost together, and that no adversary gets more."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from skdptext import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.privacy import (
+    ComposedGuarantee,
+    PrivacyGuarantee,
+    audit_word_privacy,
+)
+from tests.mistakes import LINE, Perturber
+
+X, Y = ["w1", "w2", "w3"], ["w4", "w2", "w9"]
+
+
+@pytest.fixture
+def parts(small_embedding):
+    return [
+        PrivacyGuarantee(2.0, 0.0, small_embedding, n_words=3),
+        PrivacyGuarantee(5.0, 0.7, small_embedding, n_words=2, ordered=True),
+        PrivacyGuarantee(1.0, 0.7, small_embedding, n_words=4, resampled=True),
+    ]
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_k_releases_cost_k_times_as_much(parts, k):
+    for part in parts:
+        together = part.compose(k)
+        assert together.releases == k
+        assert together.epsilon == part.epsilon
+        for inputs in (("w1", "w2"), (X, Y)):
+            assert together.exponent(*inputs) == k * part.exponent(*inputs)
+            # the ε that each of them may have
+            assert together.epsilon_for(*inputs, factor=9.0) == pytest.approx(
+                part.epsilon_for(*inputs, factor=9.0) / k
+            )
+        assert together.compose(2).releases == 2 * k
+        assert part.releases == 1
+
+
+def test_different_releases_add_up(parts):
+    composed = ComposedGuarantee(parts)
+    for inputs in (("w1", "w2"), (X, Y)):
+        expected = sum(part.exponent(*inputs) for part in parts)
+        assert composed.exponent(*inputs) == pytest.approx(expected)
+    assert composed.exponent(X, X[::-1]) > 0  # the ordered release
+    assert composed.epsilon is None  # two metrics
+    assert composed.releases == 3
+
+
+def test_in_any_order_and_nesting(parts):
+    a, b, c = parts
+    whole = ComposedGuarantee(parts)
+    for other in (
+        a.compose(b).compose(c),
+        a.compose(b.compose(c)),
+        ComposedGuarantee([ComposedGuarantee([a]), ComposedGuarantee([b, c])]),
+    ):
+        assert other.parts == whole.parts
+    twice = whole.compose(2)
+    assert twice.releases == 6
+    assert twice.exponent(X, Y) == pytest.approx(2 * whole.exponent(X, Y))
+    assert a.compose(3).compose(b).releases == 4
+
+
+def test_one_metric_for_all(parts):
+    composed = ComposedGuarantee(parts)
+    for by in ("eigenvalues", "lemma3"):
+        euclidean = composed.euclidean(by=by)
+        each = [part.euclidean(by=by).epsilon for part in parts]
+        assert euclidean.epsilon == pytest.approx(sum(each))
+        length = np.linalg.norm(
+            parts[0].embedding["w1"].astype(float) - parts[0].embedding["w2"]
+        )
+        exponent = euclidean.exponent("w1", "w2")
+        assert exponent == pytest.approx(sum(each) * length)
+        assert exponent >= composed.exponent("w1", "w2")
+    relative = composed.relative_to(0.7)
+    expected = parts[0].relative_to(0.7).epsilon + 6
+    assert relative.epsilon == pytest.approx(expected)
+
+
+def test_infinite_if_any_release_shows_the_size(small_embedding):
+    hidden = PrivacyGuarantee(2.0, 0.5, small_embedding, n_words=1)
+    shown = PrivacyGuarantee(2.0, 0.5, small_embedding)
+    assert hidden.exponent(["w1"], ["w1", "w2"]) == 0
+    assert hidden.compose(shown).exponent(["w1"], ["w1", "w2"]) == math.inf
+
+
+class Several(Perturber):
+    """Releases a word several times; an output is all its noisy words together."""
+
+    def __init__(self, *perturbers, claim):
+        self.perturbers = perturbers
+        self.guarantee = lambda: claim
+
+    def perturb_words(self, words, n_draws=1):
+        draws = [p.perturb_words(words, n_draws) for p in self.perturbers]
+        joined = ["+".join(outs) for outs in zip(*map(np.ravel, draws), strict=True)]
+        return np.array(joined, dtype=object).reshape(len(words), n_draws)
+
+
+def test_joint_releases_keep_the_sum_and_break_less():
+    """By the audit: the sum is attained, and the cost of one release is too little."""
+    perturbers = [Perturber(LINE, e, 0.0, seed=s) for s, e in enumerate((1.0, 2.0))]
+    first, second = (p.guarantee() for p in perturbers)
+    right = Several(*perturbers, claim=first.compose(second))
+    audit = audit_word_privacy(
+        right, [("b", "c")], n_draws=50_000, confidence=1 - 1e-6, random_state=0
+    )
+    assert audit.claimed[0] == 1.5
+    assert not audit.violated.any()
+    assert audit.lower_bound[0] > 1.2
+    wrong = Several(*perturbers, claim=second)
+    assert audit_word_privacy(
+        wrong, [("b", "c")], n_draws=50_000, random_state=0
+    ).violated.all()
+
+
+def test_refusals(parts, small_embedding):
+    other = WordEmbedding(["w1", "w2"], [[0.0], [1.0]])
+    foreign = PrivacyGuarantee(1.0, 0.0, other)
+    with pytest.raises(InvalidParameterError, match="over the same embedding"):
+        parts[0].compose(foreign)
+    copied = WordEmbedding(small_embedding.words, small_embedding.vectors.copy())
+    same = PrivacyGuarantee(1.0, 0.0, copied)
+    assert parts[0].compose(same).releases == 2  # equal tables are one
+    with pytest.raises(InvalidParameterError, match=r"at least, got \[\]"):
+        ComposedGuarantee([])
+    for wrong in (None, [1], [parts[0], "x"]):
+        with pytest.raises(InvalidParameterError, match="parts must be an iterable"):
+            ComposedGuarantee(wrong)
+    for composable in (parts[0], ComposedGuarantee(parts)):
+        for wrong in (0, -1, 1.5, True, "2", None):
+            with pytest.raises(InvalidParameterError, match="other must be an integer"):
+                composable.compose(wrong)
+    with pytest.raises(InvalidParameterError, match="at least n_words=3 words"):
+        ComposedGuarantee(parts).exponent(["w1"], ["w2"])

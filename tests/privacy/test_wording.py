@@ -1,0 +1,193 @@
+"""Guarantees in sentences: each says what holds, and the numbers are right."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+
+import numpy as np
+import pytest
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.privacy import ComposedGuarantee, PrivacyGuarantee, _wording
+from skdptext.privacy._wording import typical_distances
+
+
+def one_line(guarantee):
+    return " ".join(repr(guarantee).split())
+
+
+def seen(guarantee):
+    """What a notebook shows, without the tags."""
+    view = re.sub(r"<style>.*?</style>", "", guarantee._repr_html_(), flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", view))
+
+
+def test_repr_begins_with_the_parameters(small_embedding):
+    plain = PrivacyGuarantee(4.0, 0.0, small_embedding)
+    assert repr(plain).splitlines()[0] == (
+        "PrivacyGuarantee(epsilon=4, lam=0, n_words=None, metric='euclidean')"
+    )
+    assert repr(plain.compose(3)).splitlines()[0].endswith("releases=3)")
+    assert max(map(len, repr(plain).splitlines())) <= 88
+
+
+@pytest.mark.parametrize("say", [one_line, str, seen])
+def test_each_kind_says_what_it_promises(small_embedding, say):
+    def words(lam=0.5, convert=None, **params):
+        guarantee = PrivacyGuarantee(4.0, lam, small_embedding, **params)
+        return say(guarantee if convert is None else guarantee.relative_to(convert))
+
+    plain = words(0.0)
+    for part in (
+        "anyone who sees the release",  # to whom
+        "Euclidean distance ‖φ(w) − φ(w')‖₂",  # relative to which metric
+        "exp(4·d(w, w'))",  # what
+        "exp(4·n·D)",
+        "Not promised:",
+        "documents of different length are not protected",
+        "Unknown words: those not in the embedding are left out",
+        "its covariance, ε or λ was learned",
+        "More releases of the same document",
+    ):
+        assert part in plain
+    assert "‖·‖_RM" not in plain
+    fixed = words(n_words=20)
+    assert "exp(4·20·D)" in fixed
+    assert "Earth Mover's Distance" in fixed
+    assert "with λ = 0.5" in fixed
+    assert "released with 20 words each" in fixed
+    assert "not protected from being told apart" not in fixed
+    assert "in order" in words(n_words=20, ordered=True)
+    drawn = words(n_words=20, resampled=True)
+    assert "bottleneck distance W_∞" in drawn
+    assert "20 times its own exponent" in drawn
+    assert "released in clear" in words(unknown_kept=True)
+    assert "released in clear" not in plain
+    several = words(releases=3)
+    assert "all 3 releases of a document" in several
+    assert "exp(3·4·d(w, w'))" in several
+    assert "More than 3 releases" in several
+    converted = words(convert=0)
+    assert "the noise has ε = 4 and λ = 0.5" in converted
+    assert "Euclidean distance" in converted
+    assert "converted" not in fixed
+
+
+def brute_scale(embedding, lam):
+    """Median distances over all words, by a linear solve."""
+    covariance = np.cov(embedding.vectors.T.astype(float))
+    covariance *= embedding.dim / np.trace(covariance)
+    M = lam * covariance + (1 - lam) * np.eye(embedding.dim)
+    gaps = embedding.vectors[:, None].astype(float) - embedding.vectors
+    apart = np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps @ np.linalg.inv(M)))
+    near = apart + np.diag(np.full(len(apart), np.inf))
+    return np.median(near.min(axis=1)), np.median(apart[apart > 0])
+
+
+@pytest.mark.parametrize("lam", [0, 0.6])
+def test_human_scale(small_embedding, lam):
+    nearest, random = brute_scale(small_embedding, lam)
+    guarantee = PrivacyGuarantee(3.0, lam, small_embedding, n_words=5, releases=2)
+    scale = typical_distances(small_embedding, guarantee._metric)
+    assert scale.nearest == pytest.approx(nearest, rel=1e-6)
+    assert scale.random == pytest.approx(random, rel=0.1)  # of 200 of the pairs
+    text = str(guarantee)
+    assert f"nearest neighbour the exponent is {6 * nearest:.3g}" in text
+    shown = seen(guarantee)
+    for number in (f"{nearest:.4g}", f"{6 * nearest:.4g}", f"{30 * nearest:.4g}"):
+        assert number in shown
+    assert "all 5 words become neighbours" in shown
+
+
+def test_human_scale_of_a_table_with_a_far_mean():
+    """float32 would find no neighbours so far from the origin."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(100, 3)) + 1000
+    table = WordEmbedding([f"w{i}" for i in range(100)], vectors)
+    guarantee = PrivacyGuarantee(1.0, 0.3, table)
+    scale = typical_distances(table, guarantee._metric)
+    assert scale.nearest == pytest.approx(brute_scale(table, 0.3)[0], rel=1e-4)
+
+
+def test_human_scale_of_a_large_table_is_that_of_its_first_words(
+    small_embedding, monkeypatch
+):
+    monkeypatch.setattr(_wording, "_AMONG", 50)
+    monkeypatch.setattr(_wording, "_scales", type(_wording._scales)())
+    monkeypatch.setattr(_wording, "_MAX_SCALES", 2)
+    for lam in (0, 0.1, 0.2):
+        metric = PrivacyGuarantee(1.0, lam, small_embedding)._metric
+        scale = typical_distances(small_embedding, metric)
+    assert scale.nearest == pytest.approx(
+        np.median(
+            [
+                min(
+                    np.linalg.norm(row - other)
+                    for j, other in enumerate(white)
+                    if j != i
+                )
+                for white in [metric.whiten(small_embedding.vectors[:50])]
+                for i, row in enumerate(white)
+            ]
+        ),
+        rel=1e-6,
+    )
+    assert len(_wording._scales) == 2
+
+
+@pytest.mark.parametrize(
+    ("exponent", "shown"),
+    [
+        (0.0, "1"),
+        (1.0, "2.72"),
+        (math.log(999), "999"),
+        (math.log(1.26e4), "1.3·10⁴"),
+        (math.log(9.99e5), "1.0·10⁶"),
+        (5000.0, "3.0·10²¹⁷¹"),  # beyond any float
+    ],
+)
+def test_odds(exponent, shown):
+    assert _wording._odds(exponent) == shown
+
+
+def test_documents_that_are_redrawn_cost_their_whole_length(small_embedding):
+    guarantee = PrivacyGuarantee(3.0, 0.0, small_embedding, n_words=9, resampled=True)
+    nearest = brute_scale(small_embedding, 0)[0]
+    assert f"{27 * nearest:.4g}" in seen(guarantee)
+    assert "some words become neighbours" in seen(guarantee)
+
+
+def test_one_hot_is_shown():
+    perturber = DPWordPerturber("one-hot", epsilon=2.0, lam=0.0, document_length=1)
+    guarantee = perturber.fit(np.eye(4, dtype=int)).guarantee()
+    # the nearest word is as far as any
+    assert "2.83 (odds change by a factor of 16.9 at most)" in str(guarantee)
+    assert "2.83 (16.9)" in str(guarantee)
+
+
+def test_composed(small_embedding):
+    a = PrivacyGuarantee(2.0, 0.0, small_embedding, n_words=3, releases=2)
+    b = PrivacyGuarantee(5.0, 0.7, small_embedding, unknown_kept=True)
+    both = ComposedGuarantee([a, b])
+    for say in (one_line, str, seen):
+        text = say(both)
+        for part in (
+            "all 3 releases of a document",
+            "sum of the exponents of the parts",
+            "released with 3 words each",
+            "documents of different length are not protected",
+            "released in clear",
+            "More than 3 releases",
+        ):
+            assert part in text
+        assert text.count("must be public") == 1
+        assert "All share one metric" not in text
+    one = both.euclidean()
+    assert f"between words t is {one.epsilon:.4g}·d(w, w')" in str(one)
+    assert "the Euclidean distance" in str(one)
+    assert "Mahalanobis (λ = 0.7) distance" in str(both.relative_to(0.7))
+    assert "PrivacyGuarantee(epsilon=5, lam=0.7" in repr(both)
+    for cell in ("Euclidean", "Mahalanobis (λ = 0.7)"):
+        assert cell in seen(both)
