@@ -12,6 +12,9 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE))
+
+import bench_page  # noqa: E402
 
 import skdptext  # noqa: E402
 
@@ -77,7 +80,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc", "sourcelink"],
 }
-html_sidebars = {"install": [], "changelog": []}
+html_sidebars = {"install": [], "benchmarks": [], "changelog": []}
 html_copy_source = True
 
 
@@ -130,4 +133,5 @@ def _visit_math(translator, node):
 def setup(app):
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("builder-inited", _write_changelog)
+    app.connect("builder-inited", bench_page.write)
     app.connect("autodoc-skip-member", _own_members_only)

@@ -1,0 +1,230 @@
+"""How the cost of `DPWordPerturber.transform` grows, and the law it should follow.
+
+One command, about two minutes::
+
+    python benchmarks/bench_growth.py [--repeats 3]
+
+Synthetic tables, ε = 10, λ = 0.5, token lists, one BLAS thread; tokens to bags, search
+included, fit not. Four quantities grow, each alone: the vocabulary V, the dimension m,
+the number of documents, and their length (with the number of words in all fixed, and
+with the number of documents fixed). Each law is a fixed part plus a part in proportion,
+fitted by least squares on relative errors. Recorded are, per quantity, both parts, the
+largest deviation of a measured time from the law, and the slope in log-log over all
+values and over their larger half, where the fixed part fades. Beside V and m stands the
+bare float32 product of the same shapes, 512 rows at a time, which is the floor. Times
+are medians of repeats; each repeat goes over all values, so that drift hits all alike.
+"""
+
+from __future__ import annotations
+
+import os
+
+for name in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+
+import argparse  # noqa: E402
+import statistics  # noqa: E402
+import time  # noqa: E402
+import warnings  # noqa: E402
+from collections.abc import Callable, Iterator  # noqa: E402
+from dataclasses import dataclass  # noqa: E402
+
+import numpy as np  # noqa: E402
+from results import record  # noqa: E402
+from scipy.optimize import nnls  # noqa: E402
+
+from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
+from skdptext.exceptions import PrivacyLeakWarning  # noqa: E402
+
+V, M = 10_000, 100  # where neither grows
+
+
+@dataclass
+class Case:
+    """One value of what grows, and what is timed there."""
+
+    value: int
+    n_words: int
+    run: Callable[[], object]
+    product: Callable[[], object] | None = None
+
+
+@dataclass
+class Sweep:
+    """One quantity that grows. The law: a time is a + b·value, per word or in all."""
+
+    name: str
+    quantity: str
+    per_word: bool
+    grows: bool
+    cases: Callable[[], Iterator[Case]]
+
+
+def fitted(n_words: int, dim: int) -> DPWordPerturber:
+    rng = np.random.default_rng([n_words, dim])
+    vectors = rng.normal(size=(n_words, dim)).astype(np.float32) / 8
+    table = WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+    return DPWordPerturber(table, epsilon=10.0, lam=0.5).fit([])
+
+
+def documents(perturber: DPWordPerturber, number: int, length: int) -> list[list[str]]:
+    words = perturber.embedding_.word_array
+    ids = np.random.default_rng(0).integers(0, len(words), (number, length))
+    return words[ids].tolist()
+
+
+def table_case(value: int, n_words: int, dim: int) -> Case:
+    """4,096 words in documents of 64 under a table, and the bare product there."""
+    perturber = fitted(n_words, dim)
+    asked = documents(perturber, 64, 64)
+    vectors = perturber.embedding_.vectors
+    rows = vectors[np.random.default_rng(0).integers(0, n_words, 4096)]
+
+    def product() -> None:
+        for start in range(0, len(rows), 512):
+            rows[start : start + 512] @ vectors.T
+
+    return Case(value, 4096, lambda: perturber.transform(asked), product)
+
+
+def by_vocabulary() -> Iterator[Case]:
+    for n_words in (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000):
+        yield table_case(n_words, n_words, 300)
+
+
+def by_dimension() -> Iterator[Case]:
+    for dim in (25, 50, 100, 200, 300, 400, 600):
+        yield table_case(dim, 30_000, dim)
+
+
+def text_cases(shapes: list[tuple[int, int, int]]) -> Iterator[Case]:
+    perturber = fitted(V, M)
+    for value, number, length in shapes:
+        asked = documents(perturber, number, length)
+        yield Case(value, number * length, lambda d=asked: perturber.transform(d))
+
+
+def by_documents() -> Iterator[Case]:
+    return text_cases([(n, n, 20) for n in (10, 30, 100, 300, 1_000, 3_000, 10_000)])
+
+
+def by_length_of_fixed_total() -> Iterator[Case]:
+    lengths = (1, 4, 16, 64, 256, 1_024, 4_096, 16_384)
+    return text_cases([(n, 16_384 // n, n) for n in lengths])
+
+
+def by_length_of_fixed_number() -> Iterator[Case]:
+    return text_cases([(n, 256, n) for n in (1, 4, 16, 64, 256, 1_024)])
+
+
+SWEEPS = (
+    Sweep("vocabulary", "V, words in the vocabulary", True, True, by_vocabulary),
+    Sweep("dimension", "m, dimension", True, True, by_dimension),
+    Sweep("documents", "documents of 20 words", False, True, by_documents),
+    Sweep(
+        "length, 16,384 words in all",
+        "words per document",
+        True,
+        False,
+        by_length_of_fixed_total,
+    ),
+    Sweep(
+        "length, 256 documents",
+        "words per document",
+        False,
+        True,
+        by_length_of_fixed_number,
+    ),
+)
+
+
+def seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def measure(sweep: Sweep, repeats: int) -> list[dict[str, object]]:
+    cases = list(sweep.cases())
+    ours: list[list[float]] = [[] for _ in cases]
+    bare: list[list[float]] = [[] for _ in cases]
+    for repeat in range(-1, repeats):
+        for i, case in enumerate(cases):
+            if repeat < 0:  # warms up, on the small end alone
+                if i < 3:
+                    case.run()
+                continue
+            ours[i].append(seconds(case.run))
+            if case.product is not None:
+                bare[i].append(seconds(case.product))
+    rows: list[dict[str, object]] = []
+    for case, spent, floor in zip(cases, ours, bare, strict=True):
+        total = statistics.median(spent)
+        row = {"what grows": sweep.name, "value": case.value, "words": case.n_words}
+        row |= {"seconds": total, "µs per word": 1e6 * total / case.n_words}
+        if floor:
+            row["product, µs per word"] = 1e6 * statistics.median(floor) / case.n_words
+        rows.append(row)
+    return rows
+
+
+def law(sweep: Sweep, rows: list[dict]) -> dict[str, object]:
+    """Fixed and proportional part, deviation, slopes."""
+    x = np.array([row["value"] for row in rows], dtype=float)
+    key = "µs per word" if sweep.per_word else "seconds"
+    t = np.array([row[key] for row in rows], dtype=float)
+    design = np.column_stack([np.ones_like(x), x if sweep.grows else np.zeros_like(x)])
+    (fixed, rate), _ = nnls(design / t[:, None], np.ones_like(t))
+    off = np.abs((fixed + rate * x) / t - 1).max()
+    half = len(x) // 2
+    return {
+        "what grows": sweep.name,
+        "from": int(x[0]),
+        "to": int(x[-1]),
+        "unit of time": key,
+        "law": "fixed + rate × value" if sweep.grows else "fixed",
+        "fixed": float(fixed),
+        "rate": float(rate) if sweep.grows else None,
+        "largest deviation": float(off),
+        "slope": slope(x, t),
+        "slope, larger half": slope(x[half:], t[half:]),
+        "slope of the law": 1 if sweep.grows else 0,
+    }
+
+
+def slope(x: np.ndarray, t: np.ndarray) -> float:
+    return float(np.polyfit(np.log(x), np.log(t), 1)[0])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    repeats = parser.parse_args().repeats
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    points: list[dict[str, object]] = []
+    laws = []
+    for sweep in SWEEPS:
+        print(f"{sweep.name} ...", flush=True)
+        rows = measure(sweep, repeats)
+        points += rows
+        laws.append(law(sweep, rows))
+    shapes = (
+        f"Synthetic tables, ε = 10, λ = 0.5, one thread, medians of {repeats} repeats. "
+        "V grows at m = 300, m at V = 30,000, the documents at V = "
+        f"{V:,} and m = {M}."
+    )
+    record("growth_points", points, title="Growth of the cost: times", note=shapes)
+    record(
+        "growth",
+        laws,
+        title="Growth of the cost: laws",
+        note=(
+            f"{shapes} Fixed part and rate are fitted by least squares on relative "
+            "errors; the deviation is the largest, relative to the measured time. "
+            "Slopes are of straight lines in log-log."
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()

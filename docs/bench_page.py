@@ -1,0 +1,198 @@
+"""The benchmarks' committed JSON as reStructuredText and figures, made at build time.
+
+``benchmarks.rst`` includes ``_benchmarks/tables.txt``, and the guide's page on cost
+``_benchmarks/growth.txt``. Both are always written; where nothing is recorded they say
+so, for a checkout without results must still build.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "benchmarks"))
+
+from results import RESULTS, cell, columns, load  # noqa: E402
+
+FOLDER = HERE / "_benchmarks"
+# Shown as figures, in the guide; their tables would only be long.
+FIGURES = ("growth_points",)
+# Okabe and Ito's blue, vermilion and grey: apart for every eye, and in grey.
+BLUE, RED, GREY = "#0072b2", "#d55e00", "#666666"
+
+
+def write(app: object = None) -> None:
+    """Write what the pages include; for Sphinx's ``builder-inited``."""
+    FOLDER.mkdir(exist_ok=True)
+    found = load(RESULTS)
+    _write(FOLDER / "tables.txt", tables(found))
+    _write(FOLDER / "growth.txt", growth({r["name"]: r for r in found}))
+
+
+def _write(path: Path, text: str) -> None:
+    """An untouched file need not be built again."""
+    if not path.exists() or path.read_text("utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def _escape(text: str) -> str:
+    """Plain text, whatever it holds."""
+    return re.sub(r"([\\*`|_])", r"\\\1", text)
+
+
+def tables(found: list[dict]) -> str:
+    """All tables, each with its note and origin; first the machines."""
+    shown = [result for result in found if result["name"] not in FIGURES]
+    if not shown:
+        return "No figures are recorded in this checkout.\n"
+    machines = list(dict.fromkeys(_machine(result) for result in shown))
+    lines = ["Machines and versions", "-" * 21, ""]
+    for number, text in enumerate(machines, 1):
+        lines += [f"{number}. {_escape(text)}"]
+    lines.append("")
+    for result in shown:
+        title = _escape(result["title"])
+        lines += [title, "-" * len(title), ""]
+        lines += _table(result["rows"])
+        for paragraph in filter(None, result["note"].split("\n\n")):
+            lines += [_escape(" ".join(paragraph.split())), ""]
+        which = machines.index(_machine(result)) + 1
+        lines += [
+            f"*{result['date']}, commit {_escape(result['commit'])}, machine {which}:* "
+            f"``{result['command']}``",
+            "",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _table(rows: list[dict]) -> list[str]:
+    header = columns(rows)
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for line in [header, *([cell(row.get(key)) for key in header] for row in rows)]:
+        for i, text in enumerate(line):
+            lines.append(f"   {'  -' if i else '* -'} {_escape(text)}".rstrip())
+    return [*lines, ""]
+
+
+def _machine(result: dict) -> str:
+    machine = result["machine"]
+    parts = [f"{machine['cpu']}, {machine['cores']} cores"]
+    if machine.get("features"):
+        parts.append(", ".join(machine["features"]))
+    if "memory_gib" in machine:
+        parts.append(f"{machine['memory_gib']} GiB")
+    if "gpu" in machine:
+        parts.append(machine["gpu"])
+    versions = ", ".join(f"{k} {v}" for k, v in result["versions"].items())
+    return f"{'; '.join(parts)}; {machine.get('system', '')}. {versions}."
+
+
+# -- how the cost grows ----------------------------------------------------------
+
+# File, law in words, the sweeps drawn, axis, whether a time is per word.
+GROWTH = (
+    ("vocabulary", "linear in the size V of the vocabulary",
+     ("vocabulary",), "V, words in the vocabulary"),
+    ("dimension", "linear in the dimension m", ("dimension",), "m, dimension"),
+    ("documents", "linear in the number of documents",
+     ("documents",), "documents of 20 words"),
+    ("length", "constant per word, whatever the length of a document",
+     ("length, 16,384 words in all", "length, 256 documents"), "words per document"),
+)  # fmt: skip
+
+
+def growth(results: dict[str, dict]) -> str:
+    """The figures with captions, drawn from the recorded times."""
+    if not {"growth", "growth_points"} <= set(results):
+        return "The times are not recorded in this checkout.\n"
+    points, laws = results["growth_points"], results["growth"]
+    fits = {row["what grows"]: row for row in laws["rows"]}
+    lines = []
+    for name, words, sweeps, label in GROWTH:
+        _draw(FOLDER / f"growth_{name}.png", sweeps, label, points["rows"], fits)
+        lines += [
+            f".. figure:: /_benchmarks/growth_{name}.png",
+            "   :width: 480",
+            f"   :alt: Measured time against {label}, beside the law.",
+            "",
+            f"   The law: {_escape(words)}. {_caption(sweeps, fits)}",
+            "",
+        ]
+    lines += [_escape(points["note"]), ""]
+    lines += [f"*{points['date']}; {_escape(_machine(points))}*", ""]
+    return "\n".join(lines)
+
+
+def _caption(sweeps: tuple[str, ...], fits: dict[str, dict]) -> str:
+    out = []
+    for sweep in sweeps:
+        fit = fits[sweep]
+        named = f"{sweep.split(', ', 1)[1]}: " if len(sweeps) > 1 else ""
+        what = (
+            "a fixed part and one in proportion describe"
+            if fit["rate"]
+            else "a constant describes"
+        )
+        off = 100 * fit["largest deviation"]
+        text = (
+            f"{named}{what} every measured time to within {off:.0f} %; the slope in "
+            f"log-log is {fit['slope, larger half']:.2f} over the larger half of the "
+            f"values (law: {fit['slope of the law']})."
+        )
+        out.append(text[:1].upper() + text[1:])
+    return _escape(" ".join(out))
+
+
+def _draw(path, sweeps, label, rows, fits) -> None:
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    plain = FuncFormatter(lambda value, _: f"{value:,g}")
+    figure = Figure(figsize=(5.2, 3.6), layout="constrained")
+    axes = figure.subplots()
+    constant = len(sweeps) > 1
+    in_all = fits[sweeps[0]]["unit of time"] == "seconds" and not constant
+    ticks: set[int] = set()
+    for sweep, colour, marker in zip(sweeps, (BLUE, RED), "os", strict=False):
+        mine = [row for row in rows if row["what grows"] == sweep]
+        x = [row["value"] for row in mine]
+        ticks.update(x)
+        key = "seconds" if in_all else "µs per word"
+        named = sweep.split(", ", 1)[1] if constant else "transform, measured"
+        line = "its law, fixed part and rate" if fits[sweep]["rate"] else "its law"
+        y = [row[key] for row in mine]
+        axes.plot(x, y, marker, color=colour, label=named, zorder=3)
+        dense, law = _law(fits[sweep], mine, in_all)
+        axes.plot(dense, law, color=colour, lw=1.2, label=line)
+        floor = [row.get("product, µs per word") for row in mine]
+        if all(floor):
+            axes.plot(x, floor, "x--", color=GREY, lw=0.8, label="bare float32 product")
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(sorted(ticks), labels=[f"{tick:,}" for tick in sorted(ticks)])
+    axes.tick_params(labelsize="small")
+    if constant:
+        axes.set_ylim(0, 1.7 * max(axes.get_ylim()))  # from 0, so that flat looks flat
+    else:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(plain)
+    axes.set_xlabel(label)
+    axes.set_ylabel("seconds in all" if in_all else "µs per word")
+    axes.grid(which="major", lw=0.4, color="#cccccc")
+    axes.legend(frameon=False, fontsize="small")
+    figure.savefig(path, dpi=150, metadata={"Software": None})
+
+
+def _law(fit: dict, rows: list[dict], in_all: bool) -> tuple[list[float], list[float]]:
+    """The law as a smooth line, in the unit that is drawn."""
+    first, last = rows[0]["value"], rows[-1]["value"]
+    dense = [first * (last / first) ** (i / 100) for i in range(101)]
+    law = [fit["fixed"] + (fit["rate"] or 0.0) * value for value in dense]
+    if fit["unit of time"] == "seconds" and not in_all:
+        each = rows[0]["words"] / first  # documents, of which each has `value` words
+        law = [1e6 * t / (each * value) for t, value in zip(law, dense, strict=True)]
+    return dense, law
