@@ -1,0 +1,228 @@
+"""What each adversary makes of one release."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from corpora import FANDOMS, PAIR, Problem, fan_fiction
+from grid import Cell, Store, as_marks
+from real_data import DATA
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext.attacks import KoppelAuthorClassifier, WordReconstructionAttack
+from skdptext.metrics import words_unchanged
+from skdptext.preprocessing import DocumentPreparer
+
+N_TEST_WORDS = 2000  # of the reconstruction
+N_DRAWS = 30  # per word of the table, of its simulation
+SMOOTHING = (0.001, 0.01, 0.1, 1.0, 10.0)
+
+
+@cache
+def load_problem(name: str) -> Problem:
+    path = DATA / "pan19_fanfiction_en.jsonl.gz"
+    if name == "18 authors":
+        return fan_fiction(path, name, PAIR).first_snippets(name)
+    return fan_fiction(path, name, FANDOMS)
+
+
+@cache
+def load_embedding(name: str) -> WordEmbedding:
+    return WordEmbedding.load(DATA / f"{name}.npz")
+
+
+class Scene:
+    """A problem under one table: everything in clear, cut to the common length."""
+
+    def __init__(self, problem: str, table: str, oov: str = "drop") -> None:
+        self.problem = load_problem(problem)
+        self.embedding = load_embedding(table)
+        self.oov = oov
+        output = "bow" if oov == "drop" else "text"
+        preparer = DocumentPreparer(self.embedding, oov=oov, output=output)
+        lengths = [preparer.lengths(t) for t in (self.problem.known, self.snippets)]
+        self.length = int(min(part.min() for part in lengths))
+        self.all_known = preparer.fit_transform(self.problem.known)
+        self.training = preparer.transform(self.problem.training)
+        self.elsewhere = preparer.transform(self.problem.elsewhere)
+        preparer.set_params(document_length=self.length)
+        self.known = preparer.transform(self.problem.known)
+        self.clean = preparer.transform(self.snippets)
+
+    @property
+    def snippets(self) -> list[str]:
+        return self.problem.snippets
+
+    def perturber(self, cell: Cell, seed: int) -> DPWordPerturber:
+        """The noise of the cell."""
+        return DPWordPerturber(
+            self.embedding,
+            epsilon=cell.epsilon,
+            lam=cell.lam,
+            document_length=self.length,
+            stop_words="english",
+            oov=self.oov,
+            output="bow" if self.oov == "drop" else "text",
+            random_state=seed,
+            n_jobs=1,
+        )
+
+
+@cache
+def load_scene(problem: str, table: str, oov: str = "drop") -> Scene:
+    return Scene(problem, table, oov)
+
+
+def linear() -> Any:
+    """A linear model on the words, weighed by how rare they are."""
+    return make_pipeline(
+        TfidfTransformer(sublinear_tf=True), LogisticRegression(C=10, max_iter=1000)
+    )
+
+
+def koppel(scene: Scene, known: Any) -> KoppelAuthorClassifier:
+    embedding = scene.embedding if sp.issparse(known) else None
+    model = KoppelAuthorClassifier(embedding, random_state=0)
+    return model.fit(known, scene.problem.known_author)
+
+
+@cache
+def fitted(attacker: str, problem: str, table: str, oov: str = "drop") -> Any:
+    """Adversaries that know texts in clear only: fitted once per problem and table."""
+    scene = load_scene(problem, table, oov)
+    if attacker == "DRauth":
+        return koppel(scene, scene.known)
+    if attacker == "DRauth all known":
+        return koppel(scene, scene.all_known)
+    if attacker == "DRauth other fandoms":
+        return koppel(scene, scene.elsewhere)
+    if attacker == "linear author":
+        return linear().fit(scene.all_known, scene.problem.known_author)
+    if attacker == "linear topic":
+        return linear().fit(scene.training, scene.problem.training_topic)
+    model = WMDKNNClassifier(scene.embedding, n_neighbors=1, n_jobs=1)
+    return model.fit(scene.known, scene.problem.known_author)
+
+
+def most_frequent(labels: np.ndarray) -> np.ndarray:
+    """The label that most neighbours have; of equals the first, as the classifier."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    codes = codes.reshape(labels.shape)
+    votes = np.stack([(codes == c).sum(axis=1) for c in range(len(classes))], axis=1)
+    return classes[votes.argmax(axis=1)]
+
+
+def run_cell(cell: Cell, store: Store) -> dict[str, Any]:
+    """Release and attack; returns and stores marks by adversary, and the time."""
+    start = time.process_time()
+    work = {"release": attack_release, "keep": attack_kept, "words": attack_words}
+    result = work[cell.kind](cell, store)
+    result["seconds"] = time.process_time() - start
+    store.save(cell, result)
+    return result
+
+
+def attack_release(cell: Cell, store: Store) -> dict[str, Any]:
+    scene = load_scene(cell.problem, cell.table)
+    problem = scene.problem
+    known, noisy = scene.all_known, scene.clean
+    changed = 0.0
+    if cell.epsilon:
+        perturber = scene.perturber(cell, cell.seed)
+        noisy = perturber.fit_transform(scene.snippets)
+        changed = 1 - words_unchanged(perturber, scene.snippets)
+        # the adversary knows ε and λ, but not the seed, and uses all that it has
+        own = scene.perturber(cell, cell.seed + 1000).set_params(document_length=None)
+        known = own.fit_transform(problem.known)
+        store.save_bags(cell.name, noisy)
+    names = (
+        "DRauth",
+        "DRauth all known",
+        "DRauth other fandoms",
+        "linear author",
+        "linear topic",
+        "SR",
+    )
+    models = {name: fitted(name, cell.problem, cell.table) for name in names}
+    distances, rows = models.pop("SR").kneighbors(noisy, 5)
+    guesses = {name: model.predict(noisy) for name, model in models.items()}
+    guesses["SRauth"] = problem.known_author[rows[:, 0]]
+    guesses["SRtopic"] = most_frequent(problem.known_topic[rows])
+    guesses["DRauth informed"] = koppel(scene, known).predict(noisy)
+    informed = linear().fit(known, problem.known_author)
+    guesses["linear author informed"] = informed.predict(noisy)
+    truth = {True: problem.topic, False: problem.author}
+    return {
+        "length": scene.length,
+        "words_changed": changed,
+        "nearest": [float(np.median(distances[:, i])) for i in range(3)],
+        "marks": {
+            name: as_marks(guess == truth[name.endswith("topic")])
+            for name, guess in guesses.items()
+        },
+    }
+
+
+def attack_kept(cell: Cell, store: Store) -> dict[str, Any]:
+    """The paper's way with names: words without a vector are released in clear."""
+    scene = load_scene(cell.problem, cell.table, "keep")
+    noisy = scene.clean
+    if cell.epsilon:
+        noisy = scene.perturber(cell, cell.seed).fit_transform(scene.snippets)
+    guess = fitted("DRauth", cell.problem, cell.table, "keep").predict(noisy)
+    dropped = DocumentPreparer(scene.embedding, output="bow").transform(scene.clean)
+    return {
+        "length": scene.length,
+        "unknown": 1 - float(dropped.sum()) / (scene.length * len(noisy)),
+        "marks": {"DRauth": as_marks(guess == scene.problem.author)},
+    }
+
+
+def attack_words(cell: Cell, store: Store) -> dict[str, Any]:
+    """The most likely word behind each released one, by Bayes."""
+    scene = load_scene(cell.problem, cell.table)
+    perturber = DPWordPerturber(
+        scene.embedding, epsilon=cell.epsilon, lam=cell.lam, document_length=1, n_jobs=1
+    )
+    # frequencies of words in texts of other authors: public
+    prior = np.asarray(scene.training.sum(axis=0)).ravel() + 0.5
+    attack = WordReconstructionAttack(perturber, prior=prior, n_draws=N_DRAWS).fit()
+    perturber.fit([])
+    rng = np.random.default_rng(0)
+
+    def draw(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        codes = rng.choice(len(weights), size=n, p=weights / weights.sum())
+        words = scene.embedding.word_array[codes]
+        return words, perturber.perturb_words(words.tolist())[:, 0]
+
+    # so many draws only: how much to trust their counts, the adversary tries at home
+    written, seen = draw(prior, N_TEST_WORDS // 2)
+    at_home = {}
+    for smoothing in SMOOTHING:
+        attack.set_params(smoothing=smoothing)
+        at_home[smoothing] = attack.score(seen, written)
+    best = max(SMOOTHING, key=at_home.__getitem__)
+    attack.set_params(smoothing=best)
+    counts = np.asarray(scene.clean.sum(axis=0)).ravel()
+    words, released = draw(counts, N_TEST_WORDS)
+    top = attack.predict_top(released, 10)
+    p = prior / prior.sum()
+    most_frequent_words = scene.embedding.word_array[np.argsort(-prior)[:10]]
+    return {
+        "n_words": N_TEST_WORDS,
+        "smoothing": best,
+        "naive": float((released == words).mean()),
+        "top1": float((top[:, 0] == words).mean()),
+        "top10": float((top == words[:, None]).any(axis=1).mean()),
+        "entropy_bits": float(attack.posterior_entropy(released).mean()),
+        "blind_top1": float((most_frequent_words[0] == words).mean()),
+        "blind_top10": float(np.isin(words, most_frequent_words).mean()),
+        "prior_entropy_bits": float(-p @ np.log2(p)),
+    }

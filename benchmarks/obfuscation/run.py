@@ -1,0 +1,88 @@
+"""Hiding the author, keeping the topic: the experiment of the 2018 and 2019 papers.
+
+One command, about half an hour on two cores::
+
+    make obfuscation            (python benchmarks/obfuscation/run.py)
+
+It can be interrupted: every finished cell is kept in ``build/obfuscation`` and not done
+again. ``--budget 150`` stops after so many seconds, ``--part 1/2`` does every second
+cell, ``--quick`` a few cells in seconds, ``--tables`` only the tables and figures from
+what there is. Reads ``pan19_fanfiction_en.jsonl.gz`` and the tables from the folder
+named by SKDPTEXT_TEST_DATA, or ../shared/data; without them it does the built-in corpus
+alone. Tables go where `results.record` puts them, figures into
+``docs/_static/obfuscation``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(1, str(HERE.parent))  # results, real_data
+
+from grid import Store, all_cells  # noqa: E402
+
+CACHE = HERE.parents[1] / "build" / "obfuscation"
+
+
+def work(part: tuple[int, int], budget: float, quick: bool, cache: Path) -> bool:
+    """Do the cells of a part that are not there; whether none is left."""
+    from attack import run_cell
+
+    start = time.perf_counter()
+    store = Store(cache)
+    mine = all_cells(quick)[part[0] - 1 :: part[1]]
+    todo = [cell for cell in mine if store.load(cell) is None]
+    for done, cell in enumerate(todo):
+        if time.perf_counter() - start > budget:
+            print(f"{len(todo) - done} cells of part {part[0]} are left", flush=True)
+            return False
+        result = run_cell(cell, store)
+        print(f"{cell.name}: {result['seconds']:.1f} s", flush=True)
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", help="as in 1/2: every second cell, from the first")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
+    parser.add_argument("--quick", action="store_true", help="a few cells, in seconds")
+    parser.add_argument("--tables", action="store_true", help="tables and figures only")
+    parser.add_argument("--cache", type=Path, default=CACHE)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if options.part:
+        first, parts = map(int, options.part.split("/"))
+        done = work((first, parts), options.budget, options.quick, options.cache)
+        return 0 if done else 3
+    if not options.tables and not run_parts(
+        options.budget, options.quick, options.cache
+    ):
+        print("Not finished; the same command goes on from here.")
+        return 3
+    return 0
+
+
+def run_parts(budget: float, quick: bool, cache: Path, parts: int = 2) -> bool:
+    """Two processes of one thread each; whether both finished."""
+    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    command = [sys.executable, __file__, "--budget", str(budget), "--cache", str(cache)]
+    command += ["--quick"] if quick else []
+    running = [
+        subprocess.Popen([*command, "--part", f"{i + 1}/{parts}"], env=os.environ | one)
+        for i in range(parts)
+    ]
+    codes = [process.wait() for process in running]
+    if any(code not in (0, 3) for code in codes):
+        raise SystemExit("a part failed: see above")
+    return all(code == 0 for code in codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
