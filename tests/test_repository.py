@@ -51,7 +51,7 @@ EAGER = set(sys.stdlib_module_names) | {
     "threadpoolctl",
     "tqdm",
 }
-LATE = ("gensim", "matplotlib", "numba", "pandas", "polars")
+LATE = ("gensim", "floret", "matplotlib", "numba", "pandas", "polars")
 
 # The parts of numpy.random that hold no global state.
 STATELESS_RANDOM = {"BitGenerator", "Generator", "PCG64", "SeedSequence", "default_rng"}

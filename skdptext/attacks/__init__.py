@@ -1,6 +1,14 @@
 """Adversaries, to measure what a release hides from them."""
 
+from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._reconstruction import WordReconstructionAttack
+from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
 
-__all__ = ["KoppelAuthorClassifier", "WordReconstructionAttack"]
+__all__ = [
+    "FastTextClassifier",
+    "KoppelAuthorClassifier",
+    "WordReconstructionAttack",
+    "linear_topic_classifier",
+    "paper_adversaries",
+]

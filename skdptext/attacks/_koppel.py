@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -12,16 +11,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.attacks._bags import check_named_columns, check_targets, words_and_bags
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     blocks,
-    check_bags,
-    check_document,
     check_integer,
     check_real,
     check_rng,
-    is_count_matrix,
     working_memory_bytes,
 )
 
@@ -135,18 +132,8 @@ class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
             If a parameter or an input breaks its rule.
         """
         self._check_parameters()
-        words, bags = self._words(X)
-        authors = np.asarray(y)
-        if authors.ndim != 1 or len(authors) != bags.shape[0]:
-            raise InvalidParameterError(
-                f"y must name one author per document, got shape {authors.shape} for "
-                f"{bags.shape[0]} documents."
-            )
-        classes, author = np.unique(authors, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidParameterError(
-                f"y must hold at least 2 classes (authors), got {classes.tolist()}."
-            )
+        words, bags = words_and_bags(X, self.embedding)
+        classes, author = check_targets(y, bags.shape[0], "author")
         member = sp.csr_array(
             (np.ones(len(author)), (author, np.arange(len(author)))),
             shape=(len(classes), len(author)),
@@ -173,11 +160,7 @@ class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        if self.embedding is not None and not isinstance(self.embedding, WordEmbedding):
-            raise InvalidParameterError(
-                "embedding must be None or a WordEmbedding, got "
-                f"{self.embedding!r:.80}."
-            )
+        check_named_columns(self.embedding)
         for name in ("ngram_size", "n_features", "n_rounds"):
             check_integer(name, getattr(self, name), low=1)
         check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)
@@ -186,29 +169,6 @@ class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
             raise InvalidParameterError(
                 "unknown_label must be given with threshold > 0, got None."
             )
-
-    def _words(self, X: Any) -> tuple[list[str], sp.csr_array]:
-        """Distinct words, and how often each document holds each."""
-        if is_count_matrix(X):
-            if self.embedding is None:
-                raise InvalidParameterError(
-                    "embedding must be given for bags-of-words, whose words it names, "
-                    "got None."
-                )
-            bags = check_bags(X, n_words=len(self.embedding))
-            return list(self.embedding.words), bags
-        number: dict[str, int] = {}
-        columns: list[int] = []
-        ends = [0]
-        for position, document in enumerate(X):
-            for word in _split(document, position):
-                columns.append(number.setdefault(word, len(number)))
-            ends.append(len(columns))
-        bags = sp.csr_array(
-            (np.ones(len(columns)), columns, ends), shape=(len(ends) - 1, len(number))
-        )
-        bags.sum_duplicates()
-        return list(number), bags
 
     def _draw_masks(self, n_features: int) -> np.ndarray:
         """One column per round: 1 for the n-grams it looks at."""
@@ -232,7 +192,7 @@ class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
             Rows sum to 1; a document without known n-grams gets equal scores.
         """
         check_is_fitted(self)
-        words, bags = self._words(X)
+        words, bags = words_and_bags(X, self.embedding)
         counter = CountVectorizer(
             analyzer=partial(_ngrams, size=self.ngram_size), vocabulary=self.ngrams_
         )
@@ -276,19 +236,6 @@ class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _split(document: Any, position: int) -> Iterable[str]:
-    """Words of a text, between blanks, or of a token list."""
-    check_document(document, position)
-    if isinstance(document, str):
-        return document.split()
-    for word in document:
-        if not isinstance(word, str):
-            raise InvalidParameterError(
-                f"each token must be a str, got {word!r:.80} in document {position}."
-            )
-    return document
 
 
 def _ngrams(word: str, size: int) -> list[str]:

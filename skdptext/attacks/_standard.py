@@ -1,0 +1,145 @@
+"""The adversaries of the 2019 paper, ready to be fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from skdptext.attacks._fasttext import FastTextClassifier
+from skdptext.attacks._koppel import KoppelAuthorClassifier
+from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.neighbors import WMDKNNClassifier
+from skdptext.preprocessing import DocumentPreparer
+from skdptext.utils import check_option
+
+__all__ = ["linear_topic_classifier", "paper_adversaries"]
+
+
+def linear_topic_classifier(
+    embedding: WordEmbedding, *, stop_words: Any = None
+) -> Pipeline:
+    """Logistic regression on tf-idf weights of words.
+
+    The plain model of text classification, which needs no package beside scikit-learn.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+        The words that count, and the columns of bags.
+    stop_words : {"english"} or list of str, default=None
+        Words of texts to leave out.
+
+    Returns
+    -------
+    classifier : Pipeline
+        Takes texts, token lists and bags-of-words. Steps ``documentpreparer``,
+        ``tfidftransformer`` (with the logarithm of counts) and ``logisticregression``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `embedding` is none.
+
+    Notes
+    -----
+    *Privacy.* It measures what use a release still has, or what an adversary learns.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.attacks import linear_topic_classifier
+    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> model = linear_topic_classifier(table)
+    >>> model.fit(["a cat", "a dog", "tea, tea"], ["pets", "pets", "food"])
+    Pipeline(...)
+    >>> model.predict(["cat and dog", "more tea"]).tolist()
+    ['pets', 'food']
+    >>> model.predict([[0, 0, 2]]).tolist()
+    ['food']
+    """
+    return make_pipeline(
+        DocumentPreparer(
+            check_embedding(embedding), stop_words=stop_words, output="bow"
+        ),
+        TfidfTransformer(sublinear_tf=True),
+        LogisticRegression(C=10.0, max_iter=1000),
+    )
+
+
+def paper_adversaries(
+    embedding: WordEmbedding,
+    *,
+    topic_model: str = "fasttext",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> dict[str, BaseEstimator]:
+    """The four adversaries of the 2019 paper, unfitted, by their names in its Table 1.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+        The public table, whose words are the columns of the bags.
+    topic_model : {"fasttext", "linear"}, default="fasttext"
+        The topic classifier of another representation: `FastTextClassifier` with the
+        table's vectors to begin with, which needs the extra ``fasttext``, or
+        `linear_topic_classifier`.
+    random_state : None, int or numpy.random.Generator, default=None
+        Fixes Koppel's subsets and fastText's start.
+    n_jobs : int, default=None
+        Threads of the nearest neighbours.
+
+    Returns
+    -------
+    adversaries : dict of str to estimator
+        All take bags-of-words.
+
+        - ``"SRauth"``: the author of the nearest text by Word Mover's Distance;
+        - ``"SRtopic"``: the topic of most of the 5 nearest;
+        - ``"DRauth"``: `KoppelAuthorClassifier`;
+        - ``"DRtopic"``: as `topic_model` says.
+
+        SR: of the same representation as the perturber's, the vectors of words; DR: of
+        a different one.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    Notes
+    -----
+    *Privacy.* They show what these four achieve. Give known texts in clear to ``fit``
+    and releases to ``predict``, or releases to both: an adversary may train on either.
+
+    References
+    ----------
+    .. [1] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
+       for text document processing. POST 2019, section 6 and appendix B.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.attacks import paper_adversaries
+    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> adversaries = paper_adversaries(table, topic_model="linear", random_state=0)
+    >>> bags, authors = [[2, 0, 1], [0, 2, 1]], ["ann", "bob"]
+    >>> adversaries["SRauth"].fit(bags, authors).predict([[1, 0, 0]]).tolist()
+    ['ann']
+    """
+    check_option("topic_model", topic_model, ("fasttext", "linear"))
+    topic = (
+        FastTextClassifier(embedding, pretrained=True, random_state=random_state)
+        if topic_model == "fasttext"
+        else linear_topic_classifier(embedding)
+    )
+    check_embedding(embedding)
+    return {
+        "SRauth": WMDKNNClassifier(embedding, n_neighbors=1, n_jobs=n_jobs),
+        "SRtopic": WMDKNNClassifier(embedding, n_neighbors=5, n_jobs=n_jobs),
+        "DRauth": KoppelAuthorClassifier(embedding, random_state=random_state),
+        "DRtopic": topic,
+    }
