@@ -1,0 +1,240 @@
+"""Rule for a search: the best candidate that meets constraints."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
+from skdptext.model_selection._intervals import (
+    check_confidence,
+    check_test_over_train,
+    score_names,
+    score_summary,
+)
+from skdptext.model_selection._tuned_on import check_tuned_on, warn_of_private_tuning
+from skdptext.utils import check_real
+
+__all__ = ["best_under_constraint"]
+
+_RELATIONS = {">=": operator.ge, "<=": operator.le}
+# What a search over the noise varies; other parameters see released words only.
+_NOISE = {"embedding", "epsilon", "lam"}
+
+
+class best_under_constraint:  # noqa: N801 - used as a function, pickled as an object
+    """Rule for ``GridSearchCV(refit=...)``: the best candidate that meets constraints.
+
+    Parameters
+    ----------
+    maximize : str
+        Score to maximise: a key of the search's `scoring`, or ``"score"`` where it has
+        a single one.
+    subject_to : mapping of str to float or (str, float)
+        Bounds on test scores: ``0.8`` or ``(">=", 0.8)`` for at least,
+        ``("<=", 0.3)`` for at most.
+    confidence : float in (0, 1), default=None
+        None: a bound is met if the mean over the splits meets it. 0.95: it is met
+        only if the whole 95 % interval over the splits does, that is its lower end for
+        at least, its upper end for at most.
+    test_over_train : float, default=None
+        For the interval: test documents over training documents in a split. None:
+        1/(n_splits − 1), as k-fold cross-validation has. Give it for other splitters,
+        0.3/0.7 for ``ShuffleSplit(test_size=0.3)``.
+    tuned_on : {"private", "public", "released"}, default="private"
+        What the search is fitted on. ``"private"``, which is assumed: the documents
+        that the release is to protect, so that a search over ε or λ warns.
+        ``"public"``: documents that are no secret. ``"released"``: text that was
+        released before, by this library or otherwise. Either of the two is what to
+        tune on, and silences the warning.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule; when called, if a score is not in the search, or
+        if `confidence` is given and the search has a single split.
+    NoFeasibleCandidateError
+        When called, if no candidate meets all constraints. The message says how far
+        each score gets; the error's ``cv_results`` holds the results of the search,
+        which scikit-learn does not keep then.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        When called on a search over ε, λ or tables with ``tuned_on="private"``.
+
+    See Also
+    --------
+    search_results_frame : All scores with their intervals.
+    pareto_front : The candidates that no other one dominates.
+    skdptext.inspection.PrivacyUtilityDisplay : A figure of the search.
+
+    Notes
+    -----
+    scikit-learn gives a search with several scores and such a rule no score of its own:
+    pass ``scoring`` where the search is scored, as in ``cross_val_score(search, X, y,
+    scoring="accuracy")``.
+
+    The 2020 paper [1]_ (section 6) poses the choice of λ as this problem. Of equally
+    good candidates, the one that clears the first constraint by most is taken, then
+    the first one. A candidate with a NaN score is never taken.
+
+    *The interval* is mean ± t s √(1/k + n_test/n_train), Student's t with the variance
+    correction of [2]_, as `search_results_frame` gives it. The splits overlap, so it is
+    approximate. It holds for one candidate: of many that are tried, some will clear a
+    bound by luck. Confirm the chosen one on documents that the search did not see.
+
+    *Privacy.* A choice made by scores on private documents depends on them, which the
+    guarantee of the release does not count. Tune on public documents of the same
+    kind, or on text released before.
+
+    References
+    ----------
+    .. [1] Xu, Aggarwal, Feyisetan, Teissier (2020).
+    .. [2] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine
+       Learning 52.
+
+    Examples
+    --------
+    >>> from skdptext.model_selection import best_under_constraint
+    >>> rule = best_under_constraint(
+    ...     maximize="changed", subject_to={"accuracy": 0.75})
+    >>> rule({"mean_test_changed": [0.9, 0.6, 0.2],
+    ...       "mean_test_accuracy": [0.5, 0.8, 0.9]})
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        maximize: str,
+        subject_to: Mapping[str, float | tuple[str, float]],
+        confidence: float | None = None,
+        test_over_train: float | None = None,
+        tuned_on: str = "private",
+    ) -> None:
+        if not isinstance(maximize, str):
+            raise InvalidParameterError(
+                f"maximize must be the name of a score, got {maximize!r}."
+            )
+        if not isinstance(subject_to, Mapping) or not subject_to:
+            raise InvalidParameterError(
+                "subject_to must map names of scores to bounds, got "
+                f"{subject_to!r:.80}."
+            )
+        self.maximize = maximize
+        self.subject_to = {
+            name: _check_bound(name, bound) for name, bound in subject_to.items()
+        }
+        self.confidence = None if confidence is None else check_confidence(confidence)
+        self.test_over_train = check_test_over_train(test_over_train)
+        self.tuned_on = check_tuned_on(tuned_on)
+
+    def __call__(self, cv_results: Mapping[str, Any]) -> int:
+        """Index of the chosen candidate.
+
+        Parameters
+        ----------
+        cv_results : mapping
+            As in ``GridSearchCV.cv_results_``.
+
+        Returns
+        -------
+        best_index : int
+        """
+        searched = {
+            key.split("__")[-1]
+            for candidate in cv_results.get("params", ())
+            for key in candidate
+        }
+        if searched & _NOISE:
+            warn_of_private_tuning(
+                self.tuned_on,
+                f"{', '.join(sorted(searched & _NOISE))} chosen by scores",
+                "the documents of this search",
+            )
+        goal = _mean_scores(cv_results, self.maximize)
+        feasible = ~np.isnan(goal)
+        slacks = []
+        for name, (relation, bound) in self.subject_to.items():
+            scores = self._bounded(cv_results, name, relation)
+            feasible &= _RELATIONS[relation](scores, bound)  # False for NaN
+            slacks.append(scores - bound if relation == ">=" else bound - scores)
+        if not feasible.any():
+            raise NoFeasibleCandidateError(self._explain(cv_results, goal), cv_results)
+        rows = np.flatnonzero(feasible)
+        # lexsort: the last key counts most, and it is stable
+        return int(rows[np.lexsort((-slacks[0][rows], -goal[rows]))[0]])
+
+    def _bounded(
+        self, cv_results: Mapping[str, Any], name: str, relation: str
+    ) -> np.ndarray:
+        """What a bound is compared with: the mean, or the end of the interval."""
+        scores = _mean_scores(cv_results, name)
+        if self.confidence is None:
+            return scores
+        found = score_summary(cv_results, name, self.confidence, self.test_over_train)
+        if found.n_splits < 2:
+            raise InvalidParameterError(
+                "confidence must be None where a search has a single split, got "
+                f"{self.confidence:g}."
+            )
+        return found.low if relation == ">=" else found.high
+
+    def _explain(self, cv_results: Mapping[str, Any], goal: np.ndarray) -> str:
+        parts = []
+        kind = "scores"
+        if self.confidence is not None:
+            kind = f"near ends of the {self.confidence:.4g} intervals"
+        for name, (relation, bound) in self.subject_to.items():
+            scores = self._bounded(cv_results, name, relation)
+            scores = scores[~np.isnan(scores)]
+            if len(scores):
+                spread = f"{kind} go from {scores.min():.4g} to {scores.max():.4g}"
+            else:
+                spread = "all scores are NaN"
+            parts.append(f"{name} {relation} {bound:g} ({spread})")
+        return (
+            f"subject_to must leave at least one of the {len(goal)} candidates, got "
+            f"none that meets {' and '.join(parts)}. Loosen a bound or widen the grid; "
+            "the scores are in this error's cv_results."
+        )
+
+    def __repr__(self) -> str:
+        defaults = {"confidence": None, "test_over_train": None, "tuned_on": "private"}
+        parts = [f"maximize={self.maximize!r}", f"subject_to={self.subject_to!r}"]
+        parts += [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in defaults.items()
+            if getattr(self, name) != default
+        ]
+        return f"best_under_constraint({', '.join(parts)})"
+
+
+def _check_bound(name: Any, bound: Any) -> tuple[str, float]:
+    if not isinstance(name, str):
+        raise InvalidParameterError(
+            f"subject_to must have names of scores as keys, got {name!r}."
+        )
+    relation = ">="
+    if isinstance(bound, tuple | list):
+        if len(bound) != 2 or bound[0] not in _RELATIONS:
+            raise InvalidParameterError(
+                f'subject_to[{name!r}] must be a number, (">=", number) or '
+                f'("<=", number), got {bound!r}.'
+            )
+        relation, bound = bound
+    return relation, check_real(f"subject_to[{name!r}]", bound)
+
+
+def _mean_scores(cv_results: Mapping[str, Any], name: str) -> np.ndarray:
+    key = f"mean_test_{name}"
+    if key not in cv_results:
+        raise InvalidParameterError(
+            "maximize and subject_to must name scores of the search "
+            f"({score_names(cv_results)}), got {name!r}."
+        )
+    return np.asarray(cv_results[key], dtype=np.float64)

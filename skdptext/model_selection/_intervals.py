@@ -1,0 +1,90 @@
+"""Scores of a search over its splits: mean, standard deviation and interval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_real
+
+__all__ = [
+    "Scores",
+    "check_confidence",
+    "check_test_over_train",
+    "score_names",
+    "score_summary",
+    "split_scores",
+]
+
+_PREFIX = "mean_test_"
+
+
+class Scores(NamedTuple):
+    """One score of each candidate; every field has shape (n_candidates,)."""
+
+    mean: np.ndarray
+    std: np.ndarray  # over the splits, with n − 1; NaN for a single split
+    low: np.ndarray
+    high: np.ndarray
+    n_splits: int
+
+
+def score_names(cv_results: Mapping[str, Any]) -> list[str]:
+    """Names of the test scores of a search."""
+    return [k.removeprefix(_PREFIX) for k in cv_results if k.startswith(_PREFIX)]
+
+
+def split_scores(cv_results: Mapping[str, Any], name: str) -> np.ndarray:
+    """Test scores by candidate and split, shape (n_candidates, n_splits)."""
+    pattern = re.compile(rf"split(\d+)_test_{re.escape(name)}")
+    found = {int(m[1]): k for k in cv_results if (m := pattern.fullmatch(k))}
+    if not found:
+        raise InvalidParameterError(
+            f"cv_results must hold the scores of each split, got no split0_test_{name}."
+        )
+    columns = [
+        np.asarray(cv_results[found[i]], dtype=np.float64) for i in sorted(found)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def score_summary(
+    cv_results: Mapping[str, Any],
+    name: str,
+    confidence: float,
+    test_over_train: float | None,
+) -> Scores:
+    """Mean, standard deviation and corrected t interval of a score.
+
+    The variance of the mean of k splits is taken as (1/k + n_test/n_train) s², for the
+    splits share training documents (Nadeau and Bengio, 2003).
+    """
+    by_split = split_scores(cv_results, name)
+    k = by_split.shape[1]
+    mean = by_split.mean(axis=1)
+    if k < 2:
+        nan = np.full(len(mean), np.nan)
+        return Scores(mean, nan, nan, nan, k)
+    std = by_split.std(axis=1, ddof=1)
+    ratio = 1 / (k - 1) if test_over_train is None else test_over_train
+    quantile = stats.t.ppf((1 + confidence) / 2, k - 1)
+    margin = quantile * std * np.sqrt(1 / k + ratio)
+    return Scores(mean, std, mean - margin, mean + margin, k)
+
+
+def check_confidence(confidence: Any) -> float:
+    """Return `confidence` if it is between 0 and 1."""
+    number = check_real("confidence", confidence, low=0, high=1, open_low=True)
+    if number == 1:
+        raise InvalidParameterError("confidence must be in (0, 1), got 1.")
+    return number
+
+
+def check_test_over_train(value: Any) -> float | None:
+    """Return n_test/n_train, or None for that of k-fold cross-validation."""
+    return None if value is None else check_real("test_over_train", value, low=0)

@@ -1,0 +1,135 @@
+"""Candidates that no other one beats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_option
+
+__all__ = ["pareto_front"]
+
+
+def pareto_front(
+    scores: Any, *, directions: Sequence[str] | Mapping[str, str] | None = None
+) -> np.ndarray:
+    """Which candidates no other candidate dominates.
+
+    One candidate dominates another if it is at least as good in every score and better
+    in one. What is left is the trade between the scores; anything else gives something
+    away for nothing.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_candidates, n_scores), or mapping of str to \
+            array-like of shape (n_candidates,)
+        One row per candidate, or one named array per score.
+    directions : sequence or mapping of {"max", "min"}, default=None
+        Whether more of a score is better, or less; a mapping where `scores` is one,
+        in which names left out count as ``"max"``. None: more is better in all.
+
+    Returns
+    -------
+    on_front : ndarray of bool, shape (n_candidates,)
+        Candidates of equal scores are on the front together. A candidate with a NaN
+        score never is, and dominates nothing.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule.
+
+    See Also
+    --------
+    search_results_frame : The scores of a search, with their intervals.
+    skdptext.inspection.PrivacyUtilityDisplay : Draws the front.
+
+    Notes
+    -----
+    Mean scores over splits are estimates: a candidate may be off the front by chance
+    alone. The intervals of `search_results_frame` tell by how much.
+
+    Examples
+    --------
+    >>> from skdptext.model_selection import pareto_front
+    >>> scores = {"changed": [0.9, 0.6, 0.5], "accuracy": [0.5, 0.8, 0.7]}
+    >>> pareto_front(scores).tolist()
+    [True, True, False]
+    >>> pareto_front(scores, directions={"changed": "min"}).tolist()
+    [False, True, True]
+    """
+    table = _as_gains(scores, directions)
+    on_front = np.zeros(len(table), dtype=bool)
+    rows = np.flatnonzero(~np.isnan(table).any(axis=1))
+    # Best first: whatever dominates a row comes before it.
+    rows = rows[np.lexsort(-table[rows].T[::-1])]
+    front = np.empty((0, table.shape[1]))
+    for row in rows:
+        candidate = table[row]
+        as_good = (front >= candidate).all(axis=1)
+        if not (as_good & (front > candidate).any(axis=1)).any():
+            on_front[row] = True
+            front = np.vstack([front, candidate])
+    return on_front
+
+
+def _as_gains(
+    scores: Any, directions: Sequence[str] | Mapping[str, str] | None
+) -> np.ndarray:
+    """Scores as one array in which more is better."""
+    names: list[str] = []
+    if isinstance(scores, Mapping):
+        names = list(scores)
+        scores = [np.asarray(scores[name], dtype=np.float64) for name in names]
+        if len({column.shape for column in scores}) > 1:
+            raise InvalidParameterError(
+                "scores must have one value per candidate in every array, got shapes "
+                f"{[column.shape for column in scores]}."
+            )
+        scores = np.transpose(scores)
+    try:
+        table = np.array(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"scores must be numbers, one row per candidate, got {scores!r:.80}."
+        ) from error
+    if table.ndim != 2 or not table.shape[1]:
+        raise InvalidParameterError(
+            "scores must have shape (n_candidates, n_scores), with at least one score, "
+            f"got {table.shape}."
+        )
+    for column, direction in enumerate(_directions(directions, names, table.shape[1])):
+        if direction == "min":
+            table[:, column] *= -1
+    return table
+
+
+def _directions(directions: Any, names: list[str], n_scores: int) -> list[str]:
+    """One direction per column."""
+    if directions is None:
+        return ["max"] * n_scores
+    if isinstance(directions, Mapping):
+        unknown = [name for name in directions if name not in names]
+        if unknown:
+            raise InvalidParameterError(
+                f"directions must name scores ({names}), got {unknown[0]!r}."
+            )
+        listed = [directions.get(name, "max") for name in names]
+    elif isinstance(directions, str) or not isinstance(directions, Sequence):
+        raise InvalidParameterError(
+            'directions must be a sequence or mapping of "max" and "min", got '
+            f"{directions!r}."
+        )
+    else:
+        listed = list(directions)
+    if len(listed) != n_scores:
+        raise InvalidParameterError(
+            f"directions must have one entry per score ({n_scores}), got {len(listed)}."
+        )
+    return [
+        check_option(f"directions[{i}]", direction, ("max", "min"))
+        for i, direction in enumerate(listed)
+    ]

@@ -1,0 +1,170 @@
+"""The results of a search as a tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics._words import find_perturber
+from skdptext.model_selection._intervals import (
+    check_confidence,
+    check_test_over_train,
+    score_names,
+    score_summary,
+)
+
+__all__ = ["candidates", "cv_results_of", "noise_columns", "search_results_frame"]
+
+_NOISE = ("epsilon", "lam")
+
+
+def search_results_frame(
+    search: Any, *, confidence: float = 0.95, test_over_train: float | None = None
+) -> Any:
+    """The results of a search over ε and λ, one row per candidate and score.
+
+    Parameters
+    ----------
+    search : fitted search, or mapping
+        ``GridSearchCV``, ``RandomizedSearchCV`` or one like them, or their
+        ``cv_results_``. With the search, an ε or λ that was not searched is read from
+        its perturber, whatever the name of the step.
+    confidence : float in (0, 1), default=0.95
+        Of the interval from `low` to `high`.
+    test_over_train : float, default=None
+        Test documents over training documents in a split. None: 1/(n_splits − 1), as
+        k-fold cross-validation has. Give it for other splitters: 0.3/0.7 for
+        ``ShuffleSplit(test_size=0.3)``, 1/(k − 1) for repeated k-fold.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        Columns: ``candidate``, the row in ``cv_results_``; ``epsilon`` and ``lam``;
+        other searched parameters under their own names; ``score``, the name of the
+        score; ``mean`` and ``std`` over the splits (n − 1 in the divisor); ``low`` and
+        ``high``; ``n_splits``; ``chosen``, whether the search chose the candidate. A
+        single split has NaN for ``std``, ``low`` and ``high``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule, or no ε or λ is found in the search.
+    ImportError
+        If pandas is not installed.
+
+    See Also
+    --------
+    pareto_front : The candidates that no other one dominates.
+    best_under_constraint : Chooses one of them.
+
+    Notes
+    -----
+    *The interval* is mean ± t s √(1/k + n_test/n_train), with s the standard deviation
+    over the k splits and t the quantile of Student's distribution with k − 1 degrees of
+    freedom. Splits share training documents, so their scores are not independent, and
+    the usual √(1/k) is too narrow; the second term is the correction of [1]_. No
+    unbiased estimate of this variance exists for cross-validation [2]_: take the
+    interval for approximate. It covers the splits and the noise drawn in them. It does
+    not cover that the best of many candidates has been lucky.
+
+    *Privacy.* The scores are statistics of the documents that the search saw.
+
+    References
+    ----------
+    .. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine
+       Learning 52.
+    .. [2] Y. Bengio, Y. Grandvalet (2004). No unbiased estimator of the variance of
+       k-fold cross-validation. JMLR 5.
+
+    Examples
+    --------
+    >>> from skdptext.model_selection import search_results_frame
+    >>> frame = search_results_frame({
+    ...     "params": [{"noise__epsilon": 5, "noise__lam": 0.5}],
+    ...     "mean_test_accuracy": [0.8],
+    ...     "split0_test_accuracy": [0.7], "split1_test_accuracy": [0.9]})
+    >>> frame[["epsilon", "lam", "score", "mean"]].values.tolist()
+    [[5.0, 0.5, 'accuracy', 0.8]]
+    """
+    confidence = check_confidence(confidence)
+    test_over_train = check_test_over_train(test_over_train)
+    results = cv_results_of(search)
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "search_results_frame needs pandas: pip install pandas."
+        ) from error
+    columns = candidates(search, results)
+    n = len(results["params"])
+    best = getattr(search, "best_index_", None)
+    parts = []
+    for name in score_names(results):
+        found = score_summary(results, name, confidence, test_over_train)
+        part = pd.DataFrame({"candidate": np.arange(n)} | columns)
+        for column, values in {"score": name, **found._asdict()}.items():
+            part[column] = values
+        part["chosen"] = part["candidate"] == (-1 if best is None else best)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def cv_results_of(search: Any) -> Mapping[str, Any]:
+    """The results of a search, or a mapping that is them."""
+    results = getattr(search, "cv_results_", search)
+    if not isinstance(results, Mapping) or "params" not in results:
+        raise InvalidParameterError(
+            "search must be a fitted search or its cv_results_, got "
+            f"{type(search).__name__}."
+        )
+    return results
+
+
+def candidates(search: Any, results: Mapping[str, Any]) -> dict[str, Any]:
+    """ε, λ and the other parameters of each candidate, as columns."""
+    params = list(results["params"])
+    keys = noise_columns(params)
+    columns: dict[str, Any] = {}
+    if hasattr(search, "estimator"):
+        steps = [_step(search.estimator, candidate) for candidate in params]
+        for name in _NOISE:
+            columns[name] = np.array(
+                [float(getattr(step, name, np.nan)) for step in steps]
+            )
+    else:
+        for name in _NOISE:
+            if name not in keys:
+                raise InvalidParameterError(
+                    f"search must vary one parameter {name}, got "
+                    f"{sorted(set().union(*params))}. Give the search itself in place "
+                    "of its cv_results_, and what is fixed is read from the perturber."
+                )
+            columns[name] = np.array(
+                [float(candidate[keys[name]]) for candidate in params]
+            )
+    others = sorted(set().union(*params) - set(keys.values()))
+    for key in others:
+        values = np.empty(len(params), dtype=object)
+        values[:] = [candidate.get(key) for candidate in params]
+        columns[key] = values
+    return columns
+
+
+def noise_columns(params: list[Mapping[str, Any]]) -> dict[str, str]:
+    """Which searched parameters are ε and λ, where one step alone has them."""
+    keys: dict[str, str] = {}
+    for name in _NOISE:
+        found = {k for p in params for k in p if k.split("__")[-1] == name}
+        if len(found) == 1 and all(found <= set(p) for p in params):
+            keys[name] = found.pop()
+    return keys
+
+
+def _step(estimator: Any, candidate: Mapping[str, Any]) -> Any:
+    """The perturber of a candidate, as it was fitted."""
+    twin = clone(estimator).set_params(**clone(dict(candidate), safe=False))
+    return find_perturber(twin)

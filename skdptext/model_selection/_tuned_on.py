@@ -1,0 +1,34 @@
+"""What a choice of ε and λ was made by: public text, released text, or private."""
+
+from __future__ import annotations
+
+import warnings
+
+from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.utils import check_option
+
+__all__ = ["check_tuned_on", "warn_of_private_tuning"]
+
+_ORIGINS = ("private", "public", "released")
+
+
+def check_tuned_on(tuned_on: str) -> str:
+    """Return `tuned_on` if it is a known origin of documents."""
+    return check_option("tuned_on", tuned_on, _ORIGINS)
+
+
+def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
+    """Say that a choice spends privacy, where its documents are not said to be public.
+
+    The place of the warning is always this one, so that Python's default filters show
+    each text the first time only.
+    """
+    if tuned_on == "private":
+        warnings.warn(
+            f"{what} of documents that may be private: a release at that ε and λ tells "
+            "something about them which its guarantee does not count. Choose on public "
+            f"text of the same kind, or on text released before. If {documents} are "
+            'such, say so: tuned_on="public" or tuned_on="released".',
+            PrivacyLeakWarning,
+            stacklevel=1,
+        )
