@@ -1,0 +1,239 @@
+"""Cells of tables 1 to 5 and figures 2 to 5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+
+from paper import published
+from paper.cells import Cell, Store
+from paper.plan import SEED, Plan
+from skdptext.mechanisms import embedding_spectrum
+from skdptext.metrics import density_statistics, plausible_deniability
+from skdptext.model_selection import calibrate_epsilon
+
+STATISTICS = ("n_unchanged", "n_distinct")
+# Which way λ should move them.
+DIRECTION = {"n_unchanged": -1, "n_distinct": 1}
+
+
+def _settings(plan: Plan, table: str, **more: Any) -> dict[str, Any]:
+    return {"fingerprint": plan.vocabulary(table).fingerprint, "seed": SEED, **more}
+
+
+def _summary(plan: Plan, table: str, lam: float, epsilons: tuple[float, ...]) -> Any:
+    """Both statistics over the whole vocabulary, an entry per ε, for one λ."""
+    vocabulary = plan.vocabulary(table)
+    found = plausible_deniability(
+        vocabulary.perturber(1.0, lam),
+        epsilons=epsilons,
+        lams=[lam],
+        n_draws=plan.n_draws,
+        random_state=SEED,
+    )
+    summary = {
+        name: {key: np.ravel(value).tolist() for key, value in columns.items()}
+        for name, columns in found.summary().items()
+    }
+    # the words that λ is for, and the others
+    order = np.argsort(density_statistics(vocabulary.embedding).distances)
+    tenth = max(1, len(order) // 10)
+    for name, rows in (("dense", order[:tenth]), ("sparse", order[-tenth:])):
+        summary[name] = found.n_unchanged[:, 0, rows].mean(axis=1).tolist()
+    return {"epsilons": list(epsilons), **summary}
+
+
+def grid_cells(plan: Plan, table: str) -> dict[float, Cell]:
+    """By λ: the statistics at the paper's ε, and at more where the table wants it."""
+    epsilons = (*plan.epsilons, *plan.tables[table].more_epsilons)
+    return {
+        lam: Cell(
+            f"grid-{table}-{lam:g}",
+            _settings(plan, table, epsilons=epsilons, lam=lam, n_draws=plan.n_draws),
+            lambda lam=lam: _summary(plan, table, lam, epsilons),
+        )
+        for lam in plan.lams
+    }
+
+
+def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
+    """The grid anew, with fresh noise each time, on a sample of the words."""
+    name = "replicate" if factor == 1 else "replicate-scaled"
+    epsilons = scaled_epsilons(plan, factor)
+
+    def compute(seed: int) -> Any:
+        vocabulary = plan.vocabulary(table)
+        found = plausible_deniability(
+            vocabulary.perturber(1.0, 0.0),
+            vocabulary.sample(plan.n_sampled),
+            epsilons=epsilons,
+            lams=plan.lams,
+            n_draws=plan.n_draws,
+            random_state=seed,
+        )
+        return {name: getattr(found, name).mean(axis=2).tolist() for name in STATISTICS}
+
+    settings = {
+        "epsilons": epsilons,
+        "lams": plan.lams,
+        "n_draws": plan.n_draws,
+        "n_sampled": plan.n_sampled,
+    }
+    return [
+        Cell(
+            f"{name}-{table}-{i}",
+            _settings(plan, table, replicate=i, **settings),
+            lambda i=i: compute(SEED + 1 + i),
+        )
+        for i in range(plan.n_replicates)
+    ]
+
+
+def _calibrate(plan: Plan, table: str, lam: float, target: float) -> Any:
+    vocabulary = plan.vocabulary(table)
+    found = calibrate_epsilon(
+        vocabulary.perturber(1.0, lam),
+        target,
+        words=vocabulary.sample(plan.n_sampled),
+        n_draws=plan.n_draws,
+        random_state=SEED,
+    )
+    return {"epsilon": found.epsilon, "interval": list(found.interval)}
+
+
+def matching_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
+    """By (λ, paper's ε): the ε at which our mean N_w is the paper's."""
+    paper = plan.tables[table].paper
+    return {
+        (lam, epsilon): _calibration_cell(
+            plan,
+            table,
+            lam,
+            published.mean(paper, "n_unchanged", epsilon, lam) / 100,
+        )
+        for lam in plan.lams
+        for epsilon in plan.claimed
+    }
+
+
+def equal_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
+    """By (λ, share): the ε at which this share of the draws leaves words unchanged."""
+    return {
+        (lam, share): _calibration_cell(plan, table, lam, share)
+        for lam in plan.lams
+        for share in plan.shares
+    }
+
+
+def _calibration_cell(plan: Plan, table: str, lam: float, share: float) -> Cell:
+    settings = {"n_draws": plan.n_draws, "n_sampled": plan.n_sampled}
+    return Cell(
+        f"match-{table}-{lam:g}-{share:.4f}",
+        _settings(plan, table, target=share, lam=lam, **settings),
+        lambda: _calibrate(plan, table, lam, share),
+    )
+
+
+def scale_factor(plan: Plan, table: str, store: Store) -> float:
+    """Our ε over the paper's where mean N_w agrees, at λ = 0 and ε = 10."""
+    cell = matching_cells(plan, table)[0.0, 10.0]
+    store.fill([cell])
+    return store.get(cell)["epsilon"] / 10
+
+
+def scaled_epsilons(plan: Plan, factor: float) -> tuple[float, ...]:
+    """The paper's ε times a factor, of few digits, as it is a name too."""
+    return tuple(float(f"{factor:.4g}") * e for e in plan.epsilons)
+
+
+def scaled_cells(plan: Plan, table: str, factor: float) -> dict[float, Cell]:
+    """By λ: the statistics at the paper's ε times one factor for the whole table."""
+    epsilons = scaled_epsilons(plan, factor)
+    return {
+        lam: Cell(
+            f"scaled-{table}-{lam:g}",
+            _settings(plan, table, epsilons=epsilons, lam=lam, n_draws=plan.n_draws),
+            lambda lam=lam: _summary(plan, table, lam, epsilons),
+        )
+        for lam in plan.lams
+    }
+
+
+def whole_cell(plan: Plan, table: str) -> Cell:
+    """Mean N_w of the sampled words when outputs come from the whole public table.
+
+    The paper's vocabulary, and ours above, is read off the documents, which a release
+    must not do.
+    """
+
+    def compute() -> Any:
+        vocabulary = plan.vocabulary(table)
+        fitted = type(vocabulary.perturber(1.0, 0.0))(
+            vocabulary.whole, document_length=1
+        ).fit([])
+        found = plausible_deniability(
+            fitted,
+            vocabulary.sample(plan.n_sampled // 2),
+            epsilons=plan.epsilons,
+            lams=plan.lams,
+            n_draws=plan.n_draws,
+            random_state=SEED,
+        )
+        return found.n_unchanged.mean(axis=2).tolist()
+
+    return Cell(
+        f"whole-{table}",
+        _settings(
+            plan,
+            table,
+            epsilons=plan.epsilons,
+            lams=plan.lams,
+            n_draws=plan.n_draws,
+            n_sampled=plan.n_sampled // 2,
+        ),
+        compute,
+    )
+
+
+def density_cell(plan: Plan, table: str) -> Cell:
+    """Table 5, and what explains where a table's ε lies."""
+
+    def compute() -> Any:
+        vocabulary = plan.vocabulary(table)
+        embedding = vocabulary.embedding
+        rows = {}
+        analyze = CountVectorizer().build_analyzer()
+        for name, documents in vocabulary.documents.items():
+            found = density_statistics(embedding, documents)
+            n_tokens = sum(len(analyze(text)) for text in plan.sets[name][0])
+            rows[name] = {
+                "tokens covered, %": 100 * sum(map(len, documents)) / n_tokens,
+                "records": found.n_records,
+                "words per record": (
+                    f"{found.mean_record_size:.1f} ± {found.std_record_size:.1f}"
+                ),
+                "vocabulary": found.n_words,
+                "d_max / d_min": found.max_over_min,
+                "sparse / dense": found.sparse_over_dense,
+                "records per sparse word, %": 100 * found.records_per_sparse,
+                "records with a sparse word, %": 100 * found.records_with_sparse,
+                "sparsest": found.sparsest[:8].tolist(),
+            }
+        spectrum = np.linalg.eigvalsh(embedding_spectrum(embedding).covariance)
+        norms = np.linalg.norm(embedding.vectors, axis=1)
+        return {
+            "sets": rows,
+            "words": len(embedding),
+            "whole": len(vocabulary.whole),
+            "dim": embedding.dim,
+            "median norm": float(np.median(norms)),
+            "median distance": float(
+                np.median(density_statistics(embedding).distances)
+            ),
+            "top eigenvalue": float(spectrum[-1]),
+            "smallest eigenvalue": float(spectrum[0]),
+        }
+
+    return Cell(f"density-{table}", _settings(plan, table), compute)

@@ -1,0 +1,338 @@
+"""The figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial import Voronoi, voronoi_plot_2d
+
+from paper import deniability, published, utility
+from paper.cells import Store
+from paper.plan import SEED, Plan
+from paper.tables import describe, read_grid
+from paper.utility_tables import (
+    interval,
+    main_table,
+    read_clean,
+    read_equal,
+    read_utility,
+)
+from skdptext import DPWordPerturber, WordEmbedding
+
+MARKERS = "osD^v"
+SYMBOLS = {"n_unchanged": "$N_w$", "n_distinct": "$S_w$"}
+WORDS = {
+    "n_unchanged": "draws of 100 unchanged",
+    "n_distinct": "different outputs of 100 draws",
+}
+
+
+def draw_all(plan: Plan, store: Store, folder: Path) -> list[tuple[Path, str]]:
+    """Draw all figures; their files and captions."""
+    drawn = [
+        (contours(), "figure1", "Figure 1: noise around a word in a sparse region."),
+    ]
+    for table, spec in plan.tables.items():
+        numbers = "2 and 3" if spec.paper == "fastText" else "4 and 5"
+        drawn.append(
+            (
+                percentiles(plan, store, table),
+                f"figure_deniability_{table}",
+                f"Figures {numbers}: percentiles over the words, {spec.title}.",
+            )
+        )
+    drawn.append(
+        (
+            scaled_means(plan, store),
+            "figure_scaled",
+            "Mean N_w and S_w at one scale of ε per table, with the paper's.",
+        )
+    )
+    main = main_table(plan)
+    for name in plan.sets:
+        number = {"Disaster tweets": "Figure 6: ", "SMS spam": "Figure 7: "}
+        slug = name.split()[-1].lower()
+        drawn.append(
+            (
+                scores(plan, store, main, name),
+                f"figure_utility_{slug}",
+                f"{number.get(name, '')}{name}, {plan.tables[main].title}.",
+            )
+        )
+    others = [table for table in plan.tables if table != main]
+    if others:
+        drawn.append(
+            (
+                other_tables(plan, store, others),
+                "figure_utility_others",
+                "Accuracy with the other tables, both sides noisy.",
+            )
+        )
+    drawn.append(
+        (equal(plan, store), "figure_equal", "Accuracy at equal N_w, both sides noisy.")
+    )
+    paths = []
+    for figure, name, caption in drawn:
+        path = folder / f"{name}.png"
+        figure.savefig(path, dpi=90)
+        _close(figure)
+        paths.append((path, caption))
+    return paths
+
+
+def _close(figure: Any) -> None:
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)
+
+
+def _colours(n: int) -> list[Any]:
+    import matplotlib as mpl
+
+    # the yellow end is too pale on white
+    return [mpl.colormaps["viridis"](x) for x in np.linspace(0, 0.85, n)]
+
+
+def _panels(n_rows: int, n_columns: int, size: tuple[float, float], **more: Any) -> Any:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(
+        n_rows,
+        n_columns,
+        figsize=(size[0] * n_columns, size[1] * n_rows),
+        layout="constrained",
+        squeeze=False,
+        **more,
+    )
+
+
+def _epsilon_axis(axis: Any, epsilons: Any) -> None:
+    axis.set_xscale("log")
+    axis.set_xticks(epsilons, [f"{e:g}" for e in epsilons])
+    axis.minorticks_off()
+
+
+def _legend(figure: Any, axis: Any, **more: Any) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=7, **more)
+
+
+def contours() -> Any:
+    """Figure 1: the same scale of noise, as a circle and as an ellipse."""
+    rng = np.random.default_rng(SEED)
+    # a crowd along a line, and one word off its end
+    crowd = rng.normal(size=(60, 2)) * (1.3, 0.45)
+    rotation = np.array([[0.85, 0.53], [-0.53, 0.85]])
+    vectors = np.vstack([[[5.2, 0.3]], crowd]) @ rotation
+    words = ["A", *(f"w{i}" for i in range(60))]
+    embedding = WordEmbedding(words, vectors)
+    figure, axes = _panels(1, 2, (4.6, 4.3), sharex=True, sharey=True)
+    angle = np.linspace(0, 2 * np.pi, 200)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    for axis, lam, title in zip(
+        axes[0], (0.0, 1.0), ("λ = 0, Laplace", "λ = 1, Mahalanobis"), strict=True
+    ):
+        perturber = DPWordPerturber(
+            embedding, epsilon=1.0, lam=lam, document_length=1, random_state=SEED
+        ).fit([])
+        changed = (perturber.perturb_words(["A"], 20_000) != "A").mean()
+        voronoi_plot_2d(
+            Voronoi(vectors),
+            axis,
+            show_points=False,
+            show_vertices=False,
+            line_colors="0.85",
+            line_width=0.7,
+        )
+        axis.scatter(*vectors[1:].T, s=14, color="0.45", zorder=3)
+        for radius in (1.0, 2.0, 3.0):
+            ring = vectors[0] + radius * circle @ perturber.noise_factor_
+            axis.plot(*ring.T, ":", color="#0072b2", linewidth=1.6)
+        axis.scatter(*vectors[0], s=45, color="#d55e00", zorder=4)
+        axis.annotate(
+            "A", vectors[0], (7, 5), textcoords="offset points", color="#d55e00"
+        )
+        axis.set(
+            title=f"{title}: A changes in {changed:.0%} of the draws",
+            xlabel="first coordinate",
+            aspect="equal",
+            xlim=(-4.5, 8),
+            ylim=(-3, 6.5),
+        )
+        axis.title.set_fontsize(10)
+    axes[0, 0].set_ylabel("second coordinate")
+    return figure
+
+
+def percentiles(plan: Plan, store: Store, table: str) -> Any:
+    """Figures 2 to 5: percentiles of both statistics over the words, against ε."""
+    grid = read_grid(plan, store, table)
+    figure, axes = _panels(2, 3, (3.3, 2.5), sharex=True, sharey="row")
+    colours = _colours(len(grid.lams))
+    for i, statistic in enumerate(deniability.STATISTICS):
+        for k, percent in enumerate((5, 50, 95)):
+            axis = axes[i, k]
+            for j, lam in enumerate(grid.lams):
+                axis.plot(
+                    grid.epsilons,
+                    grid.columns[statistic][f"p{percent}"][:, j],
+                    marker=MARKERS[j],
+                    markersize=4,
+                    color=colours[j],
+                    label=f"λ = {lam:g}",
+                )
+            _epsilon_axis(axis, grid.epsilons)
+            axis.set_title(f"{SYMBOLS[statistic]}, {percent}th percentile", fontsize=10)
+        axes[i, 0].set_ylabel(WORDS[statistic], fontsize=9)
+    for axis in axes[1]:
+        axis.set_xlabel("ε")
+    figure.suptitle(describe(plan, store, table), fontsize=11)
+    _legend(figure, axes[0, 0])
+    return figure
+
+
+def scaled_means(plan: Plan, store: Store) -> Any:
+    """Ours as lines, the paper's as crosses, at the paper's ε times a factor."""
+    tables = list(plan.tables)
+    figure, axes = _panels(2, len(tables), (3.4, 2.6), sharex=True, sharey=True)
+    colours = _colours(len(plan.lams))
+    for k, table in enumerate(tables):
+        grid = read_grid(plan, store, table, scaled=True)
+        paper = plan.tables[table].paper
+        for i, statistic in enumerate(deniability.STATISTICS):
+            axis = axes[i, k]
+            for j, lam in enumerate(plan.lams):
+                axis.plot(
+                    plan.epsilons,
+                    grid.columns[statistic]["mean"][:, j],
+                    color=colours[j],
+                    label=f"λ = {lam:g}",
+                )
+                theirs = [
+                    published.mean(paper, statistic, epsilon, lam)
+                    for epsilon in plan.epsilons
+                ]
+                axis.plot(
+                    plan.epsilons,
+                    theirs,
+                    "x",
+                    color=colours[j],
+                    label="the paper's" if lam == plan.lams[-1] else None,
+                )
+            _epsilon_axis(axis, plan.epsilons)
+        factor = grid.epsilons[0] / plan.epsilons[0]
+        axes[0, k].set_title(
+            f"{plan.tables[table].title}\nε × {factor:.2f}; × {paper}", fontsize=9
+        )
+        axes[1, k].set_xlabel("the paper's ε")
+    for i, statistic in enumerate(deniability.STATISTICS):
+        axes[i, 0].set_ylabel(f"mean {SYMBOLS[statistic]}")
+    _legend(figure, axes[0, 0])
+    return figure
+
+
+def _draw_scores(
+    axis: Any, plan: Plan, found: Any, key: tuple[str, str, str], xs: list[float]
+) -> None:
+    """A line per λ with intervals, side by side so that they can be told apart."""
+    colours = _colours(len(plan.lams))
+    ratio = (xs[-1] / xs[0]) ** (1 / max(1, len(xs) - 1))
+    for j, lam in enumerate(plan.lams):
+        middle, width = np.transpose([interval(found[x, lam][key]) for x in xs])
+        shift = ratio ** (0.07 * (j - (len(plan.lams) - 1) / 2))
+        axis.errorbar(
+            np.array(xs) * shift,
+            middle,
+            yerr=width,
+            marker=MARKERS[j],
+            markersize=3.5,
+            linewidth=1,
+            elinewidth=1,
+            color=colours[j],
+            label=f"λ = {lam:g}",
+        )
+
+
+def scores(plan: Plan, store: Store, table: str, name: str) -> Any:
+    """Figures 6 and 7: three scores, and four ways to train and test."""
+    found = read_utility(plan, store, table, name)
+    clean = read_clean(plan, store, table, name)
+    key = utility.MAIN[name]
+    rows = [
+        (key, "both", "train and test noisy"),
+        (key, "train", "only train noisy"),
+        (key, "test", "only test noisy"),
+        (utility.WMD, "both", "train and test noisy"),
+    ]
+    epsilons = list(plan.tables[table].utility_epsilons)
+    figure, axes = _panels(4, 3, (3.3, 2.2), sharex=True, sharey="col")
+    for i, (classifier, mode, label) in enumerate(rows):
+        for k, metric in enumerate(utility.METRICS):
+            axis = axes[i, k]
+            level = clean["covered words", classifier, metric].mean()
+            axis.axhline(level, color="0.5", linestyle=":", label="without noise")
+            _draw_scores(axis, plan, found, (classifier, mode, metric), epsilons)
+            _epsilon_axis(axis, epsilons)
+            if i == 0:
+                axis.set_title(metric, fontsize=10)
+        axes[i, 0].set_ylabel(f"{classifier}\n{label}", fontsize=9)
+    for axis in axes[-1]:
+        axis.set_xlabel("ε")
+    figure.suptitle(f"{name}; {describe(plan, store, table)}", fontsize=11)
+    _legend(figure, axes[0, 0])
+    return figure
+
+
+def other_tables(plan: Plan, store: Store, tables: list[str]) -> Any:
+    """Accuracy against ε with the tables that are not the main one."""
+    names = list(plan.sets)
+    figure, axes = _panels(len(names), len(tables), (4.4, 2.5), sharey="row")
+    for i, name in enumerate(names):
+        for k, table in enumerate(tables):
+            axis = axes[i, k]
+            key = utility.MAIN[name]
+            clean = read_clean(plan, store, table, name)
+            level = clean["covered words", key, "accuracy"].mean()
+            axis.axhline(level, color="0.5", linestyle=":", label="without noise")
+            found = read_utility(plan, store, table, name)
+            epsilons = list(plan.tables[table].utility_epsilons)
+            _draw_scores(axis, plan, found, (key, "both", "accuracy"), epsilons)
+            _epsilon_axis(axis, epsilons)
+            axis.set_title(f"{name}; {plan.tables[table].title}", fontsize=9)
+        axes[i, 0].set_ylabel(f"accuracy, {utility.MAIN[name]}", fontsize=9)
+    for axis in axes[-1]:
+        axis.set_xlabel("ε")
+    _legend(figure, axes[0, 0])
+    return figure
+
+
+def equal(plan: Plan, store: Store) -> Any:
+    """Accuracy against λ where every λ leaves as many words unchanged."""
+    table, names = main_table(plan), list(plan.sets)
+    figure, axes = _panels(1, 2 * len(names), (2.7, 2.8), sharex=True)
+    colours = _colours(len(plan.shares))
+    for i, name in enumerate(names):
+        found = read_equal(plan, store, table, name)
+        for k, key in enumerate((utility.MAIN[name], utility.WMD)):
+            axis = axes[0, 2 * i + k]
+            for s, share in enumerate(plan.shares):
+                values = [
+                    found[share, lam][key, "both", "accuracy"] for lam in plan.lams
+                ]
+                middle, width = np.transpose(list(map(interval, values)))
+                axis.errorbar(
+                    np.array(plan.lams) + 0.02 * (s - (len(plan.shares) - 1) / 2),
+                    middle,
+                    yerr=width,
+                    marker=MARKERS[s],
+                    markersize=4,
+                    color=colours[s],
+                    label=f"mean $N_w$ = {100 * share:g}",
+                )
+            axis.set_title(f"{name}\n{key}", fontsize=10)
+            axis.set_xlabel("λ")
+    axes[0, 0].set_ylabel("accuracy")
+    _legend(figure, axes[0, 0])
+    return figure

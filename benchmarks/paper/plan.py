@@ -1,0 +1,175 @@
+"""What is run: tables, texts, ε, λ, repeats; in full, and small for a test."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from real_data import DATA
+
+from paper import published
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.datasets import (
+    fetch_disaster_tweets,
+    fetch_sms_spam,
+    load_docstring_embedding,
+    load_docstrings,
+)
+from skdptext.exceptions import PrivacyLeakWarning
+
+URL = re.compile(r"https?://\S+")
+# Of all noise: other integers would do, and give other draws.
+SEED = 2020
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table of word vectors, and what is run with it."""
+
+    title: str
+    file: str | None
+    # whose numbers ours stand beside, and are matched to
+    paper: str
+    # ε beyond the paper's, where the paper's leave too little
+    more_epsilons: tuple[float, ...] = ()
+    utility_epsilons: tuple[float, ...] = ()
+    repeats: int = 0
+    # with Word Mover's neighbours, and at equal N_w: long
+    main: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The whole of a run."""
+
+    tables: Mapping[str, TableSpec]
+    epsilons: tuple[float, ...] = published.EPSILONS
+    lams: tuple[float, ...] = published.LAMS
+    claimed: tuple[float, ...] = published.CLAIMED
+    n_draws: int = published.N_DRAWS
+    # of N_w/100, at which λ are compared at equal empirical privacy
+    shares: tuple[float, ...] = (0.25, 0.5, 0.75)
+    # the paired test: the experiment anew, on a random sample of the words
+    n_replicates: int = 10
+    n_sampled: int = 2000
+    quick: bool = False
+    _tables: dict[str, Vocabulary] = field(default_factory=dict)
+
+    @cached_property
+    def sets(self) -> dict[str, tuple[list[str], np.ndarray]]:
+        """Texts and 0/1 labels of both sets; links are cut from the tweets."""
+        if self.quick:
+            texts, topics = load_docstrings(
+                topics=["clustering", "linear algebra"], return_X_y=True
+            )
+            short = [" ".join(text.split()[:30]) for text in texts]
+            labels = (np.asarray(topics) == topics[0]).astype(int)
+            return {"Docstrings": (short, labels)}
+        os.environ.setdefault("SKDPTEXT_DATA", str(DATA))
+        sets = {}
+        for name, fetch in (
+            ("SMS spam", fetch_sms_spam),
+            ("Disaster tweets", fetch_disaster_tweets),
+        ):
+            texts, labels = fetch(return_X_y=True)
+            sets[name] = ([URL.sub(" ", text) for text in texts], np.asarray(labels))
+        return sets
+
+    def vocabulary(self, table: str) -> Vocabulary:
+        """The table, cut to the words of the sets; loaded once."""
+        if table not in self._tables:
+            file = self.tables[table].file
+            whole = (
+                load_docstring_embedding().restrict(2000)
+                if file is None
+                else WordEmbedding.load(DATA / file)
+            )
+            self._tables[table] = Vocabulary(whole, self.sets)
+        return self._tables[table]
+
+
+class Vocabulary:
+    """A table cut to the words that occur, as the paper's was, and the texts in it."""
+
+    def __init__(
+        self, whole: WordEmbedding, sets: dict[str, tuple[list[str], np.ndarray]]
+    ) -> None:
+        self.whole = whole
+        with warnings.catch_warnings():
+            # nothing is released
+            warnings.simplefilter("ignore", PrivacyLeakWarning)
+            perturber = DPWordPerturber(whole).fit([])
+        # every text as the list of its known words, spelt as the table spells them
+        self.documents = {
+            name: perturber.known_words(texts) for name, (texts, _) in sets.items()
+        }
+        found = {w for docs in self.documents.values() for doc in docs for w in doc}
+        self.embedding = whole.restrict([w for w in whole.words if w in found])
+
+    @property
+    def fingerprint(self) -> str:
+        return self.embedding.fingerprint.hex()[:16]
+
+    def sample(self, n: int) -> list[str]:
+        """A random sample of the words, always the same."""
+        order = np.random.default_rng(SEED).permutation(len(self.embedding))
+        return self.embedding.word_array[np.sort(order[:n])].tolist()
+
+    def perturber(self, epsilon: float, lam: float, **options) -> DPWordPerturber:
+        options = {"document_length": 1, **options}
+        perturber = DPWordPerturber(self.embedding, epsilon=epsilon, lam=lam, **options)
+        return perturber.fit([])
+
+
+FULL = Plan(
+    {
+        "googlenews": TableSpec(
+            "Google News word2vec",
+            "googlenews_8k_300d.npz",
+            "fastText",
+            more_epsilons=(80.0,),
+            utility_epsilons=(*published.EPSILONS, 80.0),
+            repeats=5,
+            main=True,
+        ),
+        "glove": TableSpec(
+            "GloVe 6B",
+            "glove_6B_13k_50d.npz",
+            "GloVe",
+            utility_epsilons=published.EPSILONS,
+            repeats=5,
+        ),
+        "w2v": TableSpec(
+            "word2vec of news and fiction",
+            "w2v_news_fiction_30k_300d.npz",
+            "fastText",
+            more_epsilons=(80.0, 160.0, 320.0),
+            utility_epsilons=(20.0, 40.0, 80.0, 160.0),
+            repeats=3,
+        ),
+    }
+)
+
+QUICK = Plan(
+    {
+        "docstrings": TableSpec(
+            "Docstrings",
+            None,
+            "fastText",
+            utility_epsilons=(5.0, 40.0),
+            repeats=2,
+            main=True,
+        )
+    },
+    lams=(0.0, 0.5, 1.0),
+    n_draws=20,
+    shares=(0.5,),
+    n_replicates=3,
+    n_sampled=50,
+    quick=True,
+)

@@ -1,0 +1,99 @@
+"""Writes what the cells found: tables, figures, an index; and hands it to the docs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from results import cell, columns, record
+
+from paper import figures
+from paper.cells import Cell, Store
+from paper.plan import Plan
+from paper.tables import Table, all_tables
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "_static" / "paper"
+# What goes among the recorded benchmarks; the other tables are on their own page.
+RECORDED = ("claims", "losses")
+
+
+def write_report(
+    plan: Plan,
+    store: Store,
+    folder: Path,
+    cells: Iterable[tuple[str, Cell]],
+    *,
+    keep: bool = False,
+) -> None:
+    """Write tables, figures and ``index.md`` into the folder.
+
+    `cells` are all cells with the names of their parts. With `keep`, tables and figures
+    also go to the documentation, and claims and times among the recorded benchmarks.
+    """
+    tables = all_tables(plan, store)
+    time = time_table(store, cells)
+    drawn = figures.draw_all(plan, store, folder)
+    for table in (*tables, time):
+        write_table(table, folder)
+    index = ["# The 2020 paper's experiments on real data", ""]
+    index += [f"- [{table.title}]({table.name}.md)" for table in (*tables, time)]
+    for path, caption in drawn:
+        index += ["", f"![{caption}]({path.name})", "", caption]
+    (folder / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
+    print(f"Wrote {len(tables) + 1} tables and {len(drawn)} figures: {folder}/index.md")
+    if keep:
+        DOCS.mkdir(parents=True, exist_ok=True)
+        for table in tables:
+            shutil.copy(folder / f"{table.name}.csv", DOCS)
+        for path, _ in drawn:
+            shutil.copy(path, DOCS)
+        for table in (*(t for t in tables if t.name in RECORDED), time):
+            record(
+                f"paper_{table.name}", table.rows, title=table.title, note=table.note
+            )
+
+
+def time_table(store: Store, cells: Iterable[tuple[str, Cell]]) -> Table:
+    """Seconds per part, as they were measured when the cells were computed."""
+    seconds: dict[str, list[float]] = {}
+    seen: set[str] = set()
+    for part, one in cells:
+        if one.name not in seen:
+            seen.add(one.name)
+            seconds.setdefault(part, []).append(store.seconds(one))
+    rows = [
+        {"part": part, "cells": len(some), "minutes": sum(some) / 60}
+        for part, some in seconds.items()
+    ]
+    total = sum(map(sum, seconds.values())) / 60
+    rows.append({"part": "all", "cells": len(seen), "minutes": total})
+    return Table(
+        "time",
+        "Wall time of make paper",
+        "The sum over the cells, each on one core with one BLAS thread, without "
+        "loading data and drawing.",
+        rows,
+    )
+
+
+def write_table(table: Table, folder: Path) -> None:
+    """As Markdown, CSV and JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    header = columns(table.rows)
+    lines = [[cell(row.get(key, "")) for key in header] for row in table.rows]
+    grid = [header, ["---"] * len(header), *lines]
+    text = "\n".join(f"| {' | '.join(line)} |" for line in grid)
+    parts = (f"# {table.title}", text, table.note)
+    markdown = "\n\n".join(part for part in parts if part)
+    (folder / f"{table.name}.md").write_text(markdown + "\n", encoding="utf-8")
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([header, *lines])
+    (folder / f"{table.name}.csv").write_text(buffer.getvalue(), encoding="utf-8")
+    kept = {"title": table.title, "note": table.note, "rows": table.rows}
+    (folder / f"{table.name}.json").write_text(
+        json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )

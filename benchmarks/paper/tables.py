@@ -1,0 +1,303 @@
+"""Rows of the tables, from kept cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paper import deniability, published, significance
+from paper.cells import Store
+from paper.plan import Plan
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: the name of its files, a heading, a note, and rows."""
+
+    name: str
+    title: str
+    note: str
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The statistics of a table's vocabulary: every column of shape (ε, λ)."""
+
+    epsilons: np.ndarray
+    lams: np.ndarray
+    columns: dict[str, dict[str, np.ndarray]]
+    sparse: np.ndarray
+    dense: np.ndarray
+
+    def paired(self, replicates: list[dict[str, Any]], statistic: str) -> np.ndarray:
+        """One-sided p of λ against 0, of shape (ε, λ > 0), not yet corrected."""
+        values = np.array([replicate[statistic] for replicate in replicates])
+        return significance.paired_p(
+            values[:, :, :1],
+            values[:, :, 1:],
+            direction=deniability.DIRECTION[statistic],
+        )
+
+
+def read_grid(plan: Plan, store: Store, table: str, *, scaled: bool = False) -> Grid:
+    """The kept cells of a grid, put together."""
+    if scaled:
+        factor = deniability.scale_factor(plan, table, store)
+        cells = deniability.scaled_cells(plan, table, factor)
+    else:
+        cells = deniability.grid_cells(plan, table)
+    found = [store.get(cell) for cell in cells.values()]
+
+    def stack(get: Any) -> np.ndarray:
+        return np.array([get(result) for result in found]).T
+
+    return Grid(
+        np.array(found[0]["epsilons"]),
+        np.array(list(cells)),
+        {
+            name: {
+                key: stack(lambda result, n=name, k=key: result[n][k])
+                for key in found[0][name]
+            }
+            for name in deniability.STATISTICS
+        },
+        stack(lambda result: result["sparse"]),
+        stack(lambda result: result["dense"]),
+    )
+
+
+def read_replicates(
+    plan: Plan, store: Store, table: str, *, scaled: bool = False
+) -> list[dict[str, Any]]:
+    factor = deniability.scale_factor(plan, table, store) if scaled else 1.0
+    return list(map(store.get, deniability.replicate_cells(plan, table, factor)))
+
+
+def describe(plan: Plan, store: Store, table: str) -> str:
+    """As in "Google News word2vec, 5,593 × 300"."""
+    facts = store.get(deniability.density_cell(plan, table))
+    return f"{plan.tables[table].title}, {facts['words']:,} × {facts['dim']}"
+
+
+def statistic_tables(plan: Plan, store: Store, *, scaled: bool) -> list[Table]:
+    """Tables 1 to 4: the paper's rows, then those of each of our tables."""
+    tables = []
+    for (paper, statistic), number in published.NUMBERS.items():
+        rows: Rows = []
+        for lam in plan.lams:
+            row: dict[str, Any] = {"vectors": f"paper, {paper} 300-d", "λ": f"{lam:g}"}
+            for epsilon in plan.epsilons:
+                mean = published.mean(paper, statistic, epsilon, lam)
+                std = published.std(paper, statistic, epsilon, lam)
+                row[f"ε = {epsilon:g}"] = f"{mean:.2f} ± {std:.2f}"
+            rows.append(row)
+        ours = [t for t in plan.tables if plan.tables[t].paper == paper]
+        for table in ours:
+            grid = read_grid(plan, store, table, scaled=scaled)
+            title = describe(plan, store, table)
+            if scaled:
+                title += f", ε × {grid.epsilons[0]:.2f}"
+            summary = grid.columns[statistic]
+            for j, lam in enumerate(grid.lams):
+                row = {"vectors": title, "λ": f"{lam:g}"}
+                for i, epsilon in enumerate(plan.epsilons):
+                    mean, std = summary["mean"][i, j], summary["std"][i, j]
+                    row[f"ε = {epsilon:g}"] = f"{mean:.2f} ± {std:.2f}"
+                rows.append(row)
+        if ours:
+            letter = "N_w" if statistic == "n_unchanged" else "S_w"
+            where = ", ε scaled" if scaled else ""
+            tables.append(
+                Table(
+                    f"table{number}" + ("_scaled" if scaled else ""),
+                    f"Table {number}: {letter}{where}, mean ± standard deviation over "
+                    "the words",
+                    "",
+                    rows,
+                )
+            )
+    return tables
+
+
+def claims(plan: Plan, store: Store) -> Table:
+    """Does N_w fall and S_w rise with λ, significantly, where the paper says so?"""
+    rows: Rows = []
+    for table in plan.tables:
+        for scaled in (False, True):
+            grid = read_grid(plan, store, table, scaled=scaled)
+            replicates = read_replicates(plan, store, table, scaled=scaled)
+            p = significance.holm(
+                [grid.paired(replicates, name) for name in deniability.STATISTICS]
+            )
+            for k, statistic in enumerate(deniability.STATISTICS):
+                summary = grid.columns[statistic]
+                direction = deniability.DIRECTION[statistic]
+                ruled = significance.disjoint_intervals(
+                    (summary["mean"][:, :1], summary["std"][:, :1]),
+                    (summary["mean"][:, 1:], summary["std"][:, 1:]),
+                    plan.n_draws,
+                    direction=direction,
+                )
+                monotone = (direction * np.diff(summary["mean"], axis=1) > 0).all(1)
+                for epsilon in plan.claimed:
+                    i = plan.epsilons.index(epsilon)
+                    mean = summary["mean"][i]
+                    sound = int((p[k, i] < 0.05).sum())
+                    rows.append(
+                        {
+                            "vectors": plan.tables[table].title,
+                            "ε": f"{grid.epsilons[i]:.3g}",
+                            "paper's ε": f"{epsilon:g}",
+                            "scaled": scaled,
+                            "statistic": "N_w" if k == 0 else "S_w",
+                            "λ = 0": f"{mean[0]:.2f}",
+                            "λ = 1": f"{mean[-1]:.2f}",
+                            "monotone in λ": bool(monotone[i]),
+                            "paper's rule": f"{ruled[i].sum()} of {ruled.shape[1]}",
+                            "paired test": f"{sound} of {ruled.shape[1]}",
+                            "largest p": f"{p[k, i].max():.1e}",
+                        }
+                    )
+    return Table(
+        "claims",
+        "Does λ > 0 lower N_w and raise S_w against λ = 0?",
+        "Paper's rule: the intervals mean ± 1.96 std/√100 do not overlap, for how many "
+        f"λ > 0. Paired test: a one-sided t-test over {plan.n_replicates} independent "
+        f"repetitions of the experiment on {plan.n_sampled:,} random words, noise "
+        "shared between λ within a repetition, corrected by Holm for all ε, λ and "
+        "both statistics of a table; significant at 0.05 for how many λ > 0, and the "
+        "largest corrected p.",
+        rows,
+    )
+
+
+def matching(plan: Plan, store: Store) -> Table:
+    """At which ε our N_w is the paper's."""
+    rows: Rows = []
+    for table, spec in plan.tables.items():
+        cells = deniability.matching_cells(plan, table)
+        for lam in plan.lams:
+            row = {"vectors": describe(plan, store, table), "λ": f"{lam:g}"}
+            for epsilon in plan.claimed:
+                found = store.get(cells[lam, epsilon])
+                low, high = found["interval"]
+                row[f"as the paper's ε = {epsilon:g}"] = (
+                    f"{found['epsilon']:.1f} ({low:.1f} to {high:.1f})"
+                )
+            row["paper's vectors"] = spec.paper
+            rows.append(row)
+    return Table(
+        "matching",
+        "The ε at which our mean N_w is the paper's",
+        "By calibrate_epsilon, with its 95 % interval.",
+        rows,
+    )
+
+
+def density(plan: Plan, store: Store) -> Table:
+    """Table 5."""
+    rows: Rows = []
+    for name in plan.sets:
+        if name in published.DENSITY:
+            rows.append(
+                {"data": name, "vectors": "paper, fastText", **published.DENSITY[name]}
+            )
+        for table, spec in plan.tables.items():
+            found = store.get(deniability.density_cell(plan, table))["sets"][name]
+            row = {k: v for k, v in found.items() if k != "sparsest"}
+            row |= {k: f"{v:.2f}" for k, v in row.items() if isinstance(v, float)}
+            rows.append({"data": name, "vectors": spec.title, **row})
+    return Table("table5", "Table 5: density of the two vocabularies", "", rows)
+
+
+def geometry(plan: Plan, store: Store) -> Table:
+    """What explains where the ε of a table lie."""
+    rows: Rows = []
+    for table in plan.tables:
+        found = store.get(deniability.density_cell(plan, table))
+        half = store.get(deniability.equal_cells(plan, table)[0.0, 0.5])["epsilon"]
+        full = store.get(deniability.equal_cells(plan, table)[1.0, 0.5])["epsilon"]
+        m, d = found["dim"], found["median distance"]
+        rows.append(
+            {
+                "vectors": describe(plan, store, table),
+                "words of the whole table": found["whole"],
+                "median norm": f"{found['median norm']:.2f}",
+                "median distance d to the nearest word": f"{d:.2f}",
+                "ε at N_w = 50, λ = 0": f"{half:.1f}",
+                "the same times d / (2√m)": f"{half * d / 2 / np.sqrt(m):.2f}",
+                "ε at N_w = 50, λ = 1": f"{full:.1f}",
+                "largest eigenvalue of Σ": f"{found['top eigenvalue']:.1f}",
+                "smallest": f"{found['smallest eigenvalue']:.3f}",
+            }
+        )
+    return Table("geometry", "Why ε means something else for every table", "", rows)
+
+
+def sparse_words(plan: Plan, store: Store) -> Table:
+    """Mean N_w of the sparsest and of the densest tenth, at the matched scale."""
+    rows: Rows = []
+    for table in plan.tables:
+        grid = read_grid(plan, store, table, scaled=True)
+        for epsilon in plan.claimed:
+            i = plan.epsilons.index(epsilon)
+            row = {
+                "vectors": plan.tables[table].title,
+                "ε": f"{grid.epsilons[i]:.3g}",
+                "paper's ε": f"{epsilon:g}",
+            }
+            for name, values in (("sparsest", grid.sparse), ("densest", grid.dense)):
+                for j in (0, -1):
+                    row[f"{name} tenth, λ = {grid.lams[j]:g}"] = f"{values[i, j]:.1f}"
+            rows.append(row)
+    return Table(
+        "sparse_words", "Mean N_w of the words in sparse and in dense regions", "", rows
+    )
+
+
+def whole(plan: Plan, store: Store) -> Table:
+    """Mean N_w under the whole public table, against the table cut to the corpus."""
+    rows: Rows = []
+    for table in plan.tables:
+        mean = np.array(store.get(deniability.whole_cell(plan, table)))
+        grid = read_grid(plan, store, table).columns["n_unchanged"]["mean"]
+        facts = store.get(deniability.density_cell(plan, table))
+        for j in (0, -1):
+            for words, values in ((facts["words"], grid), (facts["whole"], mean)):
+                row = {
+                    "vectors": plan.tables[table].title,
+                    "outputs from": f"{words:,} words",
+                    "λ": f"{plan.lams[j]:g}",
+                }
+                for i, epsilon in enumerate(plan.epsilons):
+                    row[f"ε = {epsilon:g}"] = f"{values[i, j]:.2f}"
+                rows.append(row)
+    return Table(
+        "whole_table",
+        "Mean N_w with outputs from the words of the texts, and from the whole table",
+        "The second line of each pair: a random sample of "
+        f"{plan.n_sampled // 2:,} words.",
+        rows,
+    )
+
+
+def all_tables(plan: Plan, store: Store) -> list[Table]:
+    """Every table of the report, in its order."""
+    from paper import utility_tables
+
+    return [
+        *statistic_tables(plan, store, scaled=False),
+        *statistic_tables(plan, store, scaled=True),
+        claims(plan, store),
+        matching(plan, store),
+        geometry(plan, store),
+        sparse_words(plan, store),
+        whole(plan, store),
+        density(plan, store),
+        *utility_tables.all_tables(plan, store),
+    ]
