@@ -5,22 +5,25 @@ VENV ?= .venv
 JOBS ?= 2
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
+# What `make bench-compare` compares with; any commit or tag.
+BASE ?= HEAD~1
 
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
+BENCH_OUT := build/bench
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow doctest lint format types docs bench coverage clean
+.PHONY: help demo test test-slow doctest lint format types docs bench bench-compare coverage clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 	MPLBACKEND=Agg $(PY) -m skdptext.demo
@@ -55,13 +58,23 @@ docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are error
 	rm -rf docs/api/generated
 	$(PIN) $(PY) -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
-bench: $(STAMP)-bench  ## run every benchmark
-	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
-	    echo "== $$script"; $(PIN) $(PY) $$script; done
+# One that fails does not keep the others from running, and is named at the end.
+bench: $(STAMP)-bench  ## run every benchmark, about an hour; tables in build/bench/benchmarks.md
+	@rm -rf $(BENCH_OUT) && mkdir -p $(BENCH_OUT); failed=; \
+	for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+	    echo "== $$script"; \
+	    SKDPTEXT_BENCH_RESULTS=$(BENCH_OUT) $(PIN) $(PY) $$script || failed="$$failed $$script"; \
+	done; \
+	$(PY) benchmarks/results.py $(BENCH_OUT) > $(BENCH_OUT)/benchmarks.md; \
+	echo "Wrote $(BENCH_OUT)/benchmarks.md"; \
+	test -z "$$failed" || { echo "Failed:$$failed" >&2; exit 1; }
+
+bench-compare: $(STAMP)-bench  ## time a few calls here and at BASE (HEAD~1), a few minutes
+	SKDPTEXT_BENCH_RESULTS=$(BENCH_OUT) $(PIN) $(PY) benchmarks/compare.py --base $(BASE)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -89,7 +102,7 @@ $(STAMP)-docs: pyproject.toml $(STAMP)-venv
 	@touch $(STAMP)-plot $@
 
 $(STAMP)-bench: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[plot,fast]"
+	$(PIP_INSTALL) -e ".[bench]"
 	@touch $(STAMP)-plot $@
 
 $(STAMP)-dev: pyproject.toml $(STAMP)-venv
