@@ -12,7 +12,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skdptext.embeddings import check_columns, check_embedding, column_names
+from skdptext.embeddings import (
+    WordEmbedding,
+    check_columns,
+    check_embedding,
+    column_names,
+)
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.mechanisms._covariance import Spectrum
@@ -23,10 +28,14 @@ from skdptext.perturbation._documents import (
     encode_documents,
     encode_words,
 )
-from skdptext.perturbation._leaks import warn_of_leaks, warn_of_unknown_words
+from skdptext.perturbation._leaks import (
+    warn_of_engine,
+    warn_of_leaks,
+    warn_of_unknown_words,
+)
 from skdptext.perturbation._release import Release, as_bags, as_tokens
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.search import half_squared_norms
+from skdptext.search import ENGINES, embedding_search, require_engine
 from skdptext.utils import (
     MAX_WORDS,
     NoiseStreams,
@@ -61,6 +70,7 @@ class BaseWordPerturber(
     token_pattern: str
     tokenizer: Any
     output: str
+    engine: str
     random_state: Any
     n_jobs: Any
     verbose: Any
@@ -103,22 +113,26 @@ class BaseWordPerturber(
             )
             check_bags(bags, n_words=len(embedding), counts=True)
             check_columns(X, embedding)
-            mechanism = self._make_mechanism(embedding_spectrum(embedding))
-            warn_of_leaks(self.document_length, self.oov)
+            mechanism = self._prepare(embedding)
             # Only now is anything written: a refused fit leaves no trace.
             validate_data(self, X, skip_check_array=True)
         else:
             embedding = check_embedding(self.embedding)
-            mechanism = self._make_mechanism(embedding_spectrum(embedding))
-            warn_of_leaks(self.document_length, self.oov)
+            mechanism = self._prepare(embedding)
             self.n_features_in_ = len(embedding)
             self.__dict__.pop("feature_names_in_", None)
         self.mechanism_ = mechanism
         self.embedding_ = embedding
         self.covariance_ = mechanism.spectrum.covariance
         self.noise_factor_ = self.mechanism_.factor
-        self._half_norms = half_squared_norms(embedding.vectors)
         return self
+
+    def _prepare(self, embedding: WordEmbedding) -> MahalanobisMechanism:
+        """The noise; the table is made ready for the search, which keeps it."""
+        mechanism = self._make_mechanism(embedding_spectrum(embedding))
+        warn_of_engine(self.engine, embedding_search(embedding, self.engine).excuse)
+        warn_of_leaks(self.document_length, self.oov)
+        return mechanism
 
     def _check_parameters(self) -> None:
         if self.document_length is not None:
@@ -133,6 +147,8 @@ class BaseWordPerturber(
                 'output must be "text" with oov="keep", since an unknown word has no '
                 f"column, got output={self.output!r}."
             )
+        check_option("engine", self.engine, ENGINES)
+        require_engine(self.engine)
         check_noise_state(self.random_state)
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
@@ -244,9 +260,8 @@ class BaseWordPerturber(
         )
 
     def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
-        return Release(
-            self.embedding_, self._half_norms, self.mechanism_, streams, sample
-        )
+        search = embedding_search(self.embedding_, self.engine)
+        return Release(self.embedding_, search, self.mechanism_, streams, sample)
 
     def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
         """Draw noisy versions of single words.

@@ -1,4 +1,4 @@
-"""Warnings about what a release tells beside the guarantee."""
+"""Warnings: what a release tells beside the guarantee, and what suits it badly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 
-__all__ = ["warn_of_leaks", "warn_of_unknown_words"]
+__all__ = ["warn_of_engine", "warn_of_leaks", "warn_of_unknown_words"]
 
 # Above this share of unknown words the table is probably the wrong one.
 _MANY_UNKNOWN = 0.5
@@ -44,4 +44,15 @@ def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:
             "this language and kind of text?",
             OutOfVocabularyWarning,
             stacklevel=3,
+        )
+
+
+def warn_of_engine(engine: str, excuse: str | None) -> None:
+    """Say that NumPy searches instead of the engine that was asked for, and why."""
+    if excuse is not None:
+        warnings.warn(
+            f'engine="{engine}" falls back to NumPy, which finds the same words: '
+            f"{excuse}.",
+            RuntimeWarning,
+            stacklevel=4,
         )

@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms import MahalanobisMechanism
 from skdptext.perturbation._documents import EncodedDocuments, resample
-from skdptext.search import nearest_words
+from skdptext.search import Search
 from skdptext.utils import NoiseStreams, blocks, working_memory_bytes
 
 __all__ = ["Release", "as_bags", "as_tokens"]
@@ -37,8 +37,8 @@ class Release:
     Parameters
     ----------
     embedding : WordEmbedding
-    half_norms : ndarray of shape (n_words,)
-        ½‖φ‖² of each word.
+    search : Search
+        Of the nearest word.
     mechanism : MahalanobisMechanism
     streams : NoiseStreams
     sample_length : int or None
@@ -46,7 +46,7 @@ class Release:
     """
 
     embedding: WordEmbedding
-    half_norms: np.ndarray
+    search: Search
     mechanism: MahalanobisMechanism
     streams: NoiseStreams
     sample_length: int | None = None
@@ -81,9 +81,10 @@ class Release:
         # One thread here leaves the product its own; several share them out. The limit
         # is the process's, so it is touched only where it must be.
         share_out = n_threads > 1 and blas_threads > 1
-        limit = max(1, blas_threads // n_threads) if share_out else None
+        each = max(1, blas_threads // n_threads)
         with (
-            controller.limit(limits=limit, user_api="blas"),
+            controller.limit(limits=each if share_out else None, user_api="blas"),
+            self.search.session(each),
             tqdm(total=n_documents, disable=not verbose, unit="doc") as progress,
         ):
             results = Parallel(
@@ -128,9 +129,7 @@ class Release:
         for rows, directions in zip(blocks(len(where), block), normals, strict=True):
             points = self.mechanism.shape_noise(directions, radii[rows])
             points += self._vectors(codes[where[rows]], documents.inferred)
-            noisy[where[rows]] = nearest_words(
-                points, self.embedding.vectors, self.half_norms
-            )
+            noisy[where[rows]] = self.search(points)
         return noisy
 
     def _open(

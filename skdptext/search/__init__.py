@@ -1,6 +1,20 @@
 """Exact nearest word to many points."""
 
+from skdptext.search._engine import (
+    ENGINES,
+    Search,
+    embedding_search,
+    require_engine,
+)
 from skdptext.search._nearest import half_squared_norms, nearest_words
 from skdptext.search._shared_noise import SharedNoise
 
-__all__ = ["SharedNoise", "half_squared_norms", "nearest_words"]
+__all__ = [
+    "ENGINES",
+    "Search",
+    "SharedNoise",
+    "embedding_search",
+    "half_squared_norms",
+    "nearest_words",
+    "require_engine",
+]

@@ -6,14 +6,14 @@ import numpy as np
 
 from skdptext.utils import blocks
 
-__all__ = ["half_squared_norms", "nearest_words"]
+__all__ = ["best_of_pairs", "half_squared_norms", "nearest_words", "twice_error_bound"]
 
 # A block of scores of this size stays in a core's share of the cache.
 _ROWS = 512
 _COLUMNS = 2048
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
-# Pairs rescored in float64 at a time; bounds the memory of the worst case.
-_PAIRS = 16384
+# Bytes of vectors rescored in float64 at a time; bounds the memory of the worst case.
+_PAIR_BYTES = 2**22
 
 
 def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ def nearest_words(
     with np.errstate(over="ignore", invalid="ignore"):
         # Values beyond float32 become inf or NaN, and so uncertain, and so float64's.
         half32 = half_norms.astype(np.float32)
-        slack = _twice_error_bound(points, half_norms)
+        slack = twice_error_bound(points, half_norms)
         best, gap = np.empty((2, len(points)), dtype=np.float32)
         scores = np.empty((min(_ROWS, len(points)), _COLUMNS), dtype=np.float32)
         for rows in blocks(len(points), _ROWS):
@@ -85,7 +85,7 @@ def nearest_words(
     return ids
 
 
-def _twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
+def twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
     """2δ per point: scores further apart than this are ordered as in exact arithmetic.
 
     The last term covers products that underflow float32.
@@ -134,15 +134,47 @@ def _decide(
     for words in blocks(len(vectors), _COLUMNS):
         scores = block @ vectors[words].T - half32[words]
         rows, columns = np.nonzero(~(scores < threshold[:, None]))
-        for part in blocks(len(rows), _PAIRS):
-            row, word = rows[part], columns[part] + words.start
-            exact = np.einsum("ij,ij->i", points[row], vectors[word], dtype=np.float64)
-            exact -= half_norms[word]
-            # np.nonzero lists a row's words in ascending order, and lexsort is
-            # stable, so the first of equal scores, the lowest index, is kept.
-            order = np.lexsort((word, -exact, row))
-            first = np.unique(row[order], return_index=True)[1]
-            pick = order[first]
-            pick = pick[exact[pick] > best[row[pick]]]
-            ids[row[pick]], best[row[pick]] = word[pick], exact[pick]
+        winner, exact = best_of_pairs(
+            points, vectors, half_norms, rows, columns + words.start
+        )
+        better = exact > best  # of equal scores the lower index, met before, stays
+        ids[better], best[better] = winner[better], exact[better]
     return ids
+
+
+def best_of_pairs(
+    points: np.ndarray,
+    vectors: np.ndarray,
+    half_norms: np.ndarray,
+    rows: np.ndarray,
+    words: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Best word of each point by float64 scores, among the pairs (row, word) given.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, dim)
+    vectors : ndarray of shape (n_words, dim), float32
+    half_norms : ndarray of shape (n_words,), float64
+    rows, words : ndarray of int, shape (n_pairs,)
+
+    Returns
+    -------
+    ids : ndarray of shape (n_points,), int32
+        Of equal scores the lowest index.
+    best : ndarray of shape (n_points,), float64
+        -inf for a point without a pair.
+    """
+    ids = np.zeros(len(points), dtype=np.int32)
+    best = np.full(len(points), -np.inf)
+    for part in blocks(len(rows), max(1, _PAIR_BYTES // (12 * points.shape[1]))):
+        row, word = rows[part], words[part]
+        exact = np.einsum("ij,ij->i", points[row], vectors[word], dtype=np.float64)
+        exact -= half_norms[word]
+        order = np.lexsort((word, -exact, row))
+        pick = order[np.unique(row[order], return_index=True)[1]]
+        row, word, exact = row[pick], word[pick], exact[pick]
+        tie = (exact == best[row]) & (word < ids[row])
+        better = (exact > best[row]) | tie
+        ids[row[better]], best[row[better]] = word[better], exact[better]
+    return ids, best

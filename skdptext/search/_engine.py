@@ -1,0 +1,159 @@
+"""Which search an estimator uses, made once per table and shared by all."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.search._bfloat16 import BFloat16Search
+from skdptext.search._nearest import half_squared_norms, nearest_words
+
+__all__ = ["ENGINES", "Search", "embedding_search", "require_engine"]
+
+ENGINES = ("numpy", "torch")
+
+
+class Search(Protocol):
+    """Nearest words of one table."""
+
+    half_norms: np.ndarray
+    #: Why this is not the search that was asked for; None if it is.
+    excuse: str | None
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """Index of the nearest word to each point, as `nearest_words` has it."""
+
+    def session(self, n_threads: int) -> AbstractContextManager[None]:
+        """Library settings during a release; `n_threads` for each caller's thread."""
+
+
+class FloatSearch:
+    """`nearest_words` for one table, by NumPy."""
+
+    def __init__(
+        self, vectors: np.ndarray, half_norms: np.ndarray, excuse: str | None = None
+    ) -> None:
+        self.vectors = vectors
+        self.half_norms = half_norms
+        self.excuse = excuse
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """Index of the nearest word to each point."""
+        return nearest_words(points, self.vectors, self.half_norms)
+
+    def session(self, n_threads: int) -> AbstractContextManager[None]:
+        """Nothing: the linear algebra library's threads are the caller's business."""
+        return nullcontext()
+
+
+class TorchSearch(BFloat16Search):
+    """`BFloat16Search` by PyTorch."""
+
+    excuse: str | None = None
+
+    def session(self, n_threads: int) -> AbstractContextManager[None]:
+        """PyTorch's threads, and sums in float32."""
+        return _session(n_threads)
+
+
+# Keyed by the object, of which there is one per table and process; gone with it.
+_searches: WeakKeyDictionary[WordEmbedding, dict[str, Search]] = WeakKeyDictionary()
+_searches_lock = threading.Lock()
+
+
+def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
+    """The search of a table by an engine, made once per process and shared.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    engine : {"numpy", "torch"}, default="numpy"
+
+    Returns
+    -------
+    search : Search
+        By NumPy, with an `excuse`, where the machine does not suit the engine.
+
+    Raises
+    ------
+    ImportError
+        If the engine's library is not installed.
+    """
+    require_engine(engine)
+    with _searches_lock:  # held while computing: two threads must not do it twice
+        of_table = _searches.setdefault(embedding, {})
+        if "numpy" not in of_table:
+            half_norms = half_squared_norms(embedding.vectors)
+            half_norms.flags.writeable = False
+            of_table["numpy"] = FloatSearch(embedding.vectors, half_norms)
+        if engine not in of_table:
+            half_norms = of_table["numpy"].half_norms
+            of_table[engine] = _torch_search(embedding.vectors, half_norms)
+        return of_table[engine]
+
+
+def require_engine(engine: str) -> None:
+    """Say what to install, before any work."""
+    if engine == "torch" and find_spec("torch") is None:
+        raise ImportError('Install skdptext[torch] to use engine="torch".')
+
+
+def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:
+    import torch
+
+    from skdptext.search._torch import TorchArithmetic, missing_hardware
+
+    excuse = missing_hardware(torch)
+    if excuse is not None:
+        return FloatSearch(vectors, half_norms, f"this machine has {excuse}")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    with _session(torch.get_num_threads()):
+        search = TorchSearch(vectors, half_norms, TorchArithmetic(torch, device))
+        if search.keeps_bound():
+            return search
+    return FloatSearch(
+        vectors,
+        half_norms,
+        f"the bfloat16 product of PyTorch {torch.__version__} on this {device} device "
+        "errs more than it may",
+    )
+
+
+_users = 0
+_before: tuple[int, object] | None = None
+_session_lock = threading.Lock()
+
+
+@contextmanager
+def _session(n_threads: int) -> Iterator[None]:
+    """PyTorch's threads per caller; no sums in bfloat16 (cuBLAS may split them).
+
+    Both settings are the process's: the first to come saves what the last to leave
+    restores.
+    """
+    import torch
+
+    global _users, _before
+    matmul = torch.backends.cuda.matmul
+    name = "allow_bf16_reduced_precision_reduction"
+    with _session_lock:
+        if not _users:
+            _before = torch.get_num_threads(), getattr(matmul, name)
+        _users += 1
+        torch.set_num_threads(n_threads)
+        setattr(matmul, name, False)
+    try:
+        yield
+    finally:
+        with _session_lock:
+            _users -= 1
+            if not _users and _before is not None:
+                torch.set_num_threads(_before[0])
+                setattr(matmul, name, _before[1])
