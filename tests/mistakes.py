@@ -115,6 +115,34 @@ def one_radius_for_all(mechanism, rng, n):
     return mechanism.shape_noise(rng.standard_normal((n, mechanism.dim)), radii)
 
 
+def replayed_for_every_epsilon(mechanism, rng, n):
+    """One stream begun again for each ε of a grid, the noise brought to one ε.
+
+    In the order in which the grid is walked for each draw.
+    """
+    seed = int(rng.integers(2**32))
+    grid = [1.0, 3.0, 7.0, 10.0]
+    noises = []
+    for epsilon in grid:
+        other = MahalanobisMechanism(epsilon, mechanism.lam, mechanism.spectrum)
+        noise = other.sample(np.random.default_rng(seed), n // len(grid))
+        noises.append(noise * (epsilon / mechanism.epsilon))
+    return np.stack(noises, axis=1).reshape(n, -1)
+
+
+class Several:
+    """Releases a word by several perturbers; an output is all its noisy words."""
+
+    def __init__(self, *perturbers, claim):
+        self.perturbers = perturbers
+        self.guarantee = lambda: claim
+
+    def perturb_words(self, words, n_draws=1):
+        draws = [p.perturb_words(words, n_draws) for p in self.perturbers]
+        joined = ["+".join(outs) for outs in zip(*map(np.ravel, draws), strict=True)]
+        return np.array(joined, dtype=object).reshape(len(words), n_draws)
+
+
 # -- steps after the noise that look at the true word ------------------------------
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -73,7 +74,7 @@ class FreshNoiseAudit:
 def audit_fresh_noise(
     perturber: Any, word: str | None = None, *, n_repeats: int = 3
 ) -> FreshNoiseAudit:
-    """Look for noise that is used twice: across calls, threads, processes and copies.
+    """Look for noise that is used twice: across calls, processes, copies and ε.
 
     A guarantee assumes that every draw has noise of its own. Generators that are
     copied with their state, into forked workers or pickled estimators, break that
@@ -107,7 +108,10 @@ def audit_fresh_noise(
     draw against the rest, as two workers with one stream would fill them. ``"words"``:
     one word given several times in a call. ``"calls"``, ``"threads"``, ``"copies"``
     (deep copies), ``"pickles"`` (copies as sent to another machine), ``"processes"``
-    (joblib's loky workers) and ``"forks"``, where the system has them.
+    (joblib's loky workers) and ``"forks"``, where the system has them. ``"epsilons"``:
+    copies whose ``epsilon`` was set to values that differ by 10⁻⁹ of it, and that were
+    fitted again to no documents: a stream that is replayed for every ε gives the same
+    words, and the releases at two ε, taken together, give the true word away.
 
     *False alarms.* Sequences are so long that two independent ones are equal with
     probability 10⁻¹⁵, by the share of the most frequent output in 1000 draws.
@@ -148,6 +152,9 @@ def audit_fresh_noise(
         with ThreadPoolExecutor(n_repeats) as pool:
             return list(pool.map(again, [perturber] * n_repeats))
 
+    def epsilons() -> list[np.ndarray]:
+        return [again(_at_another_epsilon(perturber, i)) for i in range(n_repeats)]
+
     def processes() -> list[np.ndarray]:
         # Tasks must not wait in one worker for the other: one for each.
         return list(
@@ -164,6 +171,7 @@ def audit_fresh_noise(
         "copies": lambda: [again(copy.deepcopy(perturber)) for _ in range(n_repeats)],
         "calls": lambda: [again(perturber) for _ in range(n_repeats)],
         "threads": threads,
+        "epsilons": epsilons,
     }
     row = _sequence(perturber, word, 2 * n_draws)
     inside = [(row[:n_draws], row[n_draws:]), (row[::2], row[1::2])]
@@ -180,6 +188,16 @@ def audit_fresh_noise(
 def _sequence(perturber: Any, word: str, n_draws: int) -> np.ndarray:
     """One sequence of noisy words, as a flat array."""
     return np.asarray(perturber.perturb_words([word], n_draws), dtype=object).ravel()
+
+
+def _at_another_epsilon(perturber: Any, i: int) -> Any:
+    """A fitted copy with ε so little changed that the same noise gives the same words.
+
+    From a clone on, as a grid search makes it.
+    """
+    other = clone(perturber)
+    other.set_params(epsilon=perturber.epsilon * (1 + i * 1e-9))
+    return other.fit([])
 
 
 def _equal(first: np.ndarray, second: np.ndarray) -> bool:

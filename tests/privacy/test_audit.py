@@ -16,6 +16,7 @@ from tests.mistakes import (
     CLOUD,
     LINE,
     Perturber,
+    Several,
     elementwise_root,
     keep_if_far,
     renormalised,
@@ -127,6 +128,22 @@ def test_epsilon_given_twice_as_large_is_caught():
     perturber = Perturber(LINE, 1.3, 0.0)
     perturber.guaranteed = PrivacyGuarantee(1.0, 0.0, LINE)
     assert audit(perturber, [("b", "c")], n_draws=100_000).violated.all()
+
+
+@pytest.mark.parametrize("embedding", [LINE, CLOUD], ids=["line", "cloud"])
+def test_noise_replayed_for_every_epsilon_is_caught(embedding):
+    """Released at two ε with the same noise, a word is given away."""
+
+    def joint(seeds):
+        parts = [
+            Perturber(embedding, epsilon, 0.0, seed=seed)
+            for epsilon, seed in zip((1.0, 3.0), seeds, strict=True)
+        ]
+        claim = parts[0].guarantee().compose(parts[1].guarantee())
+        return audit(Several(*parts, claim=claim))
+
+    assert not joint([0, 1]).violated.any()
+    assert joint([0, 0]).violated.any()
 
 
 def test_equal_vectors_promise_equal_outputs():

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
+import pickle
 import threading
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from sklearn.base import clone
 
 from skdptext import DPWordPerturber
 from skdptext.exceptions import InvalidParameterError
+from skdptext.perturbation._base import BaseWordPerturber
 from skdptext.privacy import _fresh, audit_fresh_noise
 from tests.mistakes import CLOUD, Perturber, shared_by_workers, taking_turns
 
-ALL = {"draws", "words", "calls", "threads", "copies", "pickles", "processes", "forks"}
+ALL = {
+    *["draws", "words", "calls", "threads", "copies", "pickles", "processes", "forks"],
+    "epsilons",
+}
 
 
 def make(random_state=None, **params):
@@ -31,7 +41,8 @@ def test_fresh_noise_repeats_nowhere():
 def test_an_integer_seed_repeats_by_design():
     audit = audit_fresh_noise(make(0), "w3")
     assert audit.word == "w3"
-    assert audit.repeats == dict.fromkeys(ALL, 3) | {"draws": 0, "words": 0}
+    once = {"draws": 0, "words": 0, "epsilons": 0}
+    assert audit.repeats == dict.fromkeys(ALL, 3) | once
     assert "repeatable release" in str(audit)
     assert "repeated=True" in repr(audit)
 
@@ -40,6 +51,48 @@ def test_a_generator_is_copied_with_its_state():
     audit = audit_fresh_noise(make(np.random.default_rng(0)))
     copied = {"copies": 3, "pickles": 3, "processes": 3, "forks": 3}
     assert audit.repeats == dict.fromkeys(ALL, 0) | copied
+
+
+@pytest.mark.parametrize("state", ["seed", "generator"])
+def test_noise_that_is_replayed_for_every_epsilon(state, monkeypatch):
+    """The mistake: a stream that depends on the seed alone, in a grid over ε."""
+    monkeypatch.setattr(BaseWordPerturber, "_context", lambda *_: b"same")
+    seed = 0 if state == "seed" else np.random.default_rng(0)
+    audit = audit_fresh_noise(make(seed))
+    assert audit.repeats["epsilons"] == 3
+    assert audit_fresh_noise(make()).repeats["epsilons"] == 0
+
+
+# -- releases of documents, by every road ------------------------------------------
+
+
+def release(perturber, documents):
+    """A release as something that can be compared."""
+    out = perturber.transform(documents)
+    return tuple(out.toarray().ravel() if sp.issparse(out) else map(tuple, out))
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"output": "tokens"}, {"resize": "sample"}], ids=str
+)
+def test_fresh_releases_never_repeat(params):
+    # Bags of 200 words, spread over some 40: two independent ones are equal with a
+    # probability of about (4π·5)^(-39/2) < 1e-30, and no two of the 22 are, for
+    # certain to 1e-27; ordered tokens are equal less often still.
+    documents = [[f"w{i}" for i in range(10)] * 20]
+    perturber = make(document_length=200, **params)
+    sent = pickle.dumps(perturber)
+    copies = [pickle.loads(sent), pickle.loads(sent), copy.deepcopy(perturber)]
+    copies += [clone(perturber).fit([]), perturber, perturber]
+    releases = [release(each, documents) for each in copies]
+    for way in ("loky", "threading", "multiprocessing"):
+        releases += Parallel(n_jobs=2, backend=way, batch_size=1)(
+            delayed(release)(perturber, documents) for _ in range(4)
+        )
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        releases += pool.starmap(release, [(perturber, documents)] * 4, chunksize=1)
+    assert len(releases) == 22
+    assert len(set(releases)) == len(releases)
 
 
 class Deduplicating(Perturber):

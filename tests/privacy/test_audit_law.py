@@ -16,6 +16,7 @@ from tests.mistakes import (
     elementwise_root,
     one_radius_for_all,
     renormalised,
+    replayed_for_every_epsilon,
     scale_for_rate,
     scaled_by_all_entries,
     shared_by_workers,
@@ -44,6 +45,7 @@ class Wrong(MahalanobisMechanism):
         (shared_by_workers, "repeats"),
         (taking_turns, "repeats"),
         (one_radius_for_all, "radius, next radius"),
+        (replayed_for_every_epsilon, "radius, next radius"),
         (lambda mechanism, rng, n: np.ones((n, mechanism.dim)), "radius"),
     ],
 )

@@ -14,7 +14,7 @@ from skdptext.privacy import (
     PrivacyGuarantee,
     audit_word_privacy,
 )
-from tests.mistakes import LINE, Perturber
+from tests.mistakes import LINE, Perturber, Several
 
 X, Y = ["w1", "w2", "w3"], ["w4", "w2", "w9"]
 
@@ -91,19 +91,6 @@ def test_infinite_if_any_release_shows_the_size(small_embedding):
     shown = PrivacyGuarantee(2.0, 0.5, small_embedding)
     assert hidden.exponent(["w1"], ["w1", "w2"]) == 0
     assert hidden.compose(shown).exponent(["w1"], ["w1", "w2"]) == math.inf
-
-
-class Several(Perturber):
-    """Releases a word several times; an output is all its noisy words together."""
-
-    def __init__(self, *perturbers, claim):
-        self.perturbers = perturbers
-        self.guarantee = lambda: claim
-
-    def perturb_words(self, words, n_draws=1):
-        draws = [p.perturb_words(words, n_draws) for p in self.perturbers]
-        joined = ["+".join(outs) for outs in zip(*map(np.ravel, draws), strict=True)]
-        return np.array(joined, dtype=object).reshape(len(words), n_draws)
 
 
 def test_joint_releases_keep_the_sum_and_break_less():
