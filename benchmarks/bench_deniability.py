@@ -8,7 +8,7 @@ Under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the folder n
 SKDPTEXT_TEST_DATA, or ../shared/data); without it, under a synthetic table of the same
 size, which is said. 100 draws per word, one BLAS thread; the extra ``fast`` (numba) is
 used if it is there, which is said too. The plain path is ``perturb_words`` on a tenth
-of the words. Both run in turn in the same run; printed are medians in µs per word and
+of the words. Both run in turn in the same run; recorded are medians in µs per word and
 draw, and their ratio. The grid is that of the 2020 paper, 5 ε × 5 λ, per word, draw and
 setting. The last columns compare mean N_w of the two paths on the same words, with the
 difference in standard errors of the shared noise.
@@ -24,6 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 from real_data import load_table
+from results import cell, record
 from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber
@@ -45,7 +46,7 @@ def timed(run: Callable[[], object]) -> tuple[float, object]:
 
 def compare(
     fitted: DPWordPerturber, words: list[str], some: list[str], repeats: int
-) -> str:
+) -> dict[str, object]:
     """A row of the table of single settings."""
     plain, shared, unchanged = [], [], []
     for _ in range(repeats):
@@ -59,13 +60,19 @@ def compare(
     check = plausible_deniability(fitted, some, n_draws=N_DRAWS)
     gap = float(np.mean(unchanged)) - check.n_unchanged.mean()
     error = float(check.unchanged_error)
-    distance = f"{gap / error:+.1f}" if error else "–"
     ours, theirs = statistics.median(shared), statistics.median(plain)
-    return (
-        f"| {fitted.epsilon:g} | {fitted.lam:g} | {theirs:.0f} | {ours:.1f} | "
-        f"{theirs / ours:.1f} | {np.mean(unchanged):.2f} | "
-        f"{check.n_unchanged.mean():.2f} | {distance} |"
-    )
+    row: dict[str, object] = {
+        "ε": float(fitted.epsilon),
+        "λ": float(fitted.lam),
+        "plain, µs": theirs,
+        "shared, µs": ours,
+        "ratio": theirs / ours,
+        "N_w plain": float(np.mean(unchanged)),
+        "N_w shared": float(check.n_unchanged.mean()),
+        "gap in standard errors": float(gap / error) if error else None,
+    }
+    print(", ".join(f"{key} {cell(value)}" for key, value in row.items()), flush=True)
+    return row
 
 
 def main() -> None:
@@ -79,31 +86,53 @@ def main() -> None:
     words = embedding.word_array[ids].tolist()
     some = words[: max(1, len(words) // 10)]
     engine = "numba" if load_compiled() is not None else "NumPy"
-    print(f"{len(words)} words, {N_DRAWS} draws, one thread, loops by {engine}\n")
-    print("| ε | λ | plain, µs | shared, µs | ratio | N_w plain | shared | gap/s.e. |")
-    print("|---|---|---|---|---|---|---|---|")
     with threadpool_limits(1, user_api="blas"):
         # compiles, and fills what is computed once per table
         plausible_deniability(DPWordPerturber(embedding).fit([]), words[:1])
+        rows = []
         for epsilon, lam in ((1, 0.5), (10, 0.5), (40, 0.5), (40, 0.0), (80, 1.0)):
             fitted = DPWordPerturber(embedding, epsilon=epsilon, lam=lam).fit([])
-            row = compare(fitted, words, some, options.repeats)
-            print(row, flush=True)
+            rows.append(compare(fitted, words, some, options.repeats))
         few = words[: max(1, len(words) // 2)]
-        seconds, _ = timed(
+        grid, _ = timed(
             lambda: plausible_deniability(
                 fitted, few, epsilons=EPSILONS, lams=LAMS, n_draws=N_DRAWS
             )
         )
-        each = 1e6 * seconds / len(few) / N_DRAWS / len(EPSILONS) / len(LAMS)
-        print(f"\nGrid of 5 × 5: {each:.1f} µs per word, draw and setting")
-        seconds, found = timed(lambda: calibrate_epsilon(fitted, words=words))
-        low, high = found.interval
-        each = 1e6 * seconds / len(words) / N_DRAWS
-        print(
-            f"calibrate_epsilon at λ = 1: {each:.1f} µs per word and draw; "
-            f"half unchanged at ε = {found.epsilon:.1f} [{low:.1f}, {high:.1f}]"
-        )
+        calibration, found = timed(lambda: calibrate_epsilon(fitted, words=words))
+    low, high = found.interval
+    record(
+        "deniability",
+        rows,
+        title="Plausible deniability: shared noise against a draw at a time",
+        note=(
+            f"{len(words)} words of a table of {len(embedding):,} × {embedding.dim}, "
+            f"{N_DRAWS} draws, one thread, loops by {engine}; medians of "
+            f"{options.repeats} repeats, per word and draw. The gap is that of mean "
+            "N_w between the two paths on the same words."
+        ),
+    )
+    record(
+        "deniability_grid",
+        [
+            {
+                "what": f"grid of {len(EPSILONS)} ε × {len(LAMS)} λ, per setting",
+                "µs per word and draw": 1e6
+                * grid
+                / (len(few) * N_DRAWS * len(EPSILONS) * len(LAMS)),
+                "result": None,
+            },
+            {
+                "what": "calibrate_epsilon at λ = 1",
+                "µs per word and draw": 1e6 * calibration / (len(words) * N_DRAWS),
+                "result": (
+                    f"half unchanged at ε = {found.epsilon:.1f} [{low:.1f}, {high:.1f}]"
+                ),
+            },
+        ],
+        title="Plausible deniability over a grid, and calibration",
+        note="The same table, draws and thread; each once.",
+    )
 
 
 if __name__ == "__main__":

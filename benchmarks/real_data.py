@@ -15,6 +15,14 @@ DATA = Path(
 )
 
 
+def absent(*names: str) -> list[str]:
+    """Those of the named files that are not there, which is said."""
+    missing = [name for name in names if not (DATA / name).exists()]
+    if missing:
+        print(f"Left out, for {DATA} lacks {', '.join(missing)}.")
+    return missing
+
+
 def load_table() -> WordEmbedding:
     """The real table, or a synthetic one of its size, which is said."""
     path = DATA / "w2v_news_fiction_30k_300d.npz"
