@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
+from skdptext.preprocessing import TopicWordSelector
 from tests.common_checks import EXPECTED_FAILED_CHECKS
 
 ESTIMATORS = [
@@ -15,6 +16,7 @@ ESTIMATORS = [
     DPWordPerturber(
         "one-hot", lam=0.0, document_length=5, resize="sample", random_state=1, n_jobs=2
     ),
+    TopicWordSelector(n_words=5),
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
 ]
