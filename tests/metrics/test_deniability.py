@@ -84,21 +84,28 @@ def test_counts_on_noise_that_is_known(small, monkeypatch):
 
 
 def test_standard_errors_are_those_of_repeats(small):
-    # The spread of 400 normal numbers is within 15 % of the true one with probability
-    # 1 - 2e-5; the seeds are fixed, so that the test has one outcome.
-    means, errors = [], []
-    for seed in range(400):
-        result = plausible_deniability(small, n_draws=40, random_state=seed)
-        means.append([result.n_unchanged.mean(), result.n_distinct.mean()])
-        errors.append([result.unchanged_error, result.distinct_error])
-    spread = np.std(means, axis=0)
-    typical = np.sqrt(np.mean(np.square(errors), axis=0))
-    assert 0.85 < typical[0] / spread[0] < 1.15
-    assert 0.85 < typical[1] / spread[1] < 1.6  # the jackknife errs upwards
-    # Independent words would promise far less than is true.
-    share = np.mean([m[0] for m in means]) / 40
+    # The means of a repeat are averages over 40 draws and 200 words, close to normal;
+    # its squared errors scatter by 0.3 to 0.4 of their mean, as with 12 degrees of
+    # freedom at least. Their ratio over fresh repeats then follows F, and each of the
+    # four bounds has the false-alarm rate ALPHA / 4.
+    n = 400
+    results = [plausible_deniability(small, n_draws=40) for _ in range(n)]
+    ratio = stats.f(n - 1, 12 * n)
+    for statistic, bias in (
+        ("unchanged", 1.0),  # of a mean of independent draws: none
+        ("distinct", 1.2),  # the jackknife errs upwards (Efron, Stein 1981), here < 1.2
+    ):
+        means = [getattr(result, f"n_{statistic}").mean() for result in results]
+        errors = [getattr(result, f"{statistic}_error") for result in results]
+        found = np.var(means, ddof=1) / np.mean(np.square(errors))
+        assert found < ratio.isf(ALPHA / 4), statistic
+        assert found * bias > ratio.ppf(ALPHA / 4), statistic
+    # Independent words would promise far less than is true: a seventh of the spread,
+    # so that half of it is beyond any chance.
+    unchanged = [result.n_unchanged.mean() for result in results]
+    share = np.mean(unchanged) / 40
     naive = np.sqrt(40 * share * (1 - share) / len(small.embedding_))
-    assert naive < spread[0] / 2
+    assert naive < np.std(unchanged) / 2
 
 
 def test_grid_is_its_single_settings(small_embedding):
