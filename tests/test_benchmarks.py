@@ -1,0 +1,229 @@
+"""The benchmarks' helpers, and that every script starts; nothing is timed here."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+SCRIPTS = [*sorted(BENCHMARKS.glob("bench_*.py")), BENCHMARKS / "compare.py"]
+
+
+@pytest.fixture
+def load(monkeypatch, tmp_path):
+    """Imports modules of benchmarks/ and docs/, and leaves no trace of them."""
+    monkeypatch.setattr(os, "environ", os.environ.copy())  # some pin their threads
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    monkeypatch.setenv("SKDPTEXT_BENCH_RESULTS", str(tmp_path))
+    mine = {path.stem for path in [*BENCHMARKS.glob("*.py"), *ROOT.glob("docs/*.py")]}
+    yield importlib.import_module
+    for name in mine & set(sys.modules):
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_every_script_says_what_it_does(load, path, monkeypatch, capsys):
+    script = load(path.stem)
+    monkeypatch.setattr(sys, "argv", [path.name, "--help"])
+    with pytest.raises(SystemExit) as stopped:
+        script.main()
+    assert stopped.value.code == 0
+    first = script.__doc__.splitlines()[0]
+    assert first in " ".join(capsys.readouterr().out.split())
+
+
+ROWS = [
+    {"what": "a|b_c*", "n": np.int64(30_000), "ratio": np.float32(1.5)},
+    {"what": "two\nlines", "ratio": float("nan"), "same": np.bool_(True)},
+]
+
+
+def test_what_is_recorded_is_what_was_measured(load, tmp_path, capsys):
+    results = load("results")
+    results.record("speed", ROWS, title="Speed", note="One thread.")
+    assert list(tmp_path.iterdir()) == [tmp_path / "speed.json"]
+    (found,) = results.load()
+    assert found == json.loads((tmp_path / "speed.json").read_text("utf-8"))
+    assert found["rows"] == [
+        {"what": "a|b_c*", "n": 30_000, "ratio": 1.5},
+        {"what": "two\nlines", "ratio": None, "same": True},
+    ]
+    assert found["title"] == "Speed"
+    assert found["note"] == "One thread."
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["machine"]["cores"] == os.cpu_count()
+    assert results.markdown(found) in capsys.readouterr().out
+    results.record("speed", ROWS[:1], title="Again")
+    assert [result["title"] for result in results.load()] == ["Again"]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"), [("../up", ROWS), ("Speed", ROWS), ("a", [])]
+)
+def test_what_cannot_be_recorded_is_refused(load, tmp_path, name, rows):
+    with pytest.raises(ValueError, match=r"name|rows"):
+        load("results").record(name, rows, title="")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_markdown_has_a_cell_for_every_column_of_every_row(load):
+    results = load("results")
+    results.record("speed", ROWS, title="Speed", note="One thread.")
+    heading, table, note, origin = results.markdown(results.load()[0]).split("\n\n")
+    assert (heading, note) == ("## Speed", "One thread.")
+    header, rule, *lines = table.splitlines()
+    assert header == "| what | n | ratio | same |"
+    assert rule == "| --- | --- | --- | --- |"
+    assert lines == [r"| a\|b_c* | 30,000 | 1.5 | – |", "| two lines | – | – | yes |"]
+    assert f"numpy {np.__version__}" in origin
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (1 / 3, "0.333"), (0.00012, "1.2e-04"), (67.46, "67.5"),
+        (233.4, "233"), (12345.6, "12,346"), (2.5e12, "2.5e+12"), (-5, "-5"),
+        (False, "no"), (None, "–"), ("1 word", "1 word"),
+    ],
+)  # fmt: skip
+def test_a_cell_has_the_digits_that_count(load, value, text):
+    assert load("results").cell(value) == text
+
+
+def test_command_names_no_folder_of_this_machine(load, monkeypatch):
+    results = load("results")
+    script = BENCHMARKS / "bench_wmd.py"
+    monkeypatch.setattr(sys, "argv", [str(script), "--sets", "a b"])
+    results.record("speed", ROWS, title="Speed")
+    (found,) = results.load()
+    assert found["command"] == "python benchmarks/bench_wmd.py --sets 'a b'"
+
+
+# -- the documentation's page ----------------------------------------------------
+
+
+def test_page_builds_without_results(load, tmp_path, monkeypatch):
+    page = load("bench_page")
+    monkeypatch.setattr(page, "RESULTS", tmp_path / "none")
+    monkeypatch.setattr(page, "FOLDER", tmp_path / "out")
+    page.write()
+    for name in ("tables.txt", "growth.txt"):
+        assert "recorded in this checkout" in (tmp_path / "out" / name).read_text()
+
+
+def test_page_shows_every_row_of_every_table(load):
+    from docutils import nodes
+    from docutils.core import publish_doctree
+
+    results, page = load("results"), load("bench_page")
+    results.record("a", ROWS, title="Speed *and* size", note="One_ thread.\n\n|Two|.")
+    results.record("b", ROWS[:1], title="More")
+    source = f"Page\n====\n\n{page.tables(results.load())}"
+    document = publish_doctree(source, settings_overrides={"halt_level": 2})
+    first, second = document.findall(nodes.table)
+    cells = [
+        [entry.astext() for entry in row.findall(nodes.entry)]
+        for row in first.findall(nodes.row)
+    ]
+    assert cells == [
+        ["what", "n", "ratio", "same"],
+        ["a|b_c*", "30,000", "1.5", "–"],
+        ["two lines", "–", "–", "yes"],
+    ]
+    assert len(list(second.findall(nodes.row))) == 2
+    text = document.astext()
+    assert "Speed *and* size" in text
+    assert "One_ thread." in text
+    assert "|Two|." in text
+
+
+def growth_rows(growth):
+    """Times of cases that follow their laws to the last digit."""
+    rows = []
+    for sweep in growth.SWEEPS:
+        for value in (1, 10, 100, 1000):
+            n_words = value if "documents" in sweep.name else 1000
+            row = {"what grows": sweep.name, "value": value, "words": n_words}
+            time = 2.0 + 0.5 * value if sweep.grows else 2.0
+            per_word = time if sweep.per_word else 1e6 * time / n_words
+            row |= {"seconds": 1e-6 * per_word * n_words, "µs per word": per_word}
+            rows.append(row)
+    return rows
+
+
+def test_growth_recovers_the_law_and_draws_it(load, tmp_path, monkeypatch):
+    growth, results, page = load("bench_growth"), load("results"), load("bench_page")
+    rows = growth_rows(growth)
+    laws = [
+        growth.law(s, [row for row in rows if row["what grows"] == s.name])
+        for s in growth.SWEEPS
+    ]
+    for sweep, law in zip(growth.SWEEPS, laws, strict=True):
+        assert law["fixed"] == pytest.approx(2.0)
+        assert law["rate"] == (pytest.approx(0.5) if sweep.grows else None)
+        assert law["largest deviation"] < 1e-9
+        assert law["slope"] <= law["slope of the law"] + 1e-9
+    results.record("growth_points", rows, title="Times")
+    results.record("growth", laws, title="Laws")
+    monkeypatch.setattr(page, "FOLDER", tmp_path / "out")
+    (tmp_path / "out").mkdir()
+    text = page.growth({result["name"]: result for result in results.load()})
+    drawn = {path.name for path in (tmp_path / "out").glob("*.png")}
+    assert drawn == {f"growth_{name}.png" for name, *_ in page.GROWTH}
+    assert all(f"/_benchmarks/{name}" in text for name in drawn)
+
+
+def test_comparison_has_a_row_for_every_call_of_either_state(load):
+    compare = load("compare")
+    rows = compare.table(
+        {"TestA::test_x": 0.5, "TestOld::test_y": 1.0},
+        {"TestA::test_x": 1.0, "TestNew::test_z": 2.0},
+    )
+    assert rows == [
+        {"call": "A: x", "base, ms": 500.0, "now, ms": 1000.0, "now / base": 2.0},
+        {"call": "New: z", "base, ms": None, "now, ms": 2000.0, "now / base": None},
+        {"call": "Old: y", "base, ms": 1000.0, "now, ms": None, "now / base": None},
+    ]
+
+
+# -- environments of peers -------------------------------------------------------
+
+
+def test_a_peer_gets_a_request_and_answers(load, tmp_path, monkeypatch):
+    """With this Python in the place of a peer's; nothing is installed."""
+    peers = load("peers")
+    monkeypatch.setattr(peers, "python_of", lambda peer: Path(sys.executable))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import json, os, sys\n"
+        "request = json.load(open(sys.argv[1]))\n"
+        "if request['n'] < 0: raise SystemExit('no such n')\n"
+        "answer = {'n': request['n'] + 1, 'threads': os.environ['OMP_NUM_THREADS']}\n"
+        "json.dump(answer, open(sys.argv[2], 'w'))\n"
+    )
+    answer = peers.ask("peer", script, {"n": 1}, tmp_path, threads=3)
+    assert answer == {"n": 2, "threads": "3"}
+    with pytest.raises(RuntimeError, match="peer: no such n"):
+        peers.ask("peer", script, {"n": -1}, tmp_path)
+
+
+def test_a_peer_that_cannot_be_installed_leaves_nothing(load, tmp_path, monkeypatch):
+    peers = load("peers")
+    monkeypatch.setenv("SKDPTEXT_BENCH_PEERS", str(tmp_path))
+
+    def refuse(home, with_pip):
+        (home / "bin").mkdir(parents=True)
+        raise peers.subprocess.CalledProcessError(1, "venv", stderr="no network")
+
+    monkeypatch.setattr(peers.venv, "create", refuse)
+    with pytest.raises(peers.PeerUnavailable, match="no network"):
+        peers.python_of("faiss")
+    assert not (tmp_path / "faiss").exists()
