@@ -13,10 +13,10 @@ from skdptext.transport import (
     dual_bounds,
     match_residuals,
     pair_distance,
+    pair_problem,
     relaxed_bounds,
     residual_relaxed_bounds,
     sinkhorn_bounds,
-    word_costs,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Cascade:
         self, index: BagIndex, queries: WordBags, k: int, skip: np.ndarray | None
     ) -> None:
         self.index, self.queries, self.k, self.skip = index, queries, k, skip
-        self.word_costs = word_costs
+        self.pair_problem = pair_problem
         self.solved: list[list[tuple[float, int]]] = [[] for _ in range(len(queries))]
         # Bounds above a query's limit, in scaled units, rule a bag out; ties stay in.
         self.limits = np.full(len(queries), np.inf)
@@ -107,7 +107,7 @@ class Cascade:
         vectors = self.index.vectors
         assert vectors is not None
         x, y = self.queries.row(query), self.index.bags.row(bag)
-        distance = pair_distance(*x, *y, vectors, self.word_costs)
+        distance = pair_distance(*x, *y, vectors, self.pair_problem)
         solved = self.solved[query]
         insort(solved, (distance, bag))
         if len(solved) >= self.k:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from skdptext.utils import blocks, working_memory_bytes
+from skdptext.utils import blocks, compile_loops, working_memory_bytes
 
 __all__ = ["SharedNoise", "load_compiled", "tile_maxima"]
 
@@ -66,14 +67,15 @@ def tile_maxima(scaled: np.ndarray, part: np.ndarray, tops: np.ndarray) -> None:
 @lru_cache(maxsize=1)
 def load_compiled() -> Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None:
     """`tile_maxima` compiled; None where numba is not installed."""
-    try:
-        from numba import njit
-    except ImportError:
-        return None
-    try:
-        return njit(nogil=True, cache=True)(tile_maxima)
-    except RuntimeError:  # no folder to keep the compiled code in
-        return njit(nogil=True)(tile_maxima)
+
+    def build(njit: Callable[..., Any]) -> Any:
+        compiled = njit()(tile_maxima)
+        scaled, tops = np.zeros((8, 1), np.float32), np.empty((2, 1), np.float32)
+        for width in (8, 16):  # a tile is all of G, or a part of it
+            compiled(scaled, np.zeros((2, width), np.float32)[:, :8], tops)
+        return compiled
+
+    return compile_loops(build)
 
 
 class SharedNoise:

@@ -18,9 +18,10 @@ from skdptext.transport._bags import WordBags
 
 __all__ = [
     "distances_to_bags",
-    "looped_word_costs",
+    "looped_pair_problem",
     "one_hot_distances",
     "pair_distance",
+    "pair_problem",
     "residual",
     "transport_cost",
     "word_costs",
@@ -28,6 +29,11 @@ __all__ = [
 
 # Weights are single rounded quotients; what differs by less than this is the same.
 _SAME = 4 * np.finfo(np.float64).eps
+
+# Costs of so many pairs of words are made smaller first: the solver gains a fifth or so
+# of its time, and the few passes over the costs take less.
+_WORTH_REDUCING = 1024
+_DAMPING = 0.75
 
 _SQRT2 = float(np.sqrt(2.0))
 
@@ -79,23 +85,36 @@ def transport_cost(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
     # and code 1. A power of two brings them near 1 and changes no digit.
     scale = 2.0 ** -frexp(float(costs.max()))[1]
     scaled = np.ascontiguousarray(costs * scale)
-    result = emd_c(a / moved, b / b.sum(), scaled, 0, 1)
-    cost, code = result[1], result[4]
+    a, b = a / moved, b / b.sum()
+    known = 0.0
+    if scaled.size >= _WORTH_REDUCING:
+        known = _reduce(a, b, scaled)
+    result = emd_c(a, b, scaled, 0, 1)
+    cost, code = known + float(result[1]), result[4]
     if code != 1:
         raise RuntimeError(
             f"The exact transport solver returned code {code} instead of 1 (optimal) "
             f"for masses of {len(a)} and {len(b)} words."
         )
-    return moved * (float(cost) / scale)
+    return moved * (cost / scale)
 
 
-def _ordered_cost(
-    a: np.ndarray, a_first: int, b: np.ndarray, b_first: int, costs: np.ndarray
-) -> float:
+def _reduce(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
+    """Take feasible potentials off the costs, return what they are worth.
+
+    The optimal plans stay the same, and the solver finds one in fewer steps.
+    """
+    work = costs - _DAMPING * costs.min(axis=0)
+    alpha = work.min(axis=1)
+    costs -= alpha[:, None]
+    beta = costs.min(axis=0)
+    costs -= beta
+    return float((a * alpha).sum() + (b * beta).sum())
+
+
+def _goes_first(a_ids: np.ndarray, b_ids: np.ndarray) -> bool:
     # Residuals share no word, so this order is strict and d(x, y) == d(y, x) exactly.
-    if (len(b), b_first) < (len(a), a_first):
-        return transport_cost(b, a, costs.T)
-    return transport_cost(a, b, costs)
+    return (len(a_ids), a_ids[0]) < (len(b_ids), b_ids[0])
 
 
 def word_costs(vectors: np.ndarray, x_ids: np.ndarray, y_ids: np.ndarray) -> np.ndarray:
@@ -138,13 +157,76 @@ def looped_word_costs(
     return np.sqrt(out[:n, :m])
 
 
+Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def pair_problem(
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    y_ids: np.ndarray,
+    y: np.ndarray,
+    vectors: np.ndarray,
+) -> Problem:
+    """Residual masses of two bags and the costs between them, in an order of their own.
+
+    Both masses are empty where the bags are equal.
+    """
+    x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
+    x_ids, y_ids = x_ids[x_rows], y_ids[y_rows]
+    if not len(x_rows) or not len(y_rows):
+        return np.empty(0), np.empty(0), np.empty((0, 0))
+    if _goes_first(y_ids, x_ids):
+        return y_left, x_left, word_costs(vectors, x_ids, y_ids).T
+    return x_left, y_left, word_costs(vectors, x_ids, y_ids)
+
+
+def looped_pair_problem(
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    y_ids: np.ndarray,
+    y: np.ndarray,
+    vectors: np.ndarray,
+) -> Problem:
+    """`pair_problem`, to the same bits; for numba to compile."""
+    x_left, y_left = np.empty(len(x)), np.empty(len(y))
+    x_words, y_words = np.empty(len(x), np.int64), np.empty(len(y), np.int64)
+    n, m, i, j = 0, 0, 0, 0
+    while i < len(x) or j < len(y):
+        more = 0.0  # of x than of y; each entry is one difference, as in `residual`
+        word = 0
+        if j == len(y) or (i < len(x) and x_ids[i] < y_ids[j]):
+            word, more = x_ids[i], x[i]
+            i += 1
+        elif i == len(x) or y_ids[j] < x_ids[i]:
+            word, more = y_ids[j], -y[j]
+            j += 1
+        else:
+            word, more = x_ids[i], x[i] - y[j]
+            if abs(more) <= _SAME * x[i]:
+                more = 0.0
+            i += 1
+            j += 1
+        if more > 0.0:
+            x_words[n], x_left[n] = word, more
+            n += 1
+        elif more < 0.0:
+            y_words[m], y_left[m] = word, -more
+            m += 1
+    if n == 0 or m == 0:
+        return np.empty(0), np.empty(0), np.empty((0, 0))
+    x_words, y_words = x_words[:n], y_words[:m]
+    if m < n or (m == n and y_words[0] < x_words[0]):
+        return y_left[:m], x_left[:n], looped_word_costs(vectors, y_words, x_words)
+    return x_left[:n], y_left[:m], looped_word_costs(vectors, x_words, y_words)
+
+
 def pair_distance(
     x_ids: np.ndarray,
     x: np.ndarray,
     y_ids: np.ndarray,
     y: np.ndarray,
     vectors: np.ndarray,
-    costs: Callable[..., np.ndarray] = word_costs,
+    problem: Callable[..., Problem] = pair_problem,
 ) -> float:
     """Word Mover's Distance between two non-empty bags of mass 1.
 
@@ -155,15 +237,11 @@ def pair_distance(
     x, y : ndarrays of float64
         Their masses.
     vectors : ndarray of shape (n_words, dim)
-    costs : callable, default=word_costs
-        Another way to the same costs.
+    problem : callable, default=pair_problem
+        Another way to the same problem.
     """
-    x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
-    if not len(x_rows) or not len(y_rows):
-        return 0.0
-    x_ids, y_ids = x_ids[x_rows], y_ids[y_rows]
-    between = costs(vectors, x_ids, y_ids)
-    return _ordered_cost(x_left, x_ids[0], y_left, y_ids[0], between)
+    a, b, costs = problem(x_ids, x, y_ids, y, vectors)
+    return transport_cost(a, b, costs) if len(a) else 0.0
 
 
 def distances_to_bags(
@@ -194,13 +272,11 @@ def distances_to_bags(
         if not len(x_rows) or not len(y_rows):
             continue
         at = columns[bags.starts[i] : bags.starts[i + 1]][y_rows]
-        out[i - first] = _ordered_cost(
-            x_left,
-            x_ids[x_rows[0]],
-            y_left,
-            y_ids[y_rows[0]],
-            costs[x_rows[:, None], at],
-        )
+        some = costs[x_rows[:, None], at]
+        if _goes_first(y_ids[y_rows], x_ids[x_rows]):
+            out[i - first] = transport_cost(y_left, x_left, some.T)
+        else:
+            out[i - first] = transport_cost(x_left, y_left, some)
     return out
 
 

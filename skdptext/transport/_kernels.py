@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.transport import _compiled
-from skdptext.transport._exact import looped_word_costs, word_costs
+from skdptext.transport import _compiled, _compiled_duals
+from skdptext.transport._exact import (
+    looped_pair_problem,
+    looped_word_costs,
+    pair_problem,
+)
+from skdptext.utils import compile_loops
 
 __all__ = ["Kernels", "load_kernels"]
 
@@ -18,46 +24,57 @@ class Kernels(NamedTuple):
 
     relax_query: Any
     fill_costs: Any
+    sample_query: Any
+    extend_potentials: Any
     tighten_query: Any
-    exact_costs: Any  # None where it differs from SciPy's `cdist` by as little as a bit
+    pair_problem: Any  # None where it differs from the plain one by as little as a bit
 
 
 @lru_cache(maxsize=1)
 def load_kernels() -> Kernels | None:
     """The compiled loops; None where numba is not installed or does not load."""
-    try:
-        from numba import njit
-        from numba.extending import register_jitable
-    except ImportError:
-        return None
+    return compile_loops(_build)
+
+
+# Promises to the compiler: there is no NaN, and no matter which zero it is.
+_EXACT = {"nnan", "nsz"}
+
+
+def _build(njit: Callable[..., Any]) -> Kernels:
+    _register()
+    compiled = njit(fastmath=_EXACT)
+    kernels = Kernels(
+        compiled(_compiled.relax_query),
+        compiled(_compiled.fill_costs),
+        compiled(_compiled_duals.sample_query),
+        compiled(_compiled_duals.extend_potentials),
+        compiled(_compiled_duals.tighten_query),
+        compiled(looped_pair_problem),
+    )
+    _try_out(kernels)
+    return kernels if _is_exact(kernels) else kernels._replace(pair_problem=None)
+
+
+@lru_cache(maxsize=1)  # numba refuses to learn a function twice
+def _register() -> None:
+    """Let numba compile the helpers where they are called."""
+    from numba.extending import register_jitable
+
     _promise()
-    exact = {"nnan", "nsz"}
     for helper in (
-        _compiled._dot,
-        _compiled._mask,
-        _compiled._columns,
-        _compiled._least_costs,
-        _compiled._rows_and_columns,
+        _compiled_duals._dot,
+        _compiled_duals._mask,
+        _compiled_duals._rows,
+        _compiled_duals._columns,
+        _compiled_duals._match,
+        _compiled_duals._most_words,
+        _compiled_duals._least_costs,
+        _compiled_duals._rows_and_columns,
+        looped_word_costs,
     ):
-        register_jitable(fastmath=exact)(helper)
+        register_jitable(fastmath=_EXACT)(helper)
     # Sums in any order only where they need not be right.
-    register_jitable(fastmath=exact | {"reassoc", "contract"})(_compiled._soften)
-
-    def build(cache: bool) -> Kernels:
-        compiled = njit(nogil=True, cache=cache, fastmath=exact)
-        kernels = Kernels(
-            compiled(_compiled.relax_query),
-            compiled(_compiled.fill_costs),
-            compiled(_compiled.tighten_query),
-            compiled(looped_word_costs),
-        )
-        _try_out(kernels)
-        return kernels if _is_cdist(kernels) else kernels._replace(exact_costs=None)
-
-    try:
-        return build(cache=True)
-    except (OSError, RuntimeError):  # no folder to keep them in, or none to write to
-        return build(cache=False)
+    register_jitable(fastmath=_EXACT | {"reassoc", "contract"})(_compiled_duals._soften)
 
 
 def _promise() -> None:
@@ -90,20 +107,25 @@ def _try_out(kernels: Kernels) -> None:
     products = np.ones((1, 1), np.float32), number, norms, norms
     kernels.relax_query(*products, one, number, starts, number, one, np.empty(1))
     kernels.fill_costs(*products, starts, number, number, np.zeros(1, np.uint8), local)
-    kernels.tighten_query(
-        *(local, np.ones(16), place, starts, number, one, number),
-        *(np.inf, True, np.empty(1)),
-    )
+    bags = local, np.ones(16), place, starts, number, one, number
+    potentials, beta = np.zeros((1, 16), np.float32), np.zeros(1, np.float32)
+    kernels.sample_query(*bags, np.empty(1), potentials)
+    kernels.extend_potentials(local, np.ones(1, np.uint8), potentials, beta)
+    kernels.tighten_query(*bags, np.inf, beta, np.empty(1))
 
 
-def _is_cdist(kernels: Kernels) -> bool:
+def _is_exact(kernels: Kernels) -> bool:
     """Whether exact costs are those of this build of SciPy, to the last bit.
 
-    Compilers may fuse its multiplications and additions. Then `cdist` stays in use, so
-    that a distance never depends on whether numba is there.
+    Compilers may fuse its multiplications and additions. Then the plain path stays in
+    use, so that a distance never depends on whether numba is there.
     """
     at = np.arange(60 * 37, dtype=np.float64).reshape(60, 37)
     vectors = np.sin(at * at).astype(np.float32)
     vectors.flags.writeable = False  # as an embedding's, which numba tells apart
-    x, y = np.arange(0, 43), np.arange(21, 60)
-    return bool((kernels.exact_costs(vectors, x, y) == word_costs(vectors, x, y)).all())
+    x, y = np.arange(43), np.arange(21, 60)
+    pair = x, np.full(43, 1 / 43), y, np.full(39, 1 / 39), vectors
+    found, wanted = kernels.pair_problem(*pair), pair_problem(*pair)
+    return all(
+        np.array_equal(got, want) for got, want in zip(found, wanted, strict=True)
+    )

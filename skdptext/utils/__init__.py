@@ -1,6 +1,7 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
+from skdptext.utils._compiled import compile_loops
 from skdptext.utils._inputs import check_document, is_count_matrix
 from skdptext.utils._random import NoiseStreams, check_noise_state, check_rng
 from skdptext.utils._validation import (
@@ -26,6 +27,7 @@ __all__ = [
     "check_option",
     "check_real",
     "check_rng",
+    "compile_loops",
     "is_count_matrix",
     "working_memory_bytes",
 ]

@@ -19,7 +19,9 @@ from skdptext.transport import as_word_bags, load_kernels
 
 
 @pytest.fixture(
-    params=["numpy", "compiled", "compiled, with cdist"], autouse=True, scope="module"
+    params=["numpy", "compiled", "compiled, plain problems"],
+    autouse=True,
+    scope="module",
 )
 def kernels(request):
     """Every test of this file runs with and without numba."""
@@ -27,8 +29,8 @@ def kernels(request):
     assert found is not None, "the tests need the extra `fast`"
     if request.param == "numpy":
         found = None
-    elif "cdist" in request.param:
-        found = found._replace(exact_costs=None)
+    elif "plain" in request.param:
+        found = found._replace(pair_problem=None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_module, "load_kernels", lambda: found)
         yield found

@@ -20,13 +20,14 @@ from skdptext.transport import (
     match_residuals,
     padded_width,
     pair_distance,
+    pair_problem,
     relaxed_bounds,
     residual_relaxed_bounds,
-    word_costs,
 )
 from skdptext.transport import _compiled as loops
+from skdptext.transport import _compiled_duals as duals
 from skdptext.transport import _kernels as kernels_module
-from skdptext.transport._exact import looped_word_costs
+from skdptext.transport._exact import looped_pair_problem
 
 N_WORDS = 30
 # The same functions, as Python runs them: what coverage sees, and a check that the
@@ -34,8 +35,10 @@ N_WORDS = 30
 PLAIN = kernels_module.Kernels(
     loops.relax_query,
     loops.fill_costs,
-    loops.tighten_query,
-    looped_word_costs,
+    duals.sample_query,
+    duals.extend_potentials,
+    duals.tighten_query,
+    looped_pair_problem,
 )
 
 
@@ -76,7 +79,7 @@ def numpy_stages(vectors, bags, query):
     found = {"relaxed": relaxed_bounds(costs, weights, place, local)}
     rows, cols, a, b = match_residuals(one, zeros, place[None], local, all_bags)
     cube = costs[rows[:, None, :], cols]
-    found["residual"], *least = residual_relaxed_bounds(cube, a, b)
+    _, *least = residual_relaxed_bounds(cube, a, b)
     found["dual"] = dual_bounds(cube, a, b, *least)[0]
     return found
 
@@ -98,15 +101,18 @@ def kernel_stages(kernels, vectors, bags, query):
     for some in (rows[:3], rows):  # what is filled stays
         kernels.fill_costs(*lengths, *entries[:2], some, filled, local)
     assert (filled == 2).all()
-    for name, limit, last in (
-        ("residual", -np.inf, True),  # no bound is that low: none is made better
-        ("dual", np.inf, False),
-        ("sinkhorn", np.inf, True),
-    ):
+    sets = local, masses, place, *entries, rows
+    found["dual"] = np.full(len(bags), np.nan)
+    potentials = np.full((len(bags), len(masses)), np.nan, np.float32)
+    kernels.sample_query(*sets, found["dual"], potentials)
+    beta = np.full(len(words), np.nan, np.float32)
+    some = potentials[:3]
+    kernels.extend_potentials(local, filled, some, beta)
+    carried = (local[:, None, :] - some).min(axis=2).max(axis=1)
+    assert np.array_equal(beta, np.clip(carried, -2, 2))
+    for name, limit in (("rows", -np.inf), ("softened", np.inf)):
         found[name] = np.full(len(bags), np.nan)
-        kernels.tighten_query(
-            local, masses, place, *entries, rows, limit, last, found[name]
-        )
+        kernels.tighten_query(*sets, limit, beta, found[name])
     return found
 
 
@@ -121,7 +127,7 @@ def check_stages(kernels, vectors, bags, query):
     exact = np.ldexp(exact, -LoweredTable(vectors, bags.ids).exponent)
     for name, bounds in found.items():
         assert (bounds <= exact + 1e-12).all(), name
-    assert (found["sinkhorn"] >= found["dual"]).all()
+    assert (found["softened"] >= found["rows"] - 1e-6).all()
     return found, exact
 
 
@@ -142,17 +148,17 @@ def test_uncompiled_too(seed, lattice):
     vectors, bags, query = setting(seed, 3, 1.0, lattice)
     found, _ = check_stages(PLAIN, vectors, bags, query)
     compiled = kernel_stages(load_kernels(), vectors, bags, query)
-    for name in ("relaxed", "residual", "dual"):
+    for name in ("relaxed", "dual", "rows"):
         np.testing.assert_allclose(found[name], compiled[name], rtol=0, atol=1e-12)
     # float32 sums in another order, on the way to potentials
-    np.testing.assert_allclose(found["sinkhorn"], compiled["sinkhorn"], atol=1e-4)
+    np.testing.assert_allclose(found["softened"], compiled["softened"], atol=1e-4)
 
 
 def test_softened_bounds_are_worth_having():
     gaps = np.zeros(2)
     for seed in range(20):
         found, exact = check_stages(load_kernels(), *setting(seed, 20, 1.0, False))
-        gaps += [(exact - found[name]).sum() for name in ("dual", "sinkhorn")]
+        gaps += [(exact - found[name]).sum() for name in ("dual", "softened")]
     assert gaps[1] < 0.6 * gaps[0]
 
 
@@ -175,17 +181,24 @@ def test_nothing_left_to_move():
     st.sampled_from([1e-30, 1.0, 1e18]),
     st.sampled_from([np.float32, np.float64]),
 )
-def test_exact_costs_are_those_of_cdist_to_the_last_bit(seed, dim, n, m, scale, dtype):
+def test_problems_are_the_same_to_the_last_bit(seed, dim, n, m, scale, dtype):
     rng = np.random.default_rng(seed)
-    vectors = (rng.normal(size=(40, dim)) * scale).astype(dtype)
-    x, y = rng.integers(0, 40, n), rng.integers(0, 40, m)
+    vectors = (rng.normal(size=(N_WORDS, dim)) * scale).astype(dtype)
+    rows = np.zeros((2, N_WORDS))
+    for row, size in zip(rows, (n, m), strict=True):
+        # few different weights: equal and nearly equal shares of mass
+        row[rng.choice(N_WORDS, size, replace=False)] = rng.choice([1, 3, 0.3], size)
+    bags = as_word_bags(sp.csr_array(rows))
+    pair = *bags.row(0), *bags.row(1), vectors
     kernels = load_kernels()
-    assert kernels.exact_costs is not None
-    got = kernels.exact_costs(vectors, x, y)
-    assert np.array_equal(got, word_costs(vectors, x, y))
-    assert got.flags.c_contiguous
+    assert kernels.pair_problem is not None
+    want, found = pair_problem(*pair), kernels.pair_problem(*pair)
+    for got, part in zip(found, want, strict=True):
+        assert np.array_equal(got, part)
     if n * m * dim < 500:
-        assert np.array_equal(PLAIN.exact_costs(vectors, x, y), got)
+        for got, part in zip(PLAIN.pair_problem(*pair), want, strict=True):
+            assert np.array_equal(got, part)
+    assert pair_distance(*pair) == pair_distance(*pair, kernels.pair_problem)
 
 
 # -- loading ---------------------------------------------------------------------
@@ -204,7 +217,7 @@ def uncompiled(monkeypatch):
     monkeypatch.setattr(
         numba.extending, "register_jitable", lambda **options: lambda function: function
     )
-    monkeypatch.setattr(kernels_module, "_promise", lambda: None)
+    monkeypatch.setattr(kernels_module, "_register", lambda: None)
     return asked
 
 
@@ -220,26 +233,10 @@ def test_compiled_once_cached_and_without_the_lock(uncompiled):
     assert uncompiled[0]["nogil"]
 
 
-@pytest.mark.parametrize("error", [OSError, RuntimeError])
-@pytest.mark.parametrize("when", ["decorated", "called"])
-def test_no_place_for_the_cache(uncompiled, monkeypatch, error, when):
-    def refuse(*args):
-        raise error("no locator available")
-
-    def njit(cache, **options):
-        uncompiled.append(cache)
-        if cache and when == "decorated":
-            return refuse
-        return (lambda function: refuse) if cache else (lambda function: function)
-
-    monkeypatch.setattr(numba, "njit", njit)
-    assert load_kernels.__wrapped__() == PLAIN
-    assert uncompiled == [True, False]
-
-
-def test_costs_that_differ_from_cdist_are_not_used(uncompiled, monkeypatch):
+def test_problems_that_differ_by_a_bit_are_not_used(uncompiled, monkeypatch):
     def fused(*args):
-        return np.nextafter(word_costs(*args), np.inf)
+        a, b, costs = pair_problem(*args)
+        return a, b, np.nextafter(costs, np.inf)
 
-    monkeypatch.setattr(kernels_module, "word_costs", fused)
-    assert load_kernels.__wrapped__() == PLAIN._replace(exact_costs=None)
+    monkeypatch.setattr(kernels_module, "pair_problem", fused)
+    assert load_kernels.__wrapped__() == PLAIN._replace(pair_problem=None)

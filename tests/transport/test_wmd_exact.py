@@ -84,6 +84,26 @@ def test_masses_over_many_magnitudes():
         assert got > 0
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["spread", "line", "one"]))
+def test_long_documents_against_plain_costs(seed, kind):
+    # From a thousand pairs of words on, the solver is given reduced costs.
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(1, 4, 40) / 1.0, rng.integers(1, 4, 33) / 1.0
+    a, b = a / a.sum(), b / b.sum()
+    points = {
+        "spread": rng.normal(size=(73, 20)),
+        "line": rng.integers(0, 5, size=(73, 1)),
+        "one": np.ones((73, 2)),
+    }[kind].astype(float)
+    costs = cdist(points[:40], points[40:])
+    given = costs.copy()
+    got = transport_cost(a, b, costs)
+    assert np.array_equal(costs, given)
+    assert got == pytest.approx(ot.emd2(a, b, costs), abs=1e-13)
+    assert transport_cost(b, a, costs.T) == pytest.approx(got, abs=1e-13)
+
+
 def test_lone_words_have_a_closed_form():
     vectors = np.array([[0.0], [1.0], [5.0]])
     assert distance([[1, 0, 0], [0, 3, 1]], vectors) == 0.75 * 1 + 0.25 * 5

@@ -1,0 +1,394 @@
+"""Bounds from potentials, of one query to many bags, in loops for numba to compile.
+
+As in `_compiled`, which see for the layout. They stand by themselves but for `_least`:
+numba does not notice when a helper of another file changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skdptext.transport._bounds import POTENTIAL_SLACK
+from skdptext.transport._compiled import _least
+
+__all__ = ["extend_potentials", "sample_query", "tighten_query"]
+
+_FAR = np.float32(1e30)
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_TWO = np.float32(2.0)
+_LEAST = np.float32(1e-30)
+_MOST = np.float32(1e30)
+_DAMPING = np.float32(0.75)
+_TEMPERATURE = 0.03
+_N_STEPS = 8
+_SLACK = POTENTIAL_SLACK
+
+
+def _dot(masses: np.ndarray, potentials: np.ndarray, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        if masses[i] > 0.0:
+            total += masses[i] * potentials[i]
+    return total
+
+
+def _rows_and_columns(
+    local: np.ndarray,
+    words: np.ndarray,
+    m: int,
+    a_start: np.ndarray,
+    b_start: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    a_last: np.ndarray,
+) -> None:
+    """In one pass: rowmin(C − b_start), beta = colmin(C − a_start) and its rowmin."""
+    width = len(a_start)
+    for i in range(width):
+        alpha[i] = _FAR
+        a_last[i] = _FAR
+    for j in range(m):
+        word = words[j]
+        shift = b_start[j]
+        least = _FAR
+        for i in range(width):
+            cost = local[word, i]
+            away = cost - a_start[i]
+            least = _least(away, least)
+            away = cost - shift
+            alpha[i] = _least(away, alpha[i])
+        beta[j] = least
+        for i in range(width):
+            away = local[word, i] - least
+            a_last[i] = _least(away, a_last[i])
+
+
+def _least_costs(
+    local: np.ndarray,
+    words: np.ndarray,
+    m: int,
+    a_start: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+) -> None:
+    """In one pass: rowmin(C) and colmin(C − a_start)."""
+    width = len(a_start)
+    for i in range(width):
+        alpha[i] = _FAR
+    for j in range(m):
+        word = words[j]
+        least = _FAR
+        for i in range(width):
+            cost = local[word, i]
+            away = cost - a_start[i]
+            least = _least(away, least)
+            alpha[i] = _least(cost, alpha[i])
+        beta[j] = least
+
+
+def _rows(
+    local: np.ndarray, words: np.ndarray, m: int, beta: np.ndarray, alpha: np.ndarray
+) -> None:
+    """alpha = rowmin(C − beta), four words at a time; arrays hold whole fours."""
+    width = len(alpha)
+    for i in range(width):
+        alpha[i] = _FAR
+    for j in range(m, (m + 3) // 4 * 4):
+        words[j], beta[j] = words[0], beta[0]
+    for j in range(0, m, 4):
+        w0, w1, w2, w3 = words[j], words[j + 1], words[j + 2], words[j + 3]
+        s0, s1, s2, s3 = beta[j], beta[j + 1], beta[j + 2], beta[j + 3]
+        for i in range(width):
+            away = _least(local[w0, i] - s0, local[w1, i] - s1)
+            last = _least(local[w2, i] - s2, local[w3, i] - s3)
+            alpha[i] = _least(_least(away, last), alpha[i])
+
+
+def _columns(
+    local: np.ndarray, words: np.ndarray, m: int, alpha: np.ndarray, beta: np.ndarray
+) -> None:
+    """beta = colmin(C − alpha)."""
+    for j in range(m):
+        word = words[j]
+        least = _FAR
+        for i in range(len(alpha)):
+            away = local[word, i] - alpha[i]
+            least = _least(away, least)
+        beta[j] = least
+
+
+def _mask(potentials: np.ndarray, masses: np.ndarray) -> None:
+    for i in range(len(potentials)):
+        if not masses[i] > 0.0:
+            potentials[i] = -_FAR
+
+
+def _soften(
+    local: np.ndarray,
+    words: np.ndarray,
+    m: int,
+    a: np.ndarray,
+    b: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    kernel: np.ndarray,
+) -> None:
+    """Sinkhorn steps from feasible potentials; the new column potentials in `beta`.
+
+    They need not be feasible, so crude sums and exponentials will do.
+    """
+    width = len(alpha)
+    mean = 0.0
+    count = 0
+    for i in range(width):
+        count += a[i] > 0.0
+    for j in range(m):
+        total = _ZERO
+        for i in range(width):
+            total += local[words[j], i] if a[i] > 0.0 else _ZERO
+        mean += float(total)
+    epsilon = np.float32(max(_TEMPERATURE * mean / (m * count), 1e-30))
+    # exp(x) by (1 + x/1024)^1024, for x down to -60
+    factor = _ONE / (epsilon * np.float32(1024.0))
+    floor = np.float32(1.0 - 60.0 / 1024.0)
+    for j in range(m):
+        word = words[j]
+        for i in range(width):
+            x = _ONE + (alpha[i] + beta[j] - local[word, i]) * factor
+            x = x if x > floor else floor
+            x = x if x < _TWO else _ONE  # rounding only: reduced costs are >= 0
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            kernel[j, i] = x
+    u = np.empty(width, np.float32)
+    sums = np.zeros(width, np.float32)
+    for j in range(m):
+        for i in range(width):
+            sums[i] += kernel[j, i]
+    for step in range(_N_STEPS):
+        for i in range(width):
+            u[i] = np.float32(a[i]) / (sums[i] if sums[i] > _LEAST else _LEAST)
+            sums[i] = _ZERO
+        for j in range(m):
+            total = _ZERO
+            for i in range(width):
+                total += kernel[j, i] * u[i]
+            v = np.float32(b[j]) / (total if total > _LEAST else _LEAST)
+            v = min(max(v, _LEAST), _MOST)
+            for i in range(width):
+                sums[i] += kernel[j, i] * v
+            if step == _N_STEPS - 1:
+                # clipped so that the slack holds: useful potentials are no larger
+                soft = epsilon * np.log(v) + max(beta[j], -_TWO)
+                beta[j] = min(max(soft, -_TWO), _TWO)
+
+
+def _match(
+    masses: np.ndarray,
+    place: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    bag: int,
+    a: np.ndarray,
+    words: np.ndarray,
+    b: np.ndarray,
+) -> int:
+    """Residual masses `a` of the query and `b` of the `words` of a bag; their number.
+
+    0 where nothing is left of one or the other.
+    """
+    a[:] = masses
+    m = 0
+    for entry in range(starts[bag], starts[bag + 1]):
+        word = ids[entry]
+        left = weights[entry]
+        i = place[word]
+        if i >= 0:
+            over = a[i] - left
+            a[i] = over if over > 0.0 else 0.0
+            left = -over
+        if left > 0.0:
+            words[m] = word
+            b[m] = left
+            m += 1
+    for i in range(len(a)):
+        if a[i] > 0.0:
+            return m
+    return 0
+
+
+def _most_words(starts: np.ndarray, bags: np.ndarray) -> int:
+    """Words of the longest of some bags, in whole groups of `_rows_below`."""
+    most = 1
+    for bag in bags:
+        most = max(most, starts[bag + 1] - starts[bag])
+    return (most + 3) // 4 * 4
+
+
+def sample_query(
+    local: np.ndarray,
+    masses: np.ndarray,
+    place: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    bags: np.ndarray,
+    bounds: np.ndarray,
+    potentials: np.ndarray,
+) -> None:
+    """`dual_bounds` on the residual problems of one query and some bags.
+
+    Parameters
+    ----------
+    local : ndarray of shape (n_table_words, width), float32
+        Costs of the words of `bags`, from `fill_costs`.
+    masses : ndarray of shape (width,), float64
+        Of the query, 0 in the padding.
+    place : ndarray of shape (n_table_words,), int32
+        Place of a word within the query, -1 where it is not in it.
+    starts, ids, weights
+        All bags, over words of the table.
+    bags : ndarray of int
+        Numbers of bags.
+    bounds : ndarray of shape (len(bags),), float64
+        Filled.
+    potentials : ndarray of shape (len(bags), width), float32
+        Filled with those of the query's words, shifted so that the query and the bag
+        have the same share in the bound.
+    """
+    width = local.shape[1]
+    most = _most_words(starts, bags)
+    words = np.empty(most, np.int64)
+    b = np.empty(most, np.float64)
+    beta, beta2 = np.empty(most, np.float32), np.empty(most, np.float32)
+    a = np.empty(width, np.float64)
+    start, alpha = np.empty(width, np.float32), np.empty(width, np.float32)
+    alpha2 = np.empty(width, np.float32)
+    for at in range(len(bags)):
+        m = _match(masses, place, starts, ids, weights, bags[at], a, words, b)
+        if m == 0:
+            bounds[at] = -_SLACK
+            potentials[at] = _ZERO
+            continue
+        for i in range(width):
+            start[i] = _ZERO if a[i] > 0.0 else -_FAR
+        _least_costs(local, words, m, start, alpha, beta)
+        for i in range(width):
+            start[i] = _DAMPING * alpha[i]
+        _mask(start, a)
+        for j in range(m):
+            beta[j] = _DAMPING * beta[j]
+        _rows_and_columns(local, words, m, start, beta, alpha, beta2, alpha2)
+        _mask(alpha, a)
+        _mask(alpha2, a)
+        _columns(local, words, m, alpha, beta)
+        out, back = _dot(a, alpha, width), _dot(b, beta, m)
+        out2, back2 = _dot(a, alpha2, width), _dot(b, beta2, m)
+        if out2 + back2 > out + back:
+            out, back = out2, back2
+            alpha, alpha2 = alpha2, alpha
+        bounds[at] = out + back - _SLACK
+        moved = 0.0
+        for i in range(width):
+            moved += a[i]
+        shift = np.float32((out - back) / (2.0 * moved))
+        for i in range(width):
+            potentials[at, i] = alpha[i] - shift
+
+
+def extend_potentials(
+    local: np.ndarray, filled: np.ndarray, potentials: np.ndarray, beta: np.ndarray
+) -> None:
+    """Potentials of the query's words, carried over to the words of the table.
+
+    Of each row the largest that is feasible with it, min(C − α); of these the largest.
+    That is feasible with none, but near the best for many bags at once.
+
+    Parameters
+    ----------
+    filled : ndarray of shape (n_table_words,), uint8
+        Words without costs in `local` are left out.
+    potentials : ndarray of shape (n, width), float32
+        From `sample_query`.
+    beta : ndarray of shape (n_table_words,), float32
+        Filled.
+    """
+    width = local.shape[1]
+    for word in range(len(filled)):
+        if filled[word]:
+            most = -_TWO
+            for row in range(len(potentials)):
+                least = _FAR
+                for i in range(width):
+                    away = local[word, i] - potentials[row, i]
+                    least = _least(away, least)
+                most = max(most, least)
+            # no larger, so that the slack holds
+            beta[word] = min(most, _TWO)
+
+
+def tighten_query(
+    local: np.ndarray,
+    masses: np.ndarray,
+    place: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    bags: np.ndarray,
+    limit: float,
+    likely: np.ndarray,
+    bounds: np.ndarray,
+) -> None:
+    """Bounds on the residual problems of one query and some bags, from potentials.
+
+    Row potentials feasible with those given; column potentials feasible with these; a
+    few Sinkhorn steps from there. A pair is done with as soon as a bound exceeds
+    `limit`.
+
+    Parameters
+    ----------
+    local, masses, place, starts, ids, weights, bags, bounds
+        As in `sample_query`.
+    likely : ndarray of shape (n_table_words,), float32
+        Potentials of the words of the table, from `extend_potentials`.
+    """
+    width = local.shape[1]
+    most = _most_words(starts, bags)
+    words = np.empty(most, np.int64)
+    b = np.empty(most, np.float64)
+    beta = np.empty(most, np.float32)
+    a = np.empty(width, np.float64)
+    alpha = np.empty(width, np.float32)
+    kernel = np.empty((most, width), np.float32)
+    for at in range(len(bags)):
+        m = _match(masses, place, starts, ids, weights, bags[at], a, words, b)
+        if m == 0:
+            bounds[at] = -_SLACK
+            continue
+        for j in range(m):
+            beta[j] = likely[words[j]]
+        _rows(local, words, m, beta, alpha)
+        out = _dot(a, alpha, width)
+        bound = out + _dot(b, beta, m) - _SLACK
+        if bound <= limit:
+            _mask(alpha, a)
+            _columns(local, words, m, alpha, beta)
+            bound = out + _dot(b, beta, m) - _SLACK
+        if bound <= limit:
+            _soften(local, words, m, a, b, alpha, beta, kernel)
+            _rows(local, words, m, beta, alpha)
+            _mask(alpha, a)
+            _columns(local, words, m, alpha, beta)
+            soft = _dot(a, alpha, width) + _dot(b, beta, m) - _SLACK
+            bound = max(bound, soft)
+        bounds[at] = bound
