@@ -5,6 +5,8 @@ VENV ?= .venv
 JOBS ?= 2
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
+# Passed on, as in: make paper PAPER_ARGS="--quick"
+PAPER_ARGS ?=
 # What `make bench-compare` compares with; any commit or tag.
 BASE ?= HEAD~1
 
@@ -20,7 +22,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow doctest lint format types docs bench bench-compare coverage clean
+.PHONY: help demo test test-slow doctest lint format types docs bench bench-compare paper coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -72,6 +74,10 @@ bench: $(STAMP)-bench  ## run every benchmark, about an hour; tables in build/be
 bench-compare: $(STAMP)-bench  ## time a few calls here and at BASE (HEAD~1), a few minutes
 	SKDPTEXT_BENCH_RESULTS=$(BENCH_OUT) $(PIN) $(PY) benchmarks/compare.py --base $(BASE)
 
+# Stopped and called again, it goes on where it was: each piece is kept when it is done.
+paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; build/paper/index.md
+	$(PIN) $(PY) benchmarks/paper/run.py $(PAPER_ARGS)
+
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
 	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
@@ -104,6 +110,10 @@ $(STAMP)-docs: pyproject.toml $(STAMP)-venv
 $(STAMP)-bench: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[bench]"
 	@touch $(STAMP)-plot $@
+
+$(STAMP)-paper: pyproject.toml $(STAMP)-venv
+	$(PIP_INSTALL) -e ".[bench,fasttext]"
+	@touch $(STAMP)-plot $(STAMP)-bench $@
 
 $(STAMP)-dev: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[dev]"

@@ -99,6 +99,7 @@ def _calibrate(plan: Plan, table: str, lam: float, target: float) -> Any:
         words=vocabulary.sample(plan.n_sampled),
         n_draws=plan.n_draws,
         random_state=SEED,
+        tuned_on="public",
     )
     return {"epsilon": found.epsilon, "interval": list(found.interval)}
 
@@ -122,7 +123,7 @@ def equal_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
     """By (λ, share): the ε at which this share of the draws leaves words unchanged."""
     return {
         (lam, share): _calibration_cell(plan, table, lam, share)
-        for lam in plan.lams
+        for lam in plan.equal_lams
         for share in plan.shares
     }
 

@@ -77,15 +77,8 @@ def draw_all(plan: Plan, store: Store, folder: Path) -> list[tuple[Path, str]]:
     for figure, name, caption in drawn:
         path = folder / f"{name}.png"
         figure.savefig(path, dpi=90)
-        _close(figure)
         paths.append((path, caption))
     return paths
-
-
-def _close(figure: Any) -> None:
-    import matplotlib.pyplot as plt
-
-    plt.close(figure)
 
 
 def _colours(n: int) -> list[Any]:
@@ -96,16 +89,12 @@ def _colours(n: int) -> list[Any]:
 
 
 def _panels(n_rows: int, n_columns: int, size: tuple[float, float], **more: Any) -> Any:
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure  # no window, no state to close
 
-    return plt.subplots(
-        n_rows,
-        n_columns,
-        figsize=(size[0] * n_columns, size[1] * n_rows),
-        layout="constrained",
-        squeeze=False,
-        **more,
+    figure = Figure(
+        figsize=(size[0] * n_columns, size[1] * n_rows), layout="constrained"
     )
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **more)
 
 
 def _epsilon_axis(axis: Any, epsilons: Any) -> None:
@@ -116,7 +105,10 @@ def _epsilon_axis(axis: Any, epsilons: Any) -> None:
 
 def _legend(figure: Any, axis: Any, **more: Any) -> None:
     handles, labels = axis.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=7, **more)
+    fitting = int(figure.get_figwidth() / 1.3)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=min(fitting, 7), **more
+    )
 
 
 def contours() -> Any:
@@ -240,6 +232,8 @@ def _draw_scores(
     colours = _colours(len(plan.lams))
     ratio = (xs[-1] / xs[0]) ** (1 / max(1, len(xs) - 1))
     for j, lam in enumerate(plan.lams):
+        if (xs[0], lam) not in found:
+            continue
         middle, width = np.transpose([interval(found[x, lam][key]) for x in xs])
         shift = ratio ** (0.07 * (j - (len(plan.lams) - 1) / 2))
         axis.errorbar(
@@ -319,11 +313,12 @@ def equal(plan: Plan, store: Store) -> Any:
             axis = axes[0, 2 * i + k]
             for s, share in enumerate(plan.shares):
                 values = [
-                    found[share, lam][key, "both", "accuracy"] for lam in plan.lams
+                    found[share, lam][key, "both", "accuracy"]
+                    for lam in plan.equal_lams
                 ]
                 middle, width = np.transpose(list(map(interval, values)))
                 axis.errorbar(
-                    np.array(plan.lams) + 0.02 * (s - (len(plan.shares) - 1) / 2),
+                    np.array(plan.equal_lams) + 0.02 * (s - (len(plan.shares) - 1) / 2),
                     middle,
                     yerr=width,
                     marker=MARKERS[s],

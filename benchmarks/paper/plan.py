@@ -38,7 +38,11 @@ class TableSpec:
     # ε beyond the paper's, where the paper's leave too little
     more_epsilons: tuple[float, ...] = ()
     utility_epsilons: tuple[float, ...] = ()
+    # those of the plan, if empty
+    utility_lams: tuple[float, ...] = ()
     repeats: int = 0
+    # with the paper's classifier of tweets, where floret is installed
+    fasttext_epsilons: tuple[float, ...] = ()
     # with Word Mover's neighbours, and at equal N_w: long
     main: bool = False
 
@@ -54,6 +58,7 @@ class Plan:
     n_draws: int = published.N_DRAWS
     # of N_w/100, at which λ are compared at equal empirical privacy
     shares: tuple[float, ...] = (0.25, 0.5, 0.75)
+    equal_lams: tuple[float, ...] = (0.0, 0.5, 1.0)
     # the paired test: the experiment anew, on a random sample of the words
     n_replicates: int = 10
     n_sampled: int = 2000
@@ -134,6 +139,7 @@ FULL = Plan(
             "fastText",
             more_epsilons=(80.0,),
             utility_epsilons=(*published.EPSILONS, 80.0),
+            fasttext_epsilons=(20.0, 40.0, 80.0),
             repeats=5,
             main=True,
         ),
@@ -142,14 +148,15 @@ FULL = Plan(
             "glove_6B_13k_50d.npz",
             "GloVe",
             utility_epsilons=published.EPSILONS,
-            repeats=5,
+            repeats=3,
         ),
         "w2v": TableSpec(
             "word2vec of news and fiction",
             "w2v_news_fiction_30k_300d.npz",
             "fastText",
             more_epsilons=(80.0, 160.0, 320.0),
-            utility_epsilons=(20.0, 40.0, 80.0, 160.0),
+            utility_epsilons=(40.0, 80.0, 160.0),
+            utility_lams=(0.0, 0.5, 1.0),
             repeats=3,
         ),
     }

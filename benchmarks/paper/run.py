@@ -20,7 +20,6 @@ documentation have theirs.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -45,6 +44,7 @@ PARTS = (
     "whole",
     "utility",
     "equal",
+    "fasttext",
 )
 
 
@@ -69,6 +69,9 @@ def cells_of(plan: Plan, part: str, table: str, store: Store) -> Iterator[Cell]:
         for name in plan.sets:
             yield from utility.clean_cells(plan, table, name)
             yield from utility.noisy_cells(plan, table, name).values()
+    elif part == "fasttext":
+        for name in plan.sets:
+            yield from utility.fasttext_cells(plan, table, name).values()
     elif plan.tables[table].main:
         for name in plan.sets:
             yield from utility.equal_cells(plan, table, name, store).values()
@@ -115,5 +118,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("MPLBACKEND", "Agg")
     sys.exit(main())

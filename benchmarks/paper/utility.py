@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import itertools
 import warnings
 from typing import Any
@@ -21,6 +22,7 @@ from paper import deniability
 from paper.cells import Cell, Store
 from paper.plan import SEED, Plan
 from skdptext import WMDKNNClassifier, WordEmbedding
+from skdptext.attacks import FastTextClassifier
 from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
 
 METRICS = ("accuracy", "precision", "recall")
@@ -127,7 +129,8 @@ def noisy_cells(
     """By (ε, λ, repeat): the scores of all classifiers, and the words unchanged."""
     spec = plan.tables[table]
     # repeats come first, so that what is there early is a whole figure
-    grid = itertools.product(range(spec.repeats), spec.utility_epsilons, plan.lams)
+    lams = spec.utility_lams or plan.lams
+    grid = itertools.product(range(spec.repeats), spec.utility_epsilons, lams)
     return {
         (epsilon, lam, repeat): _noisy_cell(plan, table, name, epsilon, lam, repeat)
         for repeat, epsilon, lam in grid
@@ -150,6 +153,69 @@ def equal_cells(
     return cells
 
 
+def fasttext_cells(
+    plan: Plan, table: str, name: str
+) -> dict[tuple[float | None, float, int], Cell]:
+    """By (ε or None, λ, repeat): the paper's classifier of tweets, both sides noisy.
+
+    The noise is that of `noisy_cells`, so the linear classifier has seen the same
+    words. None without floret, which trains it.
+    """
+    spec = plan.tables[table]
+    if not spec.fasttext_epsilons or importlib.util.find_spec("floret") is None:
+        return {}
+
+    def compute(epsilon: float | None, lam: float, repeat: int) -> Any:
+        vocabulary = plan.vocabulary(table)
+        labels = plan.sets[name][1]
+        documents = vocabulary.documents[name]
+        if epsilon is not None:
+            documents = _perturb(plan, table, name, epsilon, lam, repeat)
+        bags = make_bags(documents, vocabulary.embedding)
+        train, test = split(labels, repeat)
+        model = FastTextClassifier(
+            vocabulary.embedding, n_epochs=5, learning_rate=0.1, random_state=0
+        )
+        model.fit(bags[train], labels[train])
+        return scores(labels[test], model.predict(bags[test]))
+
+    settings = [(None, 0.0)]
+    settings += itertools.product(spec.fasttext_epsilons, (plan.lams[0], plan.lams[-1]))
+    return {
+        (epsilon, lam, repeat): Cell(
+            f"fasttext-{table}-{_slug(name)}-{epsilon}-{lam:g}-{repeat}",
+            {
+                "fingerprint": plan.vocabulary(table).fingerprint,
+                "seed": SEED,
+                "epsilon": epsilon,
+                "lam": lam,
+                "repeat": repeat,
+            },
+            lambda e=epsilon, la=lam, r=repeat: compute(e, la, r),
+        )
+        for repeat in range(min(3, spec.repeats))
+        for epsilon, lam in settings
+    }
+
+
+def _perturb(
+    plan: Plan, table: str, name: str, epsilon: float, lam: float, repeat: int
+) -> list[list[str]]:
+    """The texts of a set as released; each keeps its own length, as in the paper."""
+    vocabulary = plan.vocabulary(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        perturber = vocabulary.perturber(
+            epsilon,
+            lam,
+            output="tokens",
+            document_length=None,
+            n_jobs=1,
+            random_state=_noise(table, name, epsilon, lam, repeat),
+        )
+        return perturber.transform(vocabulary.documents[name])
+
+
 def _noisy_cell(
     plan: Plan, table: str, name: str, epsilon: float, lam: float, repeat: int
 ) -> Cell:
@@ -160,19 +226,9 @@ def _noisy_cell(
         labels = plan.sets[name][1]
         clean = vocabulary.documents[name]
         embedding = vocabulary.embedding
+        noisy = _perturb(plan, table, name, epsilon, lam, repeat)
         with warnings.catch_warnings():
-            # messages keep their own lengths, as in the paper
-            warnings.simplefilter("ignore", PrivacyLeakWarning)
             warnings.simplefilter("ignore", EmptyDocumentWarning)
-            perturber = vocabulary.perturber(
-                epsilon,
-                lam,
-                output="tokens",
-                document_length=None,
-                n_jobs=1,
-                random_state=_noise(table, name, epsilon, lam, repeat),
-            )
-            noisy = perturber.transform(clean)
             found = _score_noisy(clean, noisy, labels, repeat, embedding, main)
         before = np.array(list(itertools.chain.from_iterable(clean)), dtype=object)
         after = np.array(list(itertools.chain.from_iterable(noisy)), dtype=object)
