@@ -1,0 +1,27 @@
+"""Displays: classes that hold the numbers of a figure, and draw it on request."""
+
+from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
+from skdptext.inspection._neighborhood import NeighborhoodDisplay
+from skdptext.inspection._obfuscation import ObfuscationDisplay
+from skdptext.inspection._obfuscation_report import obfuscation_report
+from skdptext.inspection._obfuscation_result import ObfuscationReport
+from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
+from skdptext.inspection._tables import (
+    TextTable,
+    nearest_texts_table,
+    nearest_words_table,
+    words_under_noise,
+)
+
+__all__ = [
+    "NeighborhoodDisplay",
+    "ObfuscationDisplay",
+    "ObfuscationReport",
+    "PlausibleDeniabilityDisplay",
+    "PrivacyUtilityDisplay",
+    "TextTable",
+    "nearest_texts_table",
+    "nearest_words_table",
+    "obfuscation_report",
+    "words_under_noise",
+]

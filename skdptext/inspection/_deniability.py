@@ -1,0 +1,203 @@
+"""The percentile figure of plausible deniability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection._drawing import COLORS, MARKERS, make_axes
+from skdptext.metrics import PlausibleDeniability, plausible_deniability
+
+__all__ = ["PlausibleDeniabilityDisplay"]
+
+_LABELS = {
+    "n_unchanged": r"$N_w$: draws of {n} that leave the word unchanged",
+    "n_distinct": r"$S_w$: different words in {n} draws",
+}
+
+
+class PlausibleDeniabilityDisplay:
+    """Percentiles of N_w and S_w over the words, against ε, for each λ.
+
+    Figures 2 to 5 of [1]_. Create it with `from_estimator` or `from_result`. All
+    parameters are stored as attributes.
+
+    Parameters
+    ----------
+    epsilons : ndarray of shape (n_epsilons,)
+    lams : ndarray of shape (n_lams,)
+    n_unchanged, n_distinct : ndarray of shape (3, n_epsilons, n_lams)
+        5th, 50th and 95th percentile over the words.
+    n_draws : int
+        Draws per word.
+
+    Attributes
+    ----------
+    axes_ : ndarray of two matplotlib Axes
+        For N_w and for S_w.
+    figure_ : matplotlib Figure
+    lines_ : list of dict of float to matplotlib ErrorbarContainer
+        For each of the two axes, by λ: the medians, with bars from the 5th to the 95th
+        percentile.
+
+    See Also
+    --------
+    skdptext.metrics.plausible_deniability : What is shown.
+
+    References
+    ----------
+    .. [1] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2020). A differentially
+       private text perturbation method using a regularized Mahalanobis metric.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.inspection import PlausibleDeniabilityDisplay
+    >>> embedding = WordEmbedding(
+    ...     ["good", "great", "bad", "awful"],
+    ...     [[2.0, 0.1], [2.1, 0.0], [-2.0, 0.2], [-2.2, 0.1]])
+    >>> perturber = DPWordPerturber(embedding, document_length=1).fit([])
+    >>> display = PlausibleDeniabilityDisplay.from_estimator(
+    ...     perturber, epsilons=[1, 10], lams=[0, 1])
+    >>> display.n_unchanged.shape
+    (3, 2, 2)
+    >>> len(display.plot().axes_)
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilons: np.ndarray,
+        lams: np.ndarray,
+        n_unchanged: np.ndarray,
+        n_distinct: np.ndarray,
+        n_draws: int,
+    ) -> None:
+        self.epsilons = epsilons
+        self.lams = lams
+        self.n_unchanged = n_unchanged
+        self.n_distinct = n_distinct
+        self.n_draws = n_draws
+
+    @classmethod
+    def from_estimator(
+        cls,
+        perturber: Any,
+        words: Iterable[str] | None = None,
+        *,
+        epsilons: Sequence[float] | None = None,
+        lams: Sequence[float] | None = None,
+        n_draws: int = 100,
+        random_state: Any = None,
+    ) -> PlausibleDeniabilityDisplay:
+        """Compute the statistics of a perturber, or of a grid of ε and λ.
+
+        Parameters
+        ----------
+        perturber, words, epsilons, lams, n_draws, random_state
+            As in `skdptext.metrics.plausible_deniability`.
+
+        Returns
+        -------
+        display : PlausibleDeniabilityDisplay
+
+        Notes
+        -----
+        *Privacy.* Nothing is read but the public embedding and the words asked about.
+        """
+        return cls.from_result(
+            plausible_deniability(
+                perturber,
+                words,
+                epsilons=epsilons,
+                lams=lams,
+                n_draws=n_draws,
+                random_state=random_state,
+            )
+        )
+
+    @classmethod
+    def from_result(cls, result: PlausibleDeniability) -> PlausibleDeniabilityDisplay:
+        """The percentiles of statistics computed before.
+
+        Parameters
+        ----------
+        result : PlausibleDeniability
+
+        Returns
+        -------
+        display : PlausibleDeniabilityDisplay
+
+        Raises
+        ------
+        InvalidParameterError
+            If `result` is something else.
+        """
+        if not isinstance(result, PlausibleDeniability):
+            raise InvalidParameterError(
+                f"result must be a PlausibleDeniability, got {result!r:.80}."
+            )
+        shape = len(result.epsilons), len(result.lams), -1
+        found = {
+            name: np.percentile(getattr(result, name).reshape(shape), [5, 50, 95], -1)
+            for name in _LABELS
+        }
+        return cls(
+            epsilons=result.epsilons, lams=result.lams, n_draws=result.n_draws, **found
+        )
+
+    def plot(self, ax: Any = None) -> PlausibleDeniabilityDisplay:
+        """Draw medians, with bars from the 5th to the 95th percentile.
+
+        Parameters
+        ----------
+        ax : sequence of two matplotlib Axes, default=None
+            None: those of a new figure.
+
+        Returns
+        -------
+        display : PlausibleDeniabilityDisplay
+            Itself, with the artists as attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        axes = make_axes(ax, 2, (10, 4.2))
+        self.axes_ = np.array(axes, dtype=object)
+        self.figure_ = axes[0].figure
+        order = np.argsort(self.epsilons)
+        epsilons = self.epsilons[order]
+        # Bars of different λ side by side, well within a step of ε.
+        steps = np.diff(np.log(np.unique(epsilons)))
+        room = min([0.12, *(steps / 4)]) if len(self.lams) > 1 else 0.0
+        shifts = np.exp(np.linspace(-room, room, len(self.lams)))
+        self.lines_ = []
+        for axis, (name, text) in zip(axes, _LABELS.items(), strict=True):
+            low, median, high = getattr(self, name)[:, order]
+            lines = {}
+            for j, lam in enumerate(self.lams):
+                lines[float(lam)] = axis.errorbar(
+                    epsilons * shifts[j],
+                    median[:, j],
+                    yerr=[median[:, j] - low[:, j], high[:, j] - median[:, j]],
+                    marker=MARKERS[j % len(MARKERS)],
+                    color=COLORS[j % len(COLORS)],
+                    markersize=5,
+                    elinewidth=1,
+                    capsize=2,
+                    label=f"λ = {lam:g}",
+                )
+            axis.set_xscale("log")
+            axis.set_xticks(epsilons, [f"{value:g}" for value in epsilons])
+            axis.minorticks_off()
+            axis.set(xlabel="ε", ylabel=text.format(n=self.n_draws))
+            axis.set_ylim(-0.03 * self.n_draws, 1.03 * self.n_draws)
+            self.lines_.append(lines)
+        axes[0].legend(title="median, 5 % to 95 %", fontsize="small")
+        return self

@@ -1,0 +1,103 @@
+"""What the displays share: axes, colours that everybody can tell apart, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+
+__all__ = ["COLORS", "MARKERS", "make_axes", "place_labels"]
+
+# Okabe and Ito's palette, without its yellow, which is too light for lines.
+COLORS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+)  # fmt: skip
+MARKERS = "os^Dv<>P"
+
+
+def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
+    """The axes given, or those of a new figure of `size` inches."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("Install skdptext[plot] to draw figures.") from error
+    if ax is None:
+        _, axes = plt.subplots(1, n_axes, figsize=size, layout="constrained")
+        return list(np.ravel(axes))
+    axes = list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(axes) != n_axes or not all(hasattr(axis, "plot") for axis in axes):
+        kind = "a matplotlib Axes" if n_axes == 1 else f"{n_axes} matplotlib Axes"
+        raise InvalidParameterError(f"ax must be {kind}, got {ax!r:.80}.")
+    return axes
+
+
+def place_labels(
+    axis: Any, points: np.ndarray, texts: Sequence[str], **style: Any
+) -> list[Any]:
+    """Annotate points so that no label covers another or leaves the axes.
+
+    Each label takes the first of 32 places around its point that is free of labels
+    and points, else the one that covers least. Call it last: the layout is done here.
+    """
+    axis.figure.canvas.draw()
+    frame = axis.get_window_extent()
+    spots = axis.transData.transform(points)
+    taken: list[np.ndarray] = [np.concatenate([spot - 3, spot + 3]) for spot in spots]
+    if axis.get_legend() is not None:
+        legend = axis.get_legend().get_window_extent()
+        taken.append(np.array([*legend.p0, *legend.p1]))
+    labels = []
+    pixels = axis.figure.dpi / 72
+    for spot, text in zip(points, texts, strict=True):
+        label = axis.annotate(
+            text, spot, xytext=(0, 0), textcoords="offset points", **style
+        )
+        best, least = None, np.inf
+        for distance in (6, 14, 26, 40):
+            for right, up in (
+                (1, 0.4), (-1, 0.4), (1, -0.4), (-1, -0.4),
+                (0, 1), (0, -1), (0.7, 1), (-0.7, -1),
+            ):  # fmt: skip
+                label.set_horizontalalignment(
+                    "center" if right == 0 else "left" if right > 0 else "right"
+                )
+                label.set_verticalalignment(
+                    "center" if abs(up) < 1 else "bottom" if up > 0 else "top"
+                )
+                label.set_position((right * distance, up * distance))
+                box = label.get_window_extent()
+                edges = np.array([box.x0, box.y0, box.x1, box.y1])
+                cost = sum(_overlap(edges, other) for other in taken)
+                inside = _overlap(edges, np.array([*frame.p0, *frame.p1]))
+                cost += 4 * ((box.width * box.height) - inside)
+                # farther only where it helps
+                cost += distance * pixels
+                if cost < least:
+                    least = cost
+                    best = label.get_position(), label.get_ha(), label.get_va(), edges
+        assert best is not None
+        position, ha, va, edges = best
+        label.remove()
+        far = max(np.abs(position)) > 14
+        label = axis.annotate(
+            text,
+            spot,
+            xytext=position,
+            textcoords="offset points",
+            ha=ha,
+            va=va,
+            arrowprops={"arrowstyle": "-", "color": "0.5", "lw": 0.6} if far else None,
+            **style,
+        )
+        taken.append(edges)
+        labels.append(label)
+    return labels
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> float:
+    """Area that two boxes (x0, y0, x1, y1) share."""
+    sides = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+    return float(sides[0] * sides[1]) if (sides > 0).all() else 0.0

@@ -1,0 +1,373 @@
+"""Where the noise takes a word: its neighbourhood, projected onto a plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import optimize, stats
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection._drawing import COLORS, make_axes, place_labels
+from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.metrics._deniability import check_request
+from skdptext.search import nearest_words
+from skdptext.utils import NoiseStreams, check_integer, check_real
+
+__all__ = ["NeighborhoodDisplay"]
+
+_N_POINTS = 1000  # noisy vectors kept for the figure
+
+
+class NeighborhoodDisplay:
+    """Where the noise takes one word, seen in a plane through it.
+
+    Create it with `from_estimator`. All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    word : str
+        The word that is perturbed.
+    words : ndarray of str objects, shape (n_words,)
+        The words shown: `word` first, then its nearest ones, then others that the
+        noise lands on most.
+    positions : ndarray of shape (n_words, 2)
+        Their vectors in the plane, relative to that of `word`.
+    distances : ndarray of shape (n_words,)
+        Their Euclidean distances from `word`, in all dimensions.
+    shares : ndarray of shape (n_words,)
+        Share of the draws in which the output is this word. The rest goes to words not
+        shown.
+    points : ndarray of shape (n_points, 2)
+        Noisy vectors in the plane: up to 1,000 of the draws.
+    contours : ndarray of shape (n_levels, n_corners, 2)
+        Curves that hold `levels` of the noisy vectors, as they are seen in the plane.
+    levels : tuple of float
+    epsilon, lam : float
+        Of the perturber.
+    n_draws : int
+    axes_names : tuple of two str
+        For the axes of the figure.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    points_, words_ : matplotlib PathCollection
+        The noisy vectors and the words; the area of a word grows with its share.
+    contours_ : list of matplotlib Line2D
+    labels_ : list of matplotlib Annotation
+
+    Notes
+    -----
+    A plane shows two of many dimensions. Words that look near may be far, and the
+    nearest word of a noisy vector is decided in all dimensions: read the shares, not
+    the picture, for where draws go.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.inspection import NeighborhoodDisplay
+    >>> embedding = WordEmbedding(
+    ...     ["good", "great", "bad", "awful"],
+    ...     [[2.0, 0.1], [2.1, 0.0], [-2.0, 0.2], [-2.2, 0.1]])
+    >>> perturber = DPWordPerturber(embedding, epsilon=2, document_length=1).fit([])
+    >>> display = NeighborhoodDisplay.from_estimator(perturber, "good")
+    >>> display.words[:2].tolist(), round(display.shares.sum(), 6)
+    (['good', 'great'], 1.0)
+    >>> len(display.plot().contours_)
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        word: str,
+        words: np.ndarray,
+        positions: np.ndarray,
+        distances: np.ndarray,
+        shares: np.ndarray,
+        points: np.ndarray,
+        contours: np.ndarray,
+        levels: tuple[float, ...],
+        epsilon: float,
+        lam: float,
+        n_draws: int,
+        axes_names: tuple[str, str] = ("first axis", "second axis"),
+    ) -> None:
+        self.word = word
+        self.words = words
+        self.positions = positions
+        self.distances = distances
+        self.shares = shares
+        self.points = points
+        self.contours = contours
+        self.levels = levels
+        self.epsilon = epsilon
+        self.lam = lam
+        self.n_draws = n_draws
+        self.axes_names = axes_names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        perturber: Any,
+        word: str,
+        *,
+        n_neighbors: int = 8,
+        n_landed: int = 4,
+        n_draws: int = 2000,
+        projection: Any = "pca",
+        levels: tuple[float, ...] = (0.5, 0.95),
+        random_state: Any = None,
+    ) -> NeighborhoodDisplay:
+        """Draw noise for a word, and project what happens.
+
+        Parameters
+        ----------
+        perturber : fitted DPWordPerturber
+            Or a fitted pipeline or search that holds one.
+        word : str
+            A word of the embedding.
+        n_neighbors : int, default=8
+            Nearest words to show, by Euclidean distance.
+        n_landed : int, default=4
+            Further words to show: those that most draws land on.
+        n_draws : int, default=2000
+            Noisy versions of the word. The standard error of a share is at most
+            1/(2 √n_draws), that is 1.1 % at 2000.
+        projection : "pca", (int, int) or array of shape (dim, 2), default="pca"
+            The plane: the first two principal axes of the words shown; two columns of
+            the table; or two directions, which are made orthonormal in their order.
+        levels : tuple of float in (0, 1), default=(0.5, 0.95)
+            Shares of the noisy vectors that the contours hold.
+        random_state : None, int or numpy.random.Generator, default=None
+            An int gives the same draws again. The noise is none that a release with
+            the same integer uses.
+
+        Returns
+        -------
+        display : NeighborhoodDisplay
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks a rule, the word is unknown, or the table has a
+            single dimension.
+
+        Notes
+        -----
+        *Contours.* Seen in the plane the noise is elliptical, with scatter PMPᵀ for a
+        projection P. Its length in that scatter is r √B, with r ~ Gamma(m, 1/ε) and
+        B ~ Beta(1, (m − 2)/2); the quantiles of that are computed, not simulated.
+
+        *Privacy.* Nothing is read but the public embedding and the word asked about.
+        """
+        if not isinstance(word, str):
+            raise InvalidParameterError(f"word must be a str, got {word!r:.80}.")
+        source, (center,) = check_request(perturber, [word])
+        embedding, mechanism = source.embedding_, source.mechanism_
+        vectors = embedding.vectors
+        n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
+        n_landed = check_integer("n_landed", n_landed, low=0)
+        n_draws = check_integer("n_draws", n_draws, low=1)
+        levels = _check_levels(levels)
+        if embedding.dim < 2:
+            raise InvalidParameterError(
+                "perturber must have an embedding of at least 2 dimensions, got "
+                f"{embedding.dim}."
+            )
+        plane, names = _check_projection(projection, embedding.dim)
+        rng = NoiseStreams(random_state, b"neighborhood").open(b"noise")
+        noise = mechanism.sample(rng, n_draws)
+        landed = nearest_words(vectors[center] + noise, vectors)
+        counts = np.bincount(landed, minlength=len(embedding))
+        gaps = vectors - vectors[center].astype(np.float64)
+        distances = np.linalg.norm(gaps, axis=1)
+        distances[center] = -1.0  # first, also before words of the same vector
+        near = np.argsort(distances, kind="stable")[: n_neighbors + 1]
+        distances[center] = 0.0
+        often = np.argsort(-counts, kind="stable")
+        often = often[(counts[often] > 0) & ~np.isin(often, near)]
+        ids = np.concatenate([near, often[:n_landed]])
+        if plane is None:
+            plane = _principal_plane(gaps[ids])
+        return cls(
+            word=str(embedding.word_array[center]),
+            words=embedding.word_array[ids],
+            positions=gaps[ids] @ plane,
+            distances=distances[ids],
+            shares=counts[ids] / n_draws,
+            points=noise[:_N_POINTS] @ plane,
+            contours=_contours(mechanism, plane, levels),
+            levels=levels,
+            epsilon=mechanism.epsilon,
+            lam=mechanism.lam,
+            n_draws=n_draws,
+            axes_names=names,
+        )
+
+    def plot(self, ax: Any = None, *, label_words: bool = True) -> NeighborhoodDisplay:
+        """Draw the words, the noisy vectors and their contours.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None: those of a new figure.
+        label_words : bool, default=True
+            Write each word, and its share of the draws, beside it.
+
+        Returns
+        -------
+        display : NeighborhoodDisplay
+            Itself, with the artists as attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        (axis,) = make_axes(ax, 1, (6.4, 5.4))
+        self.ax_, self.figure_ = axis, axis.figure
+        self.points_ = axis.scatter(
+            *self.points.T, s=5, color=COLORS[5], alpha=0.35, linewidths=0,
+            label="noisy vectors", zorder=1,
+        )  # fmt: skip
+        self.contours_ = [
+            axis.plot(
+                *outline.T, color=COLORS[0], linestyle="-" if i % 2 == 0 else "--",
+                linewidth=1.3, label=f"hold {level:.0%} of them", zorder=2,
+            )[0]
+            for i, (level, outline) in enumerate(
+                zip(self.levels, self.contours, strict=True)
+            )
+        ]  # fmt: skip
+        colors = [COLORS[1], *[COLORS[6]] * (len(self.words) - 1)]
+        self.words_ = axis.scatter(
+            *self.positions.T, s=12 + 400 * self.shares, c=colors, alpha=0.75,
+            linewidths=0, label="words; the area is the share of draws", zorder=3,
+        )  # fmt: skip
+        axis.set(
+            xlabel=f"{self.axes_names[0]} (Euclidean distance)",
+            ylabel=f"{self.axes_names[1]} (Euclidean distance)",
+            title=f"{self.word!r} at ε = {self.epsilon:g}, λ = {self.lam:g}: "
+            f"{self.shares[0]:.0%} stay, {max(0.0, 1 - self.shares.sum()):.0%} go to "
+            "words not shown",
+        )
+        axis.title.set_fontsize("medium")
+        legend = axis.legend(
+            fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2
+        )
+        for handle, area in (
+            (legend.legend_handles[0], 20),
+            (legend.legend_handles[-1], 60),
+        ):
+            handle.set_sizes([area])
+        # Words and contours set the frame; single noisy vectors may lie outside. Equal
+        # scales, in limits that fill the axes whatever their shape.
+        self.figure_.canvas.draw()
+        box = axis.get_window_extent()
+        shown = np.vstack([self.positions, self.contours.reshape(-1, 2)])
+        low, high = shown.min(axis=0), shown.max(axis=0)
+        size = np.array([box.width, box.height])
+        reach = 0.6 * max((high - low) / size) * size
+        below, above = np.stack([-reach, reach]) + (low + high) / 2
+        axis.set(xlim=(below[0], above[0]), ylim=(below[1], above[1]), aspect="equal")
+        self.labels_: list[Any] = []
+        if label_words:
+            texts = [
+                f"{word} {share:.1%}" if share else str(word)
+                for word, share in zip(self.words, self.shares, strict=True)
+            ]
+            self.labels_ = place_labels(
+                axis, self.positions, texts, fontsize=8, zorder=4,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.6,
+                      "pad": 0.3},
+            )  # fmt: skip
+            self.labels_[0].set(color=COLORS[1], fontweight="bold")
+        return self
+
+
+def _check_levels(levels: Any) -> tuple[float, ...]:
+    if not isinstance(levels, tuple | list) or not levels:
+        raise InvalidParameterError(
+            f"levels must be a tuple of shares, got {levels!r:.80}."
+        )
+    checked = tuple(
+        check_real(f"levels[{i}]", level, low=0, high=1, open_low=True)
+        for i, level in enumerate(levels)
+    )
+    if 1.0 in checked:
+        raise InvalidParameterError("levels must be in (0, 1), got 1.")
+    return checked
+
+
+def _check_projection(
+    projection: Any, dim: int
+) -> tuple[np.ndarray | None, tuple[str, str]]:
+    """Orthonormal plane (dim, 2), None where it is to be learned, and axis names."""
+    if isinstance(projection, str):
+        if projection != "pca":
+            raise InvalidParameterError(
+                'projection must be "pca", two columns or an array of shape '
+                f"({dim}, 2), got {projection!r}."
+            )
+        return None, ("first local principal axis", "second local principal axis")
+    if isinstance(projection, tuple) and len(projection) == 2:
+        i, j = (
+            check_integer(f"projection[{k}]", column, low=0, high=dim - 1)
+            for k, column in enumerate(projection)
+        )
+        if i == j:
+            raise InvalidParameterError(
+                f"projection must be two different columns, got {projection!r}."
+            )
+        return np.eye(dim)[:, [i, j]], (f"column {i}", f"column {j}")
+    directions = np.asarray(projection)
+    if directions.shape != (dim, 2) or directions.dtype.kind not in "fiu":
+        raise InvalidParameterError(
+            f'projection must be "pca", two columns or an array of shape ({dim}, 2), '
+            f"got {projection!r:.80}."
+        )
+    basis, triangle = np.linalg.qr(directions.astype(np.float64))
+    lengths = np.abs(np.diag(triangle))
+    if not np.isfinite(triangle).all() or lengths.min() <= 1e-10 * lengths.max():
+        raise InvalidParameterError(
+            "projection must have two finite, independent directions, got "
+            f"{projection!r:.80}."
+        )
+    return basis * np.sign(np.diag(triangle)), ("first direction", "second direction")
+
+
+def _principal_plane(gaps: np.ndarray) -> np.ndarray:
+    """First two principal axes of the rows, (dim, 2), with signs that do not vary."""
+    centred = gaps - gaps.mean(axis=0)
+    # All rows and more: of few words the rest of the axes are still orthonormal.
+    plane = np.linalg.svd(centred, full_matrices=True)[2][:2].T
+    return plane * np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+
+
+def _contours(
+    mechanism: MahalanobisMechanism, plane: np.ndarray, levels: tuple[float, ...]
+) -> np.ndarray:
+    """Ellipses in the plane that hold the given shares of the projected noise."""
+    angle = np.linspace(0, 2 * np.pi, 201)
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    half = mechanism.factor @ plane
+    root = np.linalg.cholesky(half.T @ half)
+    lengths = [_plane_quantile(mechanism.dim, mechanism.epsilon, p) for p in levels]
+    return np.array([length * circle @ root.T for length in lengths])
+
+
+def _plane_quantile(dim: int, epsilon: float, level: float) -> float:
+    """Quantile of the length of two coordinates of spherical Gamma(dim, 1/ε) noise."""
+    if dim == 2:
+        return float(stats.gamma.ppf(level, 2, scale=1 / epsilon))
+    # Midpoints of equally likely pieces of r; the length given r has a closed form.
+    radii = stats.gamma.ppf((np.arange(4000) + 0.5) / 4000, dim)
+
+    def excess(length: float) -> float:
+        inside = np.minimum(length / radii, 1) ** 2
+        return float(np.mean(1 - (1 - inside) ** ((dim - 2) / 2))) - level
+
+    return float(optimize.brentq(excess, 0, radii[-1])) / epsilon

@@ -1,0 +1,278 @@
+"""What a search over ε and λ trades: privacy against utility."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
+from skdptext.model_selection import pareto_front
+from skdptext.model_selection._intervals import (
+    check_confidence,
+    check_test_over_train,
+    score_names,
+    score_summary,
+)
+from skdptext.model_selection._results import candidates, cv_results_of
+from skdptext.utils import check_flag, check_option
+
+__all__ = ["PrivacyUtilityDisplay"]
+
+
+class PrivacyUtilityDisplay:
+    """Privacy and utility of the candidates of a search, with the Pareto front.
+
+    Create it with `from_search`. All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    epsilon, lam : ndarray of shape (n_candidates,)
+        What each candidate was.
+    privacy, utility : ndarray of shape (n_candidates,)
+        Mean test scores.
+    privacy_interval, utility_interval : ndarray of shape (n_candidates, 2)
+        Ends of their intervals; NaN where there are none.
+    on_front : ndarray of bool, shape (n_candidates,)
+        Candidates that no other one dominates.
+    chosen : int, default=None
+        The candidate that the search chose.
+    groups : sequence of str, default=None
+        The line that each candidate belongs to; None: one per λ.
+    privacy_name, utility_name : str
+        Names of the scores, for the axes.
+    confidence : float, default=0.95
+        Of the intervals.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib ErrorbarContainer
+        One per group.
+    front_, chosen_ : matplotlib artist or None
+        The Pareto front, and the ring around the candidate chosen.
+    labels_ : list of matplotlib Annotation
+
+    See Also
+    --------
+    skdptext.model_selection.search_results_frame : The same numbers as a table.
+    skdptext.model_selection.pareto_front : How the front is found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext.inspection import PrivacyUtilityDisplay
+    >>> none = np.full((3, 2), np.nan)
+    >>> display = PrivacyUtilityDisplay(
+    ...     epsilon=np.array([5, 10, 20]), lam=np.zeros(3),
+    ...     privacy=np.array([0.9, 0.6, 0.2]), utility=np.array([0.6, 0.8, 0.9]),
+    ...     privacy_interval=none, utility_interval=none, on_front=np.ones(3, bool))
+    >>> display.plot().ax_.get_xlabel()
+    'privacy'
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: np.ndarray,
+        lam: np.ndarray,
+        privacy: np.ndarray,
+        utility: np.ndarray,
+        privacy_interval: np.ndarray,
+        utility_interval: np.ndarray,
+        on_front: np.ndarray,
+        chosen: int | None = None,
+        groups: Sequence[str] | None = None,
+        privacy_name: str = "privacy",
+        utility_name: str = "utility",
+        confidence: float = 0.95,
+    ) -> None:
+        self.epsilon = epsilon
+        self.lam = lam
+        self.privacy = privacy
+        self.utility = utility
+        self.privacy_interval = privacy_interval
+        self.utility_interval = utility_interval
+        self.on_front = on_front
+        self.chosen = chosen
+        self.groups = groups
+        self.privacy_name = privacy_name
+        self.utility_name = utility_name
+        self.confidence = confidence
+
+    @classmethod
+    def from_search(
+        cls,
+        search: Any,
+        *,
+        privacy: str,
+        utility: str,
+        directions: Sequence[str] = ("max", "max"),
+        confidence: float = 0.95,
+        test_over_train: float | None = None,
+    ) -> PrivacyUtilityDisplay:
+        """The numbers of a search that has a privacy and a utility score.
+
+        Parameters
+        ----------
+        search : fitted search, or mapping
+            ``GridSearchCV`` or one like it, or its ``cv_results_``.
+        privacy, utility : str
+            Names of two of its scores.
+        directions : sequence of two {"max", "min"}, default=("max", "max")
+            Whether more of the score of privacy, and of that of utility, is better:
+            ``"min"`` for the share of words unchanged, say.
+        confidence : float in (0, 1), default=0.95
+            Of the intervals.
+        test_over_train : float, default=None
+            As in `skdptext.model_selection.search_results_frame`, where the intervals
+            are described.
+
+        Returns
+        -------
+        display : PrivacyUtilityDisplay
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks a rule, or the search lacks a score, ε or λ.
+        """
+        confidence = check_confidence(confidence)
+        test_over_train = check_test_over_train(test_over_train)
+        results = cv_results_of(search)
+        for parameter, name in (("privacy", privacy), ("utility", utility)):
+            check_option(parameter, name, score_names(results))
+        columns = candidates(search, results)
+        found = [
+            score_summary(results, name, confidence, test_over_train)
+            for name in (privacy, utility)
+        ]
+        others = [name for name in columns if name not in ("epsilon", "lam")]
+        # The step itself may be searched; its ε and λ are told already.
+        others = [name for name in others if not hasattr(columns[name][0], "fit")]
+        groups = [
+            ", ".join(
+                [f"λ = {lam:g}", *(f"{key} = {columns[key][i]}" for key in others)]
+            )
+            for i, lam in enumerate(columns["lam"])
+        ]
+        return cls(
+            epsilon=columns["epsilon"],
+            lam=columns["lam"],
+            privacy=found[0].mean,
+            utility=found[1].mean,
+            privacy_interval=np.stack([found[0].low, found[0].high], axis=1),
+            utility_interval=np.stack([found[1].low, found[1].high], axis=1),
+            on_front=pareto_front(
+                np.stack([found[0].mean, found[1].mean], axis=1), directions=directions
+            ),
+            chosen=getattr(search, "best_index_", None),
+            groups=groups,
+            privacy_name=privacy,
+            utility_name=utility,
+            confidence=confidence,
+        )
+
+    def plot(
+        self, ax: Any = None, *, kind: str = "trade", label_epsilon: bool = True
+    ) -> PrivacyUtilityDisplay:
+        """Draw one line per λ, with a point per ε.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None: those of a new figure.
+        kind : {"trade", "privacy", "utility"}, default="trade"
+            Utility against privacy; or one of the two against ε, on a log scale.
+        label_epsilon : bool, default=True
+            In the trade, write ε beside the points of the front.
+
+        Returns
+        -------
+        display : PrivacyUtilityDisplay
+            Itself, with the artists as attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_option("kind", kind, ("trade", "privacy", "utility"))
+        check_flag("label_epsilon", label_epsilon)
+        (self.ax_,) = make_axes(ax, 1, (6.4, 4.4))
+        self.figure_ = self.ax_.figure
+        against = "epsilon" if kind != "trade" else "privacy"
+        over = kind if kind != "trade" else "utility"
+        groups = self.groups or [f"λ = {lam:g}" for lam in self.lam]
+        self.lines_ = {}
+        for number, group in enumerate(dict.fromkeys(groups)):
+            rows = np.flatnonzero([name == group for name in groups])
+            rows = rows[np.argsort(self.epsilon[rows], kind="stable")]
+            self.lines_[group] = self.ax_.errorbar(
+                getattr(self, against)[rows],
+                getattr(self, over)[rows],
+                xerr=self._margins(against, rows),
+                yerr=self._margins(over, rows),
+                marker=MARKERS[number % len(MARKERS)],
+                color=COLORS[number % len(COLORS)],
+                markersize=6,
+                elinewidth=0.8,
+                capsize=2,
+                label=group,
+            )
+        self._mark(against, over)
+        names = {"privacy": self.privacy_name, "utility": self.utility_name}
+        names["epsilon"] = "ε"
+        self.ax_.set(xlabel=names[against], ylabel=names[over])
+        if against == "epsilon":
+            values = np.unique(self.epsilon)
+            self.ax_.set_xscale("log")
+            self.ax_.set_xticks(values, [f"{value:g}" for value in values])
+            self.ax_.minorticks_off()
+        marks = [mark for mark in (self.front_, self.chosen_) if mark is not None]
+        self.ax_.legend(handles=[*self.lines_.values(), *marks], fontsize="small")
+        self.labels_: list[Any] = []
+        if kind == "trade" and label_epsilon:
+            self._label()
+        return self
+
+    def _margins(self, name: str, rows: np.ndarray) -> np.ndarray | None:
+        """Lengths of the error bars, shape (2, n), where there are intervals."""
+        if name == "epsilon":
+            return None
+        ends = getattr(self, f"{name}_interval")[rows]
+        if np.isnan(ends).all():
+            return None
+        return np.abs(ends - getattr(self, name)[rows][:, None]).T
+
+    def _mark(self, against: str, over: str) -> None:
+        """The Pareto front, and the candidate chosen."""
+        x, y = getattr(self, against), getattr(self, over)
+        self.front_ = self.chosen_ = None
+        if against == "privacy" and self.on_front.any():
+            rows = np.flatnonzero(self.on_front)
+            rows = rows[np.argsort(x[rows], kind="stable")]
+            (self.front_,) = self.ax_.plot(
+                x[rows], y[rows], color="0.75", linewidth=6, zorder=0,
+                solid_capstyle="round", label="Pareto front",
+            )  # fmt: skip
+        if self.chosen is not None:
+            self.chosen_ = self.ax_.scatter(
+                x[self.chosen], y[self.chosen], s=190, facecolors="none",
+                edgecolors="black", linewidths=1.6, zorder=4, label="chosen",
+            )  # fmt: skip
+
+    def _label(self) -> None:
+        """ε beside the points of the front."""
+        rows = np.flatnonzero(self.on_front)
+        points = np.stack([self.privacy[rows], self.utility[rows]], axis=1)
+        self.labels_ = place_labels(
+            self.ax_,
+            points,
+            [f"ε = {value:g}" for value in self.epsilon[rows]],
+            fontsize=8,
+            color="0.2",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+        )
