@@ -4,9 +4,26 @@ What exactly is promised?
 
 Metric privacy promises that a release changes the odds between two inputs by at most
 e to the power of an *exponent*, and that the exponent grows with the distance of the
-inputs. This example computes exponents between words and documents, converts them to
-the Euclidean distance, and checks the promise on utility by simulation.
+inputs. This example reads a guarantee, computes exponents between words and documents,
+asks for the ε of a wanted factor, adds up several releases, states promises at
+different λ in one metric, and checks the promise on utility by simulation.
 """
+
+# %%
+# Shown, it says what it promises
+# -------------------------------
+#
+# To whom, relative to which metric, and how much of it on a human scale: what the odds
+# between a word and its nearest neighbour change by, at most. And what it does not
+# promise. ``print(guarantee)`` has the same sentences.
+
+from skdptext import DPWordPerturber
+from skdptext.datasets import load_docstring_embedding
+
+embedding = load_docstring_embedding()
+perturber = DPWordPerturber(embedding, epsilon=10, lam=0.5, document_length=4).fit([])
+guarantee = perturber.guarantee()
+guarantee
 
 # %%
 # Between words
@@ -17,12 +34,6 @@ the Euclidean distance, and checks the promise on utility by simulation.
 # for others it soon gets so large that, on paper, nothing much is promised. That is
 # the nature of the thing: a release that kept no distance at all would be useless.
 
-from skdptext import DPWordPerturber
-from skdptext.datasets import load_docstring_embedding
-
-embedding = load_docstring_embedding()
-perturber = DPWordPerturber(embedding, epsilon=10, lam=0.5, document_length=4).fit([])
-guarantee = perturber.guarantee()
 for pair in (("loc1", "scale1"), ("monte", "carlo"), ("mean", "mean"),
              ("mean", "median"), ("mean", "eigenvalues")):  # fmt: skip
     print(f"{pair[0]:>8s} / {pair[1]:12s} exponent {guarantee.exponent(*pair):5.1f}")
@@ -55,13 +66,34 @@ with warnings.catch_warnings():
 print(f"different size   {released_lengths.exponent(x, y[:3]):6.1f}")
 
 # %%
+# Which ε for a wanted factor?
+# ----------------------------
+#
+# The exponent is linear in ε, so ``epsilon_for`` turns the question round: at which ε
+# do the odds between these two documents change by a factor of 100 at most? If each is
+# to be released four times, with fresh noise, every release may have a quarter of it.
+
+print(f"once        ε = {guarantee.epsilon_for(x, y, factor=100):.2f}")
+print(f"four times  ε = {guarantee.compose(4).epsilon_for(x, y, factor=100):.2f} each")
+
+# %%
+# Releases of different kinds add up as well, each in its own metric:
+
+laplace = DPWordPerturber(embedding, epsilon=5, lam=0, document_length=4).fit([])
+both = guarantee.compose(laplace.guarantee())
+print(f"exponent of both: {both.exponent(x, y):.1f}")
+both
+
+# %%
 # Per unit of Euclidean distance
 # ------------------------------
 #
 # ‖·‖_RM depends on λ, and so ε at one λ is not ε at another. ``euclidean_bounds`` gives
 # the smallest and the largest exponent per unit of Euclidean distance, over all
-# directions; ``euclidean()`` is the guarantee stated with the larger one. The dots are
-# pairs of words: what real differences between words come to.
+# directions; ``euclidean()`` is the guarantee stated with the larger one. Lemma 3 of
+# the 2020 paper knows only the trace of the covariance and its smallest eigenvalue: its
+# upper constant is the same, its lower one much lower. The dots are pairs of words:
+# what real differences between words come to.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -74,11 +106,12 @@ pairs = pairs[pairs[:, 0] != pairs[:, 1]]
 lengths = np.array([np.linalg.norm(embedding[a] - embedding[b]) for a, b in pairs])
 
 lams = np.array([0, 0.25, 0.5, 0.75, 1])
-bounds = []
+bounds, lemma = [], []
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
 for lam in lams:
     relative = PrivacyGuarantee(10, lam, embedding)
     bounds.append(relative.euclidean_bounds)
+    lemma.append(relative.lemma3_bounds[0])
     rates = np.array([relative.exponent(a, b) for a, b in pairs]) / lengths
     spots = lam + rng.uniform(-0.03, 0.03, len(rates))
     axis.scatter(
@@ -87,6 +120,9 @@ for lam in lams:
 low, high = np.transpose(bounds)
 axis.plot(lams, high, marker="^", color="C1", label="largest: epsilon of euclidean()")
 axis.plot(lams, low, marker="v", color="C0", label="smallest")
+axis.plot(
+    lams, lemma, marker="x", color="C0", linestyle=":", label="smallest, by Lemma 3"
+)
 axis.set(
     title="One ε, five promises (ε = 10)",
     xlabel="λ",
@@ -153,4 +189,4 @@ plt.show()
 # - Anything at all, if the table or its vocabulary was made from the documents that are
 #   to be protected.
 # - The same for several releases: k of them, with fresh noise, cost k times the
-#   exponent.
+#   exponent (``compose``).
