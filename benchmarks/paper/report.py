@@ -74,8 +74,8 @@ def time_table(store: Store, cells: Iterable[tuple[str, Cell]]) -> Table:
     return Table(
         "time",
         "Wall time of make paper",
-        "The sum over the cells, each on one core with one BLAS thread, without "
-        "loading data and drawing.",
+        "Processor time, summed over the cells: on one idle core with one thread, the "
+        "wall time. Loading data and drawing, under a minute, are not in it.",
         rows,
     )
 

@@ -28,6 +28,7 @@ from pathlib import Path
 # the folder above this one, of which this one is a package
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from real_data import DATA
 from threadpoolctl import threadpool_limits
 
 from paper import deniability, utility
@@ -95,6 +96,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parts = options.part or (*PARTS, "report")
     if (options.quick or options.table) and options.record:
         parser.error("--record is for all tables of a full run")
+    if absent := [
+        s.file for s in plan.tables.values() if s.file and not (DATA / s.file).exists()
+    ]:
+        parser.error(
+            f"{DATA} lacks {', '.join(absent)}. Name the folder of the data by "
+            "SKDPTEXT_TEST_DATA, or see the command at work by --quick."
+        )
     left: list[Cell] = []
     with threadpool_limits(1, user_api="blas"):
         for table in options.table or plan.tables:
