@@ -1,7 +1,7 @@
 """Draws noisy words, or noise, from a published package; run by bench_audit.py.
 
-Runs in an environment that holds the package and not skdptext. Reads a request from
-stdin (JSON) and writes the answer to the file it names.
+Runs in an environment that holds the package and not skdptext:
+``audit_peer.py REQUEST ANSWER``, both JSON.
 """
 
 import json
@@ -39,14 +39,15 @@ def mldp_text(request):
 def pypantera(request):
     from src.EmbeddingPerturbationMechanism.cmp import CMP
     from src.EmbeddingPerturbationMechanism.mahalanobis import Mahalanobis
-    from src.EmbeddingPerturbationMechanism.vickrey import VickreyCMP
+    from src.EmbeddingPerturbationMechanism.vickrey import VickreyCMP, VickreyMhl
 
-    with open(request["table"], "w") as file:
+    with open("table.txt", "w") as file:
         for word, vector in zip(request["words"], request["vectors"], strict=True):
             file.write(" ".join([word, *map(repr, vector)]) + "\n")
-    options = {"embPath": request["table"], "epsilon": request["epsilon"]}
+    options = {"embPath": "table.txt", "epsilon": request["epsilon"]}
     options |= {"lam": request["lam"], "t": 0.5}
-    kinds = {"CMP": CMP, "Mahalanobis": Mahalanobis, "VickreyCMP": VickreyCMP}
+    kinds = {"CMP": CMP, "Mahalanobis": Mahalanobis}
+    kinds |= {"VickreyCMP": VickreyCMP, "VickreyMhl": VickreyMhl}
     mechanism = kinds[request["mechanism"]](options)
     if set(mechanism.vocab.embeddings) != set(request["words"]):
         raise RuntimeError("the package has not loaded all words of the table")
@@ -62,15 +63,15 @@ def pypantera(request):
 
 
 def main():
-    request = json.load(sys.stdin)
-    draw, noise = {"mldp-text": mldp_text, "pypantera": pypantera}[request["package"]](
-        request
-    )
+    with open(sys.argv[1]) as file:
+        request = json.load(file)
+    build = {"mldp-text": mldp_text, "pypantera": pypantera}[request["package"]]
+    draw, noise = build(request)
     if "noise" in request:
         answer = np.asarray(noise(request["noise"])).tolist()
     else:
         answer = [draw(word, request["n_draws"]) for word in request["draw"]]
-    with open(request["answer"], "w") as file:
+    with open(sys.argv[2], "w") as file:
         json.dump(answer, file)
 
 
