@@ -1,0 +1,370 @@
+"""Tables to read: nearest words, nearest texts, words under noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.metrics import find_perturber
+from skdptext.metrics._deniability import check_request
+from skdptext.perturbation._documents import encode_words
+from skdptext.preprocessing import DocumentPreparer
+from skdptext.search import nearest_words
+from skdptext.utils import NoiseStreams, blocks, check_integer, check_real
+from skdptext.utils._html import page, paragraph, table
+
+__all__ = [
+    "TextTable",
+    "nearest_texts_table",
+    "nearest_words_table",
+    "words_under_noise",
+]
+
+# Noisy vectors held at a time.
+_BLOCK = 4096
+
+
+@dataclass(frozen=True, repr=False)
+class TextTable:
+    """A small table that prints, and shows itself in a notebook.
+
+    Attributes
+    ----------
+    title : str
+    columns : tuple of str
+        Names of the columns.
+    rows : tuple of tuples
+        Cells: str, int or float.
+    note : str
+        What to know when reading it.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        lines = [[_cell(value) for value in row] for row in self.rows]
+        widths = [
+            max([len(name), *(len(line[i]) for line in lines)])
+            for i, name in enumerate(self.columns)
+        ]
+        numbers = [
+            all(isinstance(row[i], int | float) for row in self.rows)
+            for i in range(len(self.columns))
+        ]
+
+        def layout(line: Sequence[str]) -> str:
+            cells = (
+                text.rjust(width) if right else text.ljust(width)
+                for text, width, right in zip(line, widths, numbers, strict=True)
+            )
+            return "  ".join(cells).rstrip()
+
+        rule = "-" * len(layout(["-" * width for width in widths]))
+        body = [layout(self.columns), rule, *map(layout, lines)]
+        return "\n".join([self.title, "", *body] + (["", self.note] * bool(self.note)))
+
+    def _repr_html_(self) -> str:
+        parts = [table(self.columns, self.rows)]
+        return page(self.title, *parts, *([paragraph(self.note)] * bool(self.note)))
+
+    def to_frame(self) -> Any:
+        """The table as a pandas data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas.") from error
+        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def nearest_words_table(
+    embedding: WordEmbedding, words: Iterable[str], *, n_neighbors: int = 3
+) -> TextTable:
+    """The words nearest to each of some words, and how far they are.
+
+    What ε means on a table: a distance d costs the exponent ε d.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    words : iterable of str
+        Words of the embedding.
+    n_neighbors : int, default=3
+        Neighbours per word, without the word itself.
+
+    Returns
+    -------
+    table : TextTable
+        A row per word and neighbour: ``word``, ``rank``, ``distance`` (Euclidean),
+        ``neighbor``. Of equal distances, the word that comes first in the embedding.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule or a word is unknown.
+
+    Notes
+    -----
+    *Privacy.* Reads the public embedding and the words asked about.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.inspection import nearest_words_table
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> nearest_words_table(embedding, ["cat", "tea"], n_neighbors=1)
+    Nearest words
+    <BLANKLINE>
+    word  rank  distance  neighbor
+    ------------------------------
+    cat      1     1.000  dog
+    tea      1     8.000  dog
+    """
+    embedding = check_embedding(embedding)
+    ids = encode_words(words, embedding, n_draws=1).codes
+    n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
+    if n_neighbors >= len(embedding):
+        raise InvalidParameterError(
+            f"n_neighbors must be < the number of words ({len(embedding)}), got "
+            f"{n_neighbors}."
+        )
+    names, rows = embedding.words, []
+    for center in ids.tolist():
+        square = np.empty(len(embedding))
+        for part in blocks(len(embedding), _BLOCK):
+            gaps = embedding.vectors[part].astype(np.float64)
+            gaps -= embedding.vectors[center]
+            square[part] = np.einsum("ij,ij->i", gaps, gaps)
+        square[center] = np.inf
+        near = np.argsort(square, kind="stable")[:n_neighbors]
+        rows += [
+            (names[center], rank, float(np.sqrt(square[i])), names[i])
+            for rank, i in enumerate(near.tolist(), 1)
+        ]
+    return TextTable(
+        "Nearest words", ("word", "rank", "distance", "neighbor"), tuple(rows)
+    )
+
+
+def nearest_texts_table(
+    classifier: Any,
+    X: Any,
+    labels: Iterable[Any],
+    *,
+    names: Iterable[str] | None = None,
+    n_neighbors: int = 3,
+) -> TextTable:
+    """The known texts nearest to each of some texts: Table 2 of [1]_.
+
+    It shows how close a decision was. In many dimensions all texts are about equally
+    far, and a little noise changes the nearest one.
+
+    Parameters
+    ----------
+    classifier : fitted WMDKNNClassifier
+        Or another neighbours estimator with ``kneighbors``.
+    X : bags-of-words of shape (n_texts, n_words)
+        The texts asked about.
+    labels : iterable of length n_known
+        Label (author) of each text that the classifier was fitted on, in its order.
+    names : iterable of str, default=None
+        What to call the texts asked about; None: by number.
+    n_neighbors : int, default=3
+        Known texts per text.
+
+    Returns
+    -------
+    table : TextTable
+        A row per text and neighbour: ``text``, ``rank``, ``distance``, ``label``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+    NotFittedError
+        If the classifier is not fitted.
+
+    Notes
+    -----
+    *Privacy.* An attacker's view; made from private texts it is private too.
+
+    References
+    ----------
+    .. [1] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
+       for text document processing. POST 2019, appendix B.3.
+
+    Examples
+    --------
+    >>> from skdptext import WMDKNNClassifier, WordEmbedding
+    >>> from skdptext.inspection import nearest_texts_table
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> known, authors = [[2, 0, 0], [0, 0, 2]], ["ann", "bob"]
+    >>> classifier = WMDKNNClassifier(embedding, n_neighbors=1).fit(known, authors)
+    >>> nearest_texts_table(classifier, [[1, 1, 0]], authors, n_neighbors=2)
+    Nearest known texts
+    <BLANKLINE>
+    text  rank  distance  label
+    ---------------------------
+       0     1     0.500  ann
+       0     2     8.500  bob
+    """
+    if not hasattr(classifier, "kneighbors"):
+        raise InvalidParameterError(
+            "classifier must be a neighbours estimator with kneighbors, got "
+            f"{classifier!r:.80}."
+        )
+    n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
+    distances, near = classifier.kneighbors(X, n_neighbors=n_neighbors)
+    known = list(labels)
+    if near.size and near.max() >= len(known):
+        raise InvalidParameterError(
+            f"labels must hold one label per known text, got {len(known)}."
+        )
+    called = list(range(len(near)) if names is None else names)
+    if len(called) != len(near):
+        raise InvalidParameterError(
+            f"names must hold one name per text ({len(near)}), got {len(called)}."
+        )
+    rows = tuple(
+        (name, rank, float(distances[i, rank - 1]), str(known[near[i, rank - 1]]))
+        for i, name in enumerate(called)
+        for rank in range(1, n_neighbors + 1)
+    )
+    return TextTable("Nearest known texts", ("text", "rank", "distance", "label"), rows)
+
+
+def words_under_noise(
+    perturber: Any,
+    text: str | Sequence[str],
+    *,
+    epsilons: Sequence[float] = (30.0, 25.0, 20.0, 15.0, 10.0, 5.0),
+    random_state: Any = None,
+) -> TextTable:
+    """What the words of a text become at each ε: Table 3 of [1]_.
+
+    Parameters
+    ----------
+    perturber : fitted DPWordPerturber
+        Or a fitted pipeline or search that holds one. Its ε is replaced; words are cut,
+        and stop words and unknown words left out, as it does.
+    text : str or list of str
+        A text or its tokens.
+    epsilons : sequence of float > 0, default=(30, 25, 20, 15, 10, 5)
+        A column each, in this order.
+    random_state : None, int or numpy.random.Generator, default=None
+        An int gives the same table again. The noise is none that a release with the
+        same integer uses.
+
+    Returns
+    -------
+    table : TextTable
+        A row per known word of the text, in order: ``none`` (the word), and a column
+        per ε, ``ε = 30`` and so on. The note tells the share of unchanged words.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule, or the text has no known word.
+    sklearn.exceptions.NotFittedError
+        If the perturber is not fitted.
+
+    Notes
+    -----
+    *Method.* One noise vector is drawn per word, and divided by each ε. So a word moves
+    along a straight line as ε falls, and once it has changed it does not come back; in
+    each column alone the words are distributed as in a release.
+
+    *Privacy.* For the eyes of who owns the text: it holds the text itself. Never
+    publish several columns; together they cost more than the sum of their ε.
+
+    References
+    ----------
+    .. [1] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
+       for text document processing. POST 2019, appendix B.3.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.inspection import words_under_noise
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(embedding, document_length=2).fit([])
+    >>> words_under_noise(perturber, "Cat, dog?", epsilons=[1000, 100])
+    Words under noise
+    <BLANKLINE>
+    none  ε = 1000  ε = 100
+    -----------------------
+    cat   cat       cat
+    dog   dog       dog
+    <BLANKLINE>
+    Unchanged: 100 % at ε = 1000, 100 % at ε = 100.
+    """
+    if isinstance(epsilons, str | bytes) or not isinstance(epsilons, Iterable):
+        raise InvalidParameterError(
+            f"epsilons must be a sequence of numbers, got {epsilons!r:.80}."
+        )
+    scale = [
+        check_real(f"epsilons[{i}]", epsilon, low=0, open_low=True)
+        for i, epsilon in enumerate(epsilons)
+    ]
+    source = find_perturber(perturber)
+    source._check_ready()
+    if isinstance(source.embedding, str):
+        raise InvalidParameterError(
+            "perturber must have a WordEmbedding to read texts, got one-hot words."
+        )
+    preparer = DocumentPreparer.from_perturber(
+        source, document_length=None, oov="drop", output="tokens"
+    )
+    (words,) = preparer.transform([text])
+    words = [word for word in words if word in source.embedding_]
+    if not words:
+        raise InvalidParameterError(
+            f"text must hold at least one word of the embedding, got {text!r:.80}."
+        )
+    source, ids = check_request(source, words)
+    embedding, fitted = source.embedding_, source.mechanism_
+    unit = MahalanobisMechanism(1.0, fitted.lam, fitted.spectrum)
+    rng = NoiseStreams(random_state, b"words_under_noise").open(b"noise")
+    columns = np.empty((len(scale), len(ids)), dtype=np.int64)
+    for part in blocks(len(ids), _BLOCK):
+        noise = unit.sample(rng, part.stop - part.start)
+        for column, epsilon in zip(columns, scale, strict=True):
+            points = embedding.vectors[ids[part]] + noise / epsilon
+            column[part] = nearest_words(points, embedding.vectors)
+    names = [f"ε = {epsilon:g}" for epsilon in scale]
+    shares = [
+        f"{share:.0%}".replace("%", " %") + f" at {name}"
+        for share, name in zip((columns == ids).mean(axis=1), names, strict=True)
+    ]
+    cells = [embedding.word_array[column] for column in [ids, *columns]]
+    return TextTable(
+        "Words under noise",
+        ("none", *names),
+        tuple(zip(*(column.tolist() for column in cells), strict=True)),
+        note=f"Unchanged: {', '.join(shares)}." if shares else "",
+    )
