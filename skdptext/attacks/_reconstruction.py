@@ -253,12 +253,40 @@ class WordReconstructionAttack(BaseEstimator):
         accuracy : float in [0, 1]
         """
         guesses = self.predict_top(X, k)
-        truth = np.array(list(y), dtype=object)
-        if len(truth) != len(guesses):
-            raise InvalidParameterError(
-                f"y must hold a word per row of X ({len(guesses)}), got {len(truth)}."
-            )
+        truth = self._truth(y, len(guesses))
         return float((guesses == truth[:, None]).any(axis=1).mean())
+
+    def score_naive(self, X: Any, y: Iterable[str]) -> float:
+        """Share of the words that came out unchanged: the guess "output = input".
+
+        Parameters
+        ----------
+        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+            What was released; of several releases of a word, the one that occurs most
+            often is the guess, and of equally frequent ones the first.
+        y : iterable of str
+            What was written.
+
+        Returns
+        -------
+        accuracy : float in [0, 1]
+            On average not above that of the Bayes-optimal guess, but for the error of
+            the simulation and a prior that is not the words' own.
+        """
+        check_is_fitted(self)
+        ids = self._ids(X)
+        truth = self._truth(y, len(ids))
+        votes = (ids[:, :, None] == ids[:, None, :]).sum(axis=2)
+        guess = ids[np.arange(len(ids)), votes.argmax(axis=1)]
+        return float((self.classes_[guess] == truth).mean())
+
+    def _truth(self, y: Iterable[str], n: int) -> np.ndarray:
+        truth = np.array(list(y), dtype=object)
+        if len(truth) != n:
+            raise InvalidParameterError(
+                f"y must hold a word per row of X ({n}), got {len(truth)}."
+            )
+        return truth
 
     def posterior_entropy(self, X: Any) -> np.ndarray:
         """What the adversary still does not know of each word.

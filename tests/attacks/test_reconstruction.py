@@ -63,6 +63,7 @@ def test_prior_beats_the_naive_guess():
     written = np.random.default_rng(0).choice(list("abc"), 3000, p=prior / prior.sum())
     released = attack.perturber.fit([]).perturb_words(written)[:, 0]
     naive = np.mean(released == written)
+    assert attack.score_naive(released, written) == naive
     assert attack.score(released, written) > naive + 0.1
 
 
@@ -82,7 +83,30 @@ def test_releases_add_up_unless_they_are_repeated():
         LINE, epsilon=0.5, lam=0.0, document_length=1, output="tokens", random_state=7
     ).fit([])
     releases = [repeatable.transform([[word] for word in written]) for _ in range(60)]
+    # The same words each time: what is computed from sixty is computed from one, and
+    # the best guess from one is no better than before.
     assert all(release == releases[0] for release in releases)
+    assert attack.score([word for (word,) in releases[0]], written) < 0.75
+
+
+def test_naive_guess_is_the_most_frequent_release_and_then_the_first():
+    attack = make(n_draws=10).fit()
+    releases = [["a", "b", "b"], ["c", "a", "b"], ["a", "a", "c"]]
+    assert attack.score_naive(releases, ["b", "c", "a"]) == 1
+    assert attack.score_naive(releases, ["a", "a", "c"]) == 0
+
+
+def test_top_k_are_the_k_likeliest_by_bayes_rule():
+    prior = np.array([1.0, 5.0, 2.0])
+    attack = make(prior=prior, n_draws=50_000, smoothing=1e-6).fit()
+    expected = np.argsort(-(prior[:, None] * exact_transitions()).T, axis=1)
+    top = attack.predict_top(list("abc"), k=3)
+    assert top.tolist() == np.array(list("abc"))[expected].tolist()
+    # "b" is written: its rank after each release is where top-k begins to hold it
+    for row, released in zip(expected, "abc", strict=True):
+        rank = row.tolist().index(1)
+        hits = [attack.score([released], ["b"], k=k) for k in (1, 2, 3)]
+        assert hits == [float(k > rank) for k in (1, 2, 3)]
 
 
 def test_the_secret_seed_is_not_used():
@@ -148,3 +172,5 @@ def test_bad_words():
         InvalidParameterError, match=r"a word per row of X \(1\), got 2"
     ):
         attack.score(["a"], ["a", "b"])
+    with pytest.raises(InvalidParameterError, match="a word per row of X"):
+        attack.score_naive(["a"], ["a", "b"])
