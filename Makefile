@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+# What make test-torch installs
+TORCH ?= torch
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
 # Passed on, as in: make paper PAPER_ARGS="--quick"
@@ -22,7 +24,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow doctest lint format types docs bench bench-compare paper coverage clean
+.PHONY: help demo test test-slow test-torch doctest lint format types docs bench bench-compare paper coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -31,14 +33,17 @@ demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 	MPLBACKEND=Agg $(PY) -m skdptext.demo
 
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow" --durations=10 $(COVER) \
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch" --durations=10 $(COVER) \
 	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-test  ## run the tests that take minutes
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m slow --durations=10 $(PYTEST_ARGS)
 
+test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
+	$(PIN) $(PY) -m pytest -m torch $(PYTEST_ARGS)
+
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
-	$(PIN) $(PY) -m pytest -n $(JOBS) $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the user guide and the README
 	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
@@ -102,6 +107,11 @@ $(STAMP)-plot: pyproject.toml $(STAMP)-venv
 $(STAMP)-test: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[test]"
 	@touch $(STAMP)-plot $@
+
+# Not the extra itself: TORCH may name a build, such as the one without CUDA.
+$(STAMP)-torch: $(STAMP)-test
+	$(PIP_INSTALL) "$(TORCH)"
+	@touch $@
 
 $(STAMP)-docs: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[docs]"

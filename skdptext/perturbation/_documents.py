@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,9 @@ __all__ = [
     "encode_words",
     "resample",
 ]
+
+# Documents whose codes are joined at a time.
+_TOGETHER = 4096
 
 
 def _tokens(
@@ -110,14 +114,12 @@ class _Encoder:
         return self.inferred[token]
 
     def finish(
-        self, parts: list[np.ndarray], labels: list[bytes], n_tokens: int
+        self, parts: _Parts, labels: list[bytes], n_tokens: int
     ) -> EncodedDocuments:
-        offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
         dim = self.embedding.dim
         return EncodedDocuments(
-            codes=np.concatenate(parts or [np.empty(0, np.int32)]).astype(np.int32),
-            offsets=offsets,
+            codes=parts.codes(),
+            offsets=parts.offsets(),
             labels=labels,
             kept=list(self.kept),
             inferred=np.array(self.vectors, dtype=np.float32).reshape(-1, dim),
@@ -157,7 +159,7 @@ def encode_documents(
         Keep the first so many words of each document, which must have them.
     """
     encoder = _Encoder(embedding, oov)
-    parts: list[np.ndarray] = []
+    parts = _Parts()
     labels: list[bytes] = []
     lengths = _LengthRule(truncate)
     n_tokens = 0
@@ -183,7 +185,7 @@ def encode_counts(
     truncate: int | None = None,
 ) -> EncodedDocuments:
     """Read a checked count matrix; the words of a row come in column order."""
-    parts: list[np.ndarray] = []
+    parts = _Parts()
     labels: list[bytes] = []
     lengths = _LengthRule(truncate)
     for position, codes in enumerate(_rows(X)):
@@ -264,6 +266,35 @@ def resample(
         else:
             out[i] = rng.integers(0, n_words, length)
     return out.ravel()
+
+
+class _Parts:
+    """Codes of document after document; a small array each would cost far more."""
+
+    def __init__(self) -> None:
+        self._done: list[np.ndarray] = []
+        self._open: list[np.ndarray] = []
+        self._lengths = array("q")
+
+    def append(self, codes: np.ndarray) -> None:
+        self._open.append(codes)
+        self._lengths.append(len(codes))
+        if len(self._open) == _TOGETHER:
+            self._close()
+
+    def _close(self) -> None:
+        joined = np.concatenate(self._open or [np.empty(0, np.int32)])
+        self._done.append(joined.astype(np.int32, copy=False))
+        self._open = []
+
+    def codes(self) -> np.ndarray:
+        self._close()
+        return np.concatenate(self._done)
+
+    def offsets(self) -> np.ndarray:
+        offsets = np.zeros(len(self._lengths) + 1, dtype=np.int64)
+        np.cumsum(self._lengths, out=offsets[1:])
+        return offsets
 
 
 class _LengthRule:

@@ -24,7 +24,7 @@ __all__ = ["Release", "as_bags", "as_tokens"]
 # Words perturbed in one go: enough to fill the product, small beside the table.
 _MAX_BLOCK = 4096
 _MIN_BLOCK = 64
-# Bytes that the search itself takes beside its points (scores, candidate pairs).
+# Bytes that the search takes at least beside its points (scores, candidate pairs).
 _SEARCH_BYTES = 16 * 2**20
 
 Segments = list[tuple[np.random.Generator, int]]
@@ -73,7 +73,7 @@ class Release:
         controller = ThreadpoolController()
         blas_threads = _blas_threads(controller)
         n_threads = _n_threads(n_jobs, blas_threads)
-        block = self._block_size(n_threads)
+        block, memory = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
         tasks = _split(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
@@ -90,7 +90,7 @@ class Release:
             results = Parallel(
                 n_jobs=n_threads, prefer="threads", return_as="generator"
             )(
-                delayed(self._perturb)(documents, start, stop, block)
+                delayed(self._perturb)(documents, start, stop, block, memory)
                 for start, stop in tasks
             )
             for (start, stop), noisy in zip(tasks, results, strict=True):
@@ -98,15 +98,25 @@ class Release:
                 progress.update(stop - start)
         return codes, offsets
 
-    def _block_size(self, n_threads: int) -> int:
-        """Words at a time, so that all threads together keep to working_memory."""
-        budget = working_memory_bytes() // n_threads - _SEARCH_BYTES
+    def _block_size(self, n_threads: int) -> tuple[int, int]:
+        """Words at a time, and bytes for their search.
+
+        All threads together keep to working_memory.
+        """
+        budget = working_memory_bytes() // n_threads
+        search = max(_SEARCH_BYTES, budget // 4)
+        budget -= search
         # float32 normals and points, and float64 normals, noise and points
         per_word = self.embedding.dim * (2 * 4 + 3 * 8)
-        return int(np.clip(budget // per_word, _MIN_BLOCK, _MAX_BLOCK))
+        return int(np.clip(budget // per_word, _MIN_BLOCK, _MAX_BLOCK)), search
 
     def _perturb(
-        self, documents: EncodedDocuments, start: int, stop: int, block: int
+        self,
+        documents: EncodedDocuments,
+        start: int,
+        stop: int,
+        block: int,
+        memory: int,
     ) -> np.ndarray:
         """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
@@ -129,7 +139,7 @@ class Release:
         for rows, directions in zip(blocks(len(where), block), normals, strict=True):
             points = self.mechanism.shape_noise(directions, radii[rows])
             points += self._vectors(codes[where[rows]], documents.inferred)
-            noisy[where[rows]] = self.search(points)
+            noisy[where[rows]] = self.search(points, memory)
         return noisy
 
     def _open(

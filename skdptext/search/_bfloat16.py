@@ -136,7 +136,8 @@ class BFloat16Search:
         self.vectors = vectors
         self.half_norms = half_norms
         self.arithmetic = arithmetic
-        self._half32 = half_norms.astype(np.float32)
+        with np.errstate(over="ignore"):
+            self._half32 = half_norms.astype(np.float32)
         self._group = group
         self._tile = tile
         self._prepare()
@@ -172,9 +173,11 @@ class BFloat16Search:
         halves = np.where(groups >= 0, self._half32[groups], np.float32(np.inf))
         self._halves = put(halves)
         size = np.concatenate(measures, axis=1) * self._widen
-        self._b, self._rest, self._fixed = (
-            put(row[None, :]) for row in size.astype(np.float32)
-        )
+        # Numbers beyond bfloat16: nothing could be ruled out.
+        self._usable = bool((size < 1e38).all())
+        last = np.full((1, size.shape[1]), self._widen)
+        with np.errstate(over="ignore"):
+            self._sizes = put(np.concatenate([size, last]).astype(np.float32))
         self._table = put(self.vectors)
 
     def _pack(
@@ -220,21 +223,25 @@ class BFloat16Search:
 
     # -- the search ------------------------------------------------------------
 
-    def __call__(self, points: np.ndarray) -> np.ndarray:
+    def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
         """Index of the nearest word to each point.
 
         Parameters
         ----------
         points : ndarray of shape (n_points, dim)
+        memory : int, default=None
+            Bytes for scores; None: a quarter of scikit-learn's ``working_memory``.
 
         Returns
         -------
         ids : ndarray of shape (n_points,), int32
         """
+        if not self._usable:
+            return nearest_words(points, self.vectors, self.half_norms)
         ids = np.empty(len(points), dtype=np.int32)
         left = []
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows in blocks(len(points), self._n_rows):
+            for rows in blocks(len(points), self._n_rows(memory)):
                 ids[rows], open_ = self._search(points[rows])
                 left.append(open_ + rows.start)
         rest = np.concatenate(left or [np.empty(0, int)])
@@ -242,11 +249,11 @@ class BFloat16Search:
             ids[rest] = nearest_words(points[rest], self.vectors, self.half_norms)
         return ids
 
-    @property
-    def _n_rows(self) -> int:
-        """Points at a time, so that scores and maxima keep to a quarter of memory."""
-        per_row = 4 * self._tile + 16 * self._b.shape[1] + 16 * self._dim
-        budget = working_memory_bytes() // 4
+    def _n_rows(self, memory: int | None) -> int:
+        """Points at a time: their scores, maxima and bounds keep to the memory."""
+        per_row = 4 * self._tile + 18 * self._sizes.shape[1] + 16 * self._dim
+        budget = working_memory_bytes() // 4 if memory is None else memory
+        budget -= self.arithmetic.chunk_bytes
         return int(np.clip(budget // per_row, 16, self.arithmetic.max_rows))
 
     def _scores(self, points: np.ndarray) -> tuple[Any, Any, Any]:
@@ -262,19 +269,21 @@ class BFloat16Search:
         floor = 2.0**-60 * self._dim
         norm = xp.sqrt((p * p).sum(1)) + floor
         rounding = xp.sqrt((error * error).sum(1)) + floor + 2.0**-23 * norm
-        on_b = (rounding + 2 * self._gamma * norm + self._omega) * _MARGIN
-        bound = on_b[:, None] * self._b + (norm * _MARGIN)[:, None] * self._rest
-        bound += self._fixed + (2 * self._omega * norm)[:, None]
-        return p, best, bound
+        on_b = rounding + 2 * self._gamma * norm + self._omega
+        one = ops.filled((len(points), 1), 1.0)
+        parts = ops.concatenate(
+            [on_b[:, None], norm[:, None], one, 2 * self._omega * norm[:, None]]
+        )
+        # The margin covers even TF32, which a user may have switched on.
+        return p, best, (parts * _MARGIN) @ self._sizes
 
     def _search(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Words of a block, and the rows that are left to the float32 search."""
         ops = self.arithmetic
         p, best, bound = self._scores(points)
-        keep, known = self._survivors(best, bound)
-        row, group = ops.nonzero(keep)
+        row, group, counts, known = self._survivors(best, bound)
         scores = self._rescore(p, row, group)
-        flat, words = self._by_row(keep, row, group, scores)
+        flat, words = self._by_row(counts, row, group, scores)
         winner, top, gap = self._top_two(flat)
         slack = twice_error_bound(points, self.half_norms)
         known, top, gap = ops.get(known), ops.get(top), ops.get(gap)
@@ -296,21 +305,23 @@ class BFloat16Search:
             )[0]
         return ids, np.flatnonzero(~known)
 
-    def _survivors(self, best: Any, bound: Any) -> tuple[Any, Any]:
-        """Groups that may hold the nearest word; points of which that is known."""
-        xp = self.arithmetic.xp
-        low = best - bound
-        at = xp.argmax(low, 1)[:, None]
-        unit = _ROUND_BF16 * _MARGIN
-        t = self._take(low, at) - unit * abs(self._take(best, at))
-        threshold = t - unit * abs(t)
-        keep = ~(best + bound * (1 + unit) < threshold)  # NaN stays in
-        known = xp.isfinite(t) & (keep.sum(1)[:, None] <= _MAX_GROUPS)
-        return keep & known, known[:, 0]
+    def _survivors(self, best: Any, bound: Any) -> tuple[Any, Any, Any, Any]:
+        """Groups that may hold the nearest word, as rows and columns, row by row.
 
-    def _take(self, array: Any, at: Any) -> Any:
-        rows = self.arithmetic.put(np.arange(len(array)))
-        return array[rows[:, None], at]
+        Also their number per row, and the rows of which all such groups are listed.
+        """
+        ops, xp = self.arithmetic, self.arithmetic.xp
+        low = best - bound
+        at = xp.argmax(low, 1)  # of a NaN, if there is one; then none is kept
+        rows = ops.put(np.arange(len(best)))
+        unit = _ROUND_BF16 * _MARGIN
+        t = low[rows, at] - unit * abs(best[rows, at])
+        high = best + bound * (1 + unit)
+        row, group = ops.nonzero(high >= (t - unit * abs(t))[:, None])
+        counts = xp.bincount(row, minlength=len(best))
+        known = xp.isfinite(t) & (counts <= _MAX_GROUPS)
+        listed = known[row]
+        return row[listed], group[listed], counts * known, known
 
     def _rescore(self, p: Any, row: Any, group: Any) -> Any:
         """Float32 scores of the words of the groups, shape (n, group)."""
@@ -326,11 +337,12 @@ class BFloat16Search:
             scores[part] = products.sum(2) - self._halves[group[part]]
         return scores
 
-    def _by_row(self, keep: Any, row: Any, group: Any, scores: Any) -> tuple[Any, Any]:
+    def _by_row(
+        self, counts: Any, row: Any, group: Any, scores: Any
+    ) -> tuple[Any, Any]:
         """Scores and words of each point side by side, filled up with -inf."""
         ops = self.arithmetic
-        counts = keep.sum(1)
-        n, width = len(keep), max(1, int(counts.max()))
+        n, width = len(counts), max(1, int(counts.max()))
         first = ops.xp.cumsum(counts, 0) - counts
         place = ops.put(np.arange(len(row))) - first[row]
         flat = ops.filled((n, width, self._group), -np.inf)

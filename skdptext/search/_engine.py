@@ -27,8 +27,11 @@ class Search(Protocol):
     #: Why this is not the search that was asked for; None if it is.
     excuse: str | None
 
-    def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Index of the nearest word to each point, as `nearest_words` has it."""
+    def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
+        """Index of the nearest word to each point, as `nearest_words` has it.
+
+        `memory`: bytes that the search may take.
+        """
 
     def session(self, n_threads: int) -> AbstractContextManager[None]:
         """Library settings during a release; `n_threads` for each caller's thread."""
@@ -44,8 +47,8 @@ class FloatSearch:
         self.half_norms = half_norms
         self.excuse = excuse
 
-    def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Index of the nearest word to each point."""
+    def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
+        """Index of the nearest word to each point; it takes 16 MB at most."""
         return nearest_words(points, self.vectors, self.half_norms)
 
     def session(self, n_threads: int) -> AbstractContextManager[None]:

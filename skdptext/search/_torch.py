@@ -28,7 +28,7 @@ class TorchArithmetic:
         self.xp = torch
         self.device = torch.device(device)
         on_cpu = device == "cpu"
-        self.max_rows = 512 if on_cpu else 8192
+        self.max_rows = 1024 if on_cpu else 8192
         self.chunk_bytes = 2**20 if on_cpu else 2**28
 
     def put(self, array: np.ndarray) -> Any:

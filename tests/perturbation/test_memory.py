@@ -1,0 +1,102 @@
+"""Memory does not grow with the number of documents, beyond what is released."""
+
+from __future__ import annotations
+
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from skdptext import DPWordPerturber, WordEmbedding
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
+)
+MB = 2**20
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Few words, so that the search is quick; many dimensions, so that noise is big."""
+    vectors = np.random.default_rng(0).normal(size=(16, 300))
+    return WordEmbedding([f"w{i}" for i in range(16)], vectors)
+
+
+class Tokens(list):
+    """A document that can be watched."""
+
+
+def stream(n, watch=None):
+    """`n` documents of three words, made when they are asked for."""
+    for i in range(n):
+        document = Tokens((f"w{i % 16}", "w1", "w2"))
+        if watch is not None:
+            watch(document)
+        yield document
+
+
+def peak_above_output(perturber, documents):
+    tracemalloc.start()
+    try:
+        noisy = perturber.transform(documents)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return peak - sum(a.nbytes for a in (noisy.data, noisy.indices, noisy.indptr))
+
+
+@pytest.mark.parametrize(
+    ("working_memory", "n_documents"), [(64, 1_000), (64, 100_000), (1024, 1_000)]
+)
+def test_peak_keeps_to_working_memory(table, working_memory, n_documents):
+    """Noise for 300,000 words at once would be 720 MB."""
+    perturber = DPWordPerturber(table, lam=0.0).fit([])
+    with config_context(working_memory=working_memory):
+        peak = peak_above_output(perturber, stream(n_documents))
+    assert peak < working_memory * MB
+
+
+def test_encoded_documents_take_little_more_than_their_words(table):
+    """4 bytes a word and 8 a document, twice for a moment."""
+    perturber = DPWordPerturber(table).fit([])
+    n = 20_000
+    tracemalloc.start()
+    try:
+        lengths = [
+            len(words) for words in perturber._encode(stream(n), Fresh).codes[:0]
+        ]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(encoded.codes) == 3 * n
+    assert peak < 2 * n * (3 * 4 + 8) + MB
+
+
+class Fresh:
+    """Noise that needs no digests."""
+
+    fresh = True
+
+
+@pytest.mark.parametrize("random_state", [None, 0])
+def test_a_generator_is_streamed(table, random_state):
+    """Never more than a handful of its documents are alive."""
+    alive, most = weakref.WeakSet(), []
+
+    class Hashable(Tokens):
+        __hash__ = object.__hash__
+        __eq__ = object.__eq__
+
+    def documents():
+        for document in stream(3000):
+            kept = Hashable(document)
+            alive.add(kept)
+            most.append(len(alive))
+            yield kept
+            del kept
+
+    perturber = DPWordPerturber(table, lam=0.0, random_state=random_state).fit([])
+    assert perturber.transform(documents()).shape == (3000, 16)
+    assert max(most) <= 3
