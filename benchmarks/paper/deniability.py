@@ -67,7 +67,7 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
         vocabulary = plan.vocabulary(table)
         found = plausible_deniability(
             vocabulary.perturber(1.0, 0.0),
-            vocabulary.sample(plan.n_sampled),
+            vocabulary.sample(plan.tables[table].n_sampled),
             epsilons=epsilons,
             lams=plan.lams,
             n_draws=plan.n_draws,
@@ -79,7 +79,7 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
         "epsilons": epsilons,
         "lams": plan.lams,
         "n_draws": plan.n_draws,
-        "n_sampled": plan.n_sampled,
+        "n_sampled": plan.tables[table].n_sampled,
     }
     return [
         Cell(
@@ -96,7 +96,7 @@ def _calibrate(plan: Plan, table: str, lam: float, target: float) -> Any:
     found = calibrate_epsilon(
         vocabulary.perturber(1.0, lam),
         target,
-        words=vocabulary.sample(plan.n_sampled),
+        words=vocabulary.sample(plan.tables[table].n_sampled),
         n_draws=plan.n_draws,
         random_state=SEED,
         tuned_on="public",
@@ -129,7 +129,7 @@ def equal_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
 
 
 def _calibration_cell(plan: Plan, table: str, lam: float, share: float) -> Cell:
-    settings = {"n_draws": plan.n_draws, "n_sampled": plan.n_sampled}
+    settings = {"n_draws": plan.n_draws, "n_sampled": plan.tables[table].n_sampled}
     return Cell(
         f"match-{table}-{lam:g}-{share:.4f}",
         _settings(plan, table, target=share, lam=lam, **settings),
@@ -176,7 +176,7 @@ def whole_cell(plan: Plan, table: str) -> Cell:
         ).fit([])
         found = plausible_deniability(
             fitted,
-            vocabulary.sample(plan.n_sampled // 2),
+            vocabulary.sample(plan.tables[table].n_sampled // 2),
             epsilons=plan.epsilons,
             lams=plan.lams,
             n_draws=plan.n_draws,
@@ -192,7 +192,7 @@ def whole_cell(plan: Plan, table: str) -> Cell:
             epsilons=plan.epsilons,
             lams=plan.lams,
             n_draws=plan.n_draws,
-            n_sampled=plan.n_sampled // 2,
+            n_sampled=plan.tables[table].n_sampled // 2,
         ),
         compute,
     )

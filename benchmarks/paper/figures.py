@@ -13,6 +13,7 @@ from paper.cells import Store
 from paper.plan import SEED, Plan
 from paper.tables import describe, read_grid
 from paper.utility_tables import (
+    classified,
     interval,
     main_table,
     read_clean,
@@ -61,7 +62,7 @@ def draw_all(plan: Plan, store: Store, folder: Path) -> list[tuple[Path, str]]:
                 f"{number.get(name, '')}{name}, {plan.tables[main].title}.",
             )
         )
-    others = [table for table in plan.tables if table != main]
+    others = [table for table in classified(plan) if table != main]
     if others:
         drawn.append(
             (
@@ -306,19 +307,20 @@ def equal(plan: Plan, store: Store) -> Any:
     """Accuracy against λ where every λ leaves as many words unchanged."""
     table, names = main_table(plan), list(plan.sets)
     figure, axes = _panels(1, 2 * len(names), (2.7, 2.8), sharex=True)
-    colours = _colours(len(plan.shares))
+    colours = _colours(len(plan.equal_shares))
     for i, name in enumerate(names):
         found = read_equal(plan, store, table, name)
         for k, key in enumerate((utility.MAIN[name], utility.WMD)):
             axis = axes[0, 2 * i + k]
-            for s, share in enumerate(plan.shares):
+            for s, share in enumerate(plan.equal_shares):
                 values = [
                     found[share, lam][key, "both", "accuracy"]
                     for lam in plan.equal_lams
                 ]
                 middle, width = np.transpose(list(map(interval, values)))
                 axis.errorbar(
-                    np.array(plan.equal_lams) + 0.02 * (s - (len(plan.shares) - 1) / 2),
+                    np.array(plan.equal_lams)
+                    + 0.02 * (s - (len(plan.equal_shares) - 1) / 2),
                     middle,
                     yerr=width,
                     marker=MARKERS[s],

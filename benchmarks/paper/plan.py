@@ -37,9 +37,12 @@ class TableSpec:
     paper: str
     # ε beyond the paper's, where the paper's leave too little
     more_epsilons: tuple[float, ...] = ()
+    # random words, for what is asked of a sample
+    n_sampled: int = 2000
     utility_epsilons: tuple[float, ...] = ()
     # those of the plan, if empty
     utility_lams: tuple[float, ...] = ()
+    # random splits; 0: no classification with this table
     repeats: int = 0
     # with the paper's classifier of tweets, where floret is installed
     fasttext_epsilons: tuple[float, ...] = ()
@@ -58,10 +61,13 @@ class Plan:
     n_draws: int = published.N_DRAWS
     # of N_w/100, at which λ are compared at equal empirical privacy
     shares: tuple[float, ...] = (0.25, 0.5, 0.75)
+    # classifiers are tried at these of them
+    equal_shares: tuple[float, ...] = (0.25, 0.75)
     equal_lams: tuple[float, ...] = (0.0, 0.5, 1.0)
+    # of the comparisons beside figures 6 and 7
+    few_repeats: int = 3
     # the paired test: the experiment anew, on a random sample of the words
     n_replicates: int = 10
-    n_sampled: int = 2000
     quick: bool = False
     _tables: dict[str, Vocabulary] = field(default_factory=dict)
 
@@ -147,7 +153,8 @@ FULL = Plan(
             "GloVe 6B",
             "glove_6B_13k_50d.npz",
             "GloVe",
-            utility_epsilons=published.EPSILONS,
+            utility_epsilons=published.CLAIMED,
+            utility_lams=(0.0, 0.5, 1.0),
             repeats=3,
         ),
         "w2v": TableSpec(
@@ -155,9 +162,7 @@ FULL = Plan(
             "w2v_news_fiction_30k_300d.npz",
             "fastText",
             more_epsilons=(80.0, 160.0, 320.0),
-            utility_epsilons=(40.0, 80.0, 160.0),
-            utility_lams=(0.0, 0.5, 1.0),
-            repeats=3,
+            n_sampled=1000,
         ),
     }
 )
@@ -168,7 +173,9 @@ QUICK = Plan(
             "Docstrings",
             None,
             "fastText",
+            n_sampled=50,
             utility_epsilons=(5.0, 40.0),
+            fasttext_epsilons=(40.0,),
             repeats=2,
             main=True,
         )
@@ -176,7 +183,8 @@ QUICK = Plan(
     lams=(0.0, 0.5, 1.0),
     n_draws=20,
     shares=(0.5,),
+    equal_shares=(0.5,),
     n_replicates=3,
-    n_sampled=50,
+    few_repeats=2,
     quick=True,
 )

@@ -35,7 +35,7 @@ NAIVE_BAYES = "naive Bayes"
 LINEAR = "linear"
 WMD = "WMD-kNN"
 # The paper's choices: a bag of words for SMS, fastText for tweets.
-MAIN = {"SMS spam": NAIVE_BAYES, "Disaster tweets": LINEAR, "Docstrings": NAIVE_BAYES}
+MAIN = {"SMS spam": NAIVE_BAYES, "Disaster tweets": LINEAR, "Docstrings": LINEAR}
 
 
 def make_classifiers(embedding: WordEmbedding | None) -> dict[str, Any]:
@@ -144,8 +144,10 @@ def equal_cells(
     calibrations = deniability.equal_cells(plan, table)
     store.fill(calibrations.values())
     cells = {}
-    for repeat in range(plan.tables[table].repeats):
+    for repeat in range(plan.few_repeats):
         for (lam, share), cell in calibrations.items():
+            if share not in plan.equal_shares:
+                continue
             epsilon = float(f"{store.get(cell)['epsilon']:.4g}")
             cells[share, lam, repeat] = _noisy_cell(
                 plan, table, name, epsilon, lam, repeat
@@ -162,7 +164,7 @@ def fasttext_cells(
     words. None without floret, which trains it.
     """
     spec = plan.tables[table]
-    if not spec.fasttext_epsilons or importlib.util.find_spec("floret") is None:
+    if MAIN[name] != LINEAR or importlib.util.find_spec("floret") is None:
         return {}
 
     def compute(epsilon: float | None, lam: float, repeat: int) -> Any:
@@ -193,7 +195,7 @@ def fasttext_cells(
             },
             lambda e=epsilon, la=lam, r=repeat: compute(e, la, r),
         )
-        for repeat in range(min(3, spec.repeats))
+        for repeat in range(plan.few_repeats)
         for epsilon, lam in settings
     }
 

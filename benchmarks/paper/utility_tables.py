@@ -78,6 +78,11 @@ def _text(values: np.ndarray) -> str:
     return f"{mean:.3f} ± {width:.3f}"
 
 
+def classified(plan: Plan) -> dict[str, Any]:
+    """The tables that classifiers were tried with."""
+    return {table: spec for table, spec in plan.tables.items() if spec.repeats}
+
+
 def main_table(plan: Plan) -> str:
     """The table of figures 6 and 7."""
     return next(table for table, spec in plan.tables.items() if spec.main)
@@ -91,7 +96,7 @@ def benchmarks(plan: Plan, store: Store) -> Table:
             model, scores = published.BENCHMARKS[name]
             row = dict(zip(utility.METRICS, (f"{s:.2f}" for s in scores), strict=True))
             rows.append({"data": name, "classifier": f"paper, {model}", **row})
-        for table in plan.tables:
+        for table in classified(plan):
             clean = read_clean(plan, store, table, name)
             for words in ("all words", "covered words"):
                 if words == "all words" and table != main_table(plan):
@@ -146,7 +151,7 @@ def utility_table(plan: Plan, store: Store, table: str, name: str) -> Table:
 def losses(plan: Plan, store: Store) -> Table:
     """What λ = 1 costs against λ = 0: at equal ε, and at equal N_w."""
     rows: Rows = []
-    for table, spec in plan.tables.items():
+    for table, spec in classified(plan).items():
         for name in plan.sets:
             settings = [("ε", read_utility(plan, store, table, name))]
             if spec.main:
@@ -238,7 +243,7 @@ def fasttext_table(plan: Plan, store: Store) -> list[Table]:
         Table(
             "fasttext",
             f"fastText, and the linear classifier; {describe(plan, store, table)}",
-            "Both sides noisy, the same noisy words for both, 3 random splits; mean "
+            "Both sides noisy, the same noisy words for both; mean "
             "and 95 % interval. fastText by floret, with the defaults of fastText: "
             "5 epochs, learning rate 0.1, 100 dimensions.",
             rows,
@@ -253,7 +258,7 @@ def equal_table(plan: Plan, store: Store) -> Table:
     for name in plan.sets:
         found = read_equal(plan, store, table, name)
         for key in (utility.MAIN[name], utility.WMD):
-            for share in plan.shares:
+            for share in plan.equal_shares:
                 row: dict[str, Any] = {
                     "data": name,
                     "classifier": key,
@@ -278,7 +283,7 @@ def all_tables(plan: Plan, store: Store) -> list[Table]:
         benchmarks(plan, store),
         *(
             utility_table(plan, store, table, name)
-            for table in plan.tables
+            for table in classified(plan)
             for name in plan.sets
         ),
         losses(plan, store),
