@@ -147,7 +147,7 @@ class TopicWordSelector(
 
         Returns
         -------
-        support : ndarray of bool, shape (n_features,), or of int, (n_selected_,)
+        support : ndarray of shape (n_features,), bool, or (n_selected,), int
         """
         check_is_fitted(self)
         check_flag("indices", indices)
