@@ -67,9 +67,11 @@ def _measure(vectors: np.ndarray, metric: MahalanobisMechanism) -> Scale:
     half_norms = half_squared_norms(points).astype(np.float32)
     rng = np.random.default_rng(0)
     sample = rng.permutation(len(vectors))[:_SAMPLE]
-    scores = points[sample] @ points.T - half_norms
-    scores[np.arange(len(sample)), sample] = -np.inf
-    nearest = scores.argmax(axis=1)
+    nearest = np.empty(len(sample), dtype=int)
+    for rows in blocks(len(sample), 128):
+        scores = points[sample[rows]] @ points.T - half_norms
+        scores[np.arange(len(scores)), sample[rows]] = -np.inf
+        nearest[rows] = scores.argmax(axis=1)
     others = (sample + rng.integers(1, len(vectors), len(sample))) % len(vectors)
     # float32 finds the neighbour; its distance is taken from the vectors.
     near, far = (
