@@ -13,18 +13,15 @@ from sklearn import get_config
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.transport import (
+    BagBlock,
     WordBags,
     as_word_bags,
-    distances_to_bags,
     name_rows,
     one_hot_distances,
     pair_distance,
     take_bags,
 )
 from skdptext.utils import check_bags, check_n_jobs
-
-# Words of a block, and their vectors in float64.
-_Shared = tuple[np.ndarray, np.ndarray]
 
 __all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
 
@@ -161,33 +158,26 @@ def pairwise_word_movers_distances(
     if not distances.size:
         return distances
 
-    def fill(rows: range, part: slice, shared: _Shared | None) -> None:
-        bags = take_bags(y_bags, np.arange(part.start, part.stop))
+    def fill(rows: range, part: slice, bags: WordBags, block: BagBlock | None) -> None:
         for i in rows:
             # of a symmetric result only what is right of the diagonal
             first = max(i + 1 - part.start, 0) if Y is None else 0
             if first >= len(bags):
                 continue
-            if shared is None:
-                found = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])
-                distances[i, part.start + first : part.stop] = found[first:]
+            if block is None:
+                found = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])[first:]
             else:
-                assert table is not None
-                ids, weights = x_bags.row(i)
-                x_vectors = table.vectors[ids]
-                found = distances_to_bags(ids, weights, bags, *shared, x_vectors, first)
-                distances[i, part.start + first : part.stop] = found
+                found = block.distances(*x_bags.row(i), first)
+            distances[i, part.start + first : part.stop] = found
 
     workers = effective_n_jobs(n_jobs)
     with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
         for part in _blocks(y_bags, x_bags, table, workers):
-            shared = None
-            if table is not None:
-                words = np.unique(y_bags.ids[_entries(y_bags, part)])
-                shared = words, table.vectors[words].astype(np.float64)
+            bags = take_bags(y_bags, np.arange(part.start, part.stop))
+            block = None if table is None else BagBlock(bags, table.vectors)
             # dealt in turn: of a symmetric result the first rows are the longest
             parallel(
-                delayed(fill)(range(i, len(x_bags), 4 * workers), part, shared)
+                delayed(fill)(range(i, len(x_bags), 4 * workers), part, bags, block)
                 for i in range(4 * workers)
             )
     if Y is None:
@@ -197,10 +187,6 @@ def pairwise_word_movers_distances(
 
 def _is_one_hot(embedding: Any) -> bool:
     return isinstance(embedding, str) and embedding == "one-hot"
-
-
-def _entries(bags: WordBags, part: slice) -> slice:
-    return slice(bags.starts[part.start], bags.starts[part.stop])
 
 
 def _blocks(

@@ -21,6 +21,10 @@ from skdptext.transport import (
 
 __all__ = ["BagIndex"]
 
+# Queries of one run, without and with compiled loops. They share one product; without
+# the loops their other arrays soon leave the processor's cache.
+_MOST = 256, 1024
+
 
 class BagIndex:
     """Bags to search, with what the bounds need of them.
@@ -92,12 +96,13 @@ class BagIndex:
         # One BLAS thread: with threads over queries more would only get in the way.
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-                delayed(search)(block) for block in self._blocks(queries, workers)
+                delayed(search)(block)
+                for block in self._blocks(queries, workers, _MOST[kernels is not None])
             )
         return distances, rows, n_solved
 
-    def _blocks(self, queries: WordBags, n_workers: int) -> Iterator[slice]:
-        """Runs of queries whose arrays fit in the working memory."""
+    def _blocks(self, queries: WordBags, n_workers: int, most: int) -> Iterator[slice]:
+        """Runs of queries, at most so many, whose arrays fit in the working memory."""
         memory = get_config()["working_memory"] * 2**20 / n_workers
         if self.vectors is None:
             most_words, most_queries = np.inf, len(queries)
@@ -106,7 +111,7 @@ class BagIndex:
             per_word = 8 * (len(self.words) + self.vectors.shape[1])
             per_query = 8 * len(self.words) + 24 * len(self.bags)
             most_words = max(1, memory // 2 // per_word)
-            most_queries = min(256, max(1, memory // 2 // per_query))
+            most_queries = min(most, max(1, memory // 2 // per_query))
         if n_workers > 1:  # no run so long that a worker idles
             most_queries = min(most_queries, -(-len(queries) // (2 * n_workers)))
         most_queries = int(most_queries)

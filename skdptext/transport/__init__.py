@@ -4,6 +4,7 @@
 """
 
 from skdptext.transport._bags import WordBags, as_word_bags, name_rows, take_bags
+from skdptext.transport._block import BagBlock
 from skdptext.transport._bounds import (
     LoweredTable,
     dual_bounds,
@@ -14,7 +15,6 @@ from skdptext.transport._bounds import (
 )
 from skdptext.transport._compiled import padded_width
 from skdptext.transport._exact import (
-    distances_to_bags,
     one_hot_distances,
     pair_distance,
     pair_problem,
@@ -25,11 +25,11 @@ from skdptext.transport._exact import (
 from skdptext.transport._kernels import Kernels, load_kernels
 
 __all__ = [
+    "BagBlock",
     "Kernels",
     "LoweredTable",
     "WordBags",
     "as_word_bags",
-    "distances_to_bags",
     "dual_bounds",
     "load_kernels",
     "match_residuals",

@@ -17,8 +17,9 @@ from scipy.spatial.distance import cdist
 from skdptext.transport._bags import WordBags
 
 __all__ = [
-    "distances_to_bags",
-    "looped_pair_problem",
+    "SAME",
+    "Problem",
+    "goes_first",
     "one_hot_distances",
     "pair_distance",
     "pair_problem",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 # Weights are single rounded quotients; what differs by less than this is the same.
-_SAME = 4 * np.finfo(np.float64).eps
+SAME = 4 * np.finfo(np.float64).eps
 
 # Costs of so many pairs of words are made smaller first: the solver gains a fifth or so
 # of its time, and the few passes over the costs take less.
@@ -60,7 +61,7 @@ def residual(
     x_left, y_left = x.copy(), y.copy()
     shared = x[in_x]
     left = shared - y[in_y]
-    left[np.abs(left) <= _SAME * shared] = 0.0
+    left[np.abs(left) <= SAME * shared] = 0.0
     x_left[in_x] = np.maximum(left, 0.0)
     y_left[in_y] = np.maximum(-left, 0.0)
     x_rows, y_rows = x_left.nonzero()[0], y_left.nonzero()[0]
@@ -112,7 +113,7 @@ def _reduce(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
     return float((a * alpha).sum() + (b * beta).sum())
 
 
-def _goes_first(a_ids: np.ndarray, b_ids: np.ndarray) -> bool:
+def goes_first(a_ids: np.ndarray, b_ids: np.ndarray) -> bool:
     # Residuals share no word, so this order is strict and d(x, y) == d(y, x) exactly.
     return (len(a_ids), a_ids[0]) < (len(b_ids), b_ids[0])
 
@@ -124,37 +125,6 @@ def word_costs(vectors: np.ndarray, x_ids: np.ndarray, y_ids: np.ndarray) -> np.
     entry does not depend on the shape of the matrix, as a product's does.
     """
     return cdist(vectors[x_ids], vectors[y_ids])
-
-
-def looped_word_costs(
-    vectors: np.ndarray, x_ids: np.ndarray, y_ids: np.ndarray
-) -> np.ndarray:
-    """`word_costs`, by the same additions in the same order; for numba to compile.
-
-    Four rows go together, so that the vectors of `y_ids` are read less often; an
-    entry is one sum over the dimensions all the same.
-    """
-    n, m, dim = len(x_ids), len(y_ids), vectors.shape[1]
-    width = -(-m // 8) * 8  # whole vectors
-    columns = np.zeros((dim, width), vectors.dtype)
-    for j in range(m):
-        for d in range(dim):
-            columns[d, j] = vectors[y_ids[j], d]
-    out = np.zeros((-(-n // 4) * 4, width))
-    for i in range(0, n, 4):
-        second, third, last = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-        for d in range(dim):
-            x0 = np.float64(vectors[x_ids[i], d])
-            x1 = np.float64(vectors[x_ids[second], d])
-            x2 = np.float64(vectors[x_ids[third], d])
-            x3 = np.float64(vectors[x_ids[last], d])
-            for j in range(width):
-                y = np.float64(columns[d, j])
-                out[i, j] += (x0 - y) * (x0 - y)
-                out[i + 1, j] += (x1 - y) * (x1 - y)
-                out[i + 2, j] += (x2 - y) * (x2 - y)
-                out[i + 3, j] += (x3 - y) * (x3 - y)
-    return np.sqrt(out[:n, :m])
 
 
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -175,49 +145,9 @@ def pair_problem(
     x_ids, y_ids = x_ids[x_rows], y_ids[y_rows]
     if not len(x_rows) or not len(y_rows):
         return np.empty(0), np.empty(0), np.empty((0, 0))
-    if _goes_first(y_ids, x_ids):
+    if goes_first(y_ids, x_ids):
         return y_left, x_left, word_costs(vectors, x_ids, y_ids).T
     return x_left, y_left, word_costs(vectors, x_ids, y_ids)
-
-
-def looped_pair_problem(
-    x_ids: np.ndarray,
-    x: np.ndarray,
-    y_ids: np.ndarray,
-    y: np.ndarray,
-    vectors: np.ndarray,
-) -> Problem:
-    """`pair_problem`, to the same bits; for numba to compile."""
-    x_left, y_left = np.empty(len(x)), np.empty(len(y))
-    x_words, y_words = np.empty(len(x), np.int64), np.empty(len(y), np.int64)
-    n, m, i, j = 0, 0, 0, 0
-    while i < len(x) or j < len(y):
-        more = 0.0  # of x than of y; each entry is one difference, as in `residual`
-        word = 0
-        if j == len(y) or (i < len(x) and x_ids[i] < y_ids[j]):
-            word, more = x_ids[i], x[i]
-            i += 1
-        elif i == len(x) or y_ids[j] < x_ids[i]:
-            word, more = y_ids[j], -y[j]
-            j += 1
-        else:
-            word, more = x_ids[i], x[i] - y[j]
-            if abs(more) <= _SAME * x[i]:
-                more = 0.0
-            i += 1
-            j += 1
-        if more > 0.0:
-            x_words[n], x_left[n] = word, more
-            n += 1
-        elif more < 0.0:
-            y_words[m], y_left[m] = word, -more
-            m += 1
-    if n == 0 or m == 0:
-        return np.empty(0), np.empty(0), np.empty((0, 0))
-    x_words, y_words = x_words[:n], y_words[:m]
-    if m < n or (m == n and y_words[0] < x_words[0]):
-        return y_left[:m], x_left[:n], looped_word_costs(vectors, y_words, x_words)
-    return x_left[:n], y_left[:m], looped_word_costs(vectors, x_words, y_words)
 
 
 def pair_distance(
@@ -242,42 +172,6 @@ def pair_distance(
     """
     a, b, costs = problem(x_ids, x, y_ids, y, vectors)
     return transport_cost(a, b, costs) if len(a) else 0.0
-
-
-def distances_to_bags(
-    x_ids: np.ndarray,
-    x: np.ndarray,
-    bags: WordBags,
-    words: np.ndarray,
-    word_vectors: np.ndarray,
-    x_vectors: np.ndarray,
-    first: int = 0,
-) -> np.ndarray:
-    """`pair_distance` to the bags from number `first` on.
-
-    Parameters
-    ----------
-    words : ndarray of int
-        Distinct words of `bags`, ascending.
-    word_vectors : ndarray of shape (len(words), dim), float64
-        Their vectors, so that many calls share one copy.
-    x_vectors : ndarray of shape (len(x_ids), dim)
-    """
-    costs = cdist(x_vectors, word_vectors)
-    columns = np.searchsorted(words, bags.ids)
-    out = np.zeros(len(bags) - first)
-    for i in range(first, len(bags)):
-        y_ids, y = bags.row(i)
-        x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
-        if not len(x_rows) or not len(y_rows):
-            continue
-        at = columns[bags.starts[i] : bags.starts[i + 1]][y_rows]
-        some = costs[x_rows[:, None], at]
-        if _goes_first(y_ids[y_rows], x_ids[x_rows]):
-            out[i - first] = transport_cost(y_left, x_left, some.T)
-        else:
-            out[i - first] = transport_cost(x_left, y_left, some)
-    return out
 
 
 def one_hot_distances(

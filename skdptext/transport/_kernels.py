@@ -8,12 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.transport import _compiled, _compiled_duals
-from skdptext.transport._exact import (
-    looped_pair_problem,
-    looped_word_costs,
-    pair_problem,
-)
+from skdptext.transport import _compiled, _compiled_duals, _compiled_exact
+from skdptext.transport._exact import pair_problem
 from skdptext.utils import compile_loops
 
 __all__ = ["Kernels", "load_kernels"]
@@ -28,6 +24,8 @@ class Kernels(NamedTuple):
     extend_potentials: Any
     tighten_query: Any
     pair_problem: Any  # None where it differs from the plain one by as little as a bit
+    costs: Any  # these two then too
+    gathered_problem: Any
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +47,9 @@ def _build(njit: Callable[..., Any]) -> Kernels:
         compiled(_compiled_duals.sample_query),
         compiled(_compiled_duals.extend_potentials),
         compiled(_compiled_duals.tighten_query),
-        compiled(looped_pair_problem),
+        compiled(_compiled_exact.looped_pair_problem),
+        compiled(_compiled_exact.looped_costs),
+        compiled(_compiled_exact.gathered_problem),
     )
     _try_out(kernels)
     return kernels if _is_exact(kernels) else kernels._replace(pair_problem=None)
@@ -70,7 +70,8 @@ def _register() -> None:
         _compiled_duals._most_words,
         _compiled_duals._least_costs,
         _compiled_duals._rows_and_columns,
-        looped_word_costs,
+        _compiled_exact._residual,
+        _compiled_exact.looped_costs,
     ):
         register_jitable(fastmath=_EXACT)(helper)
     # Sums in any order only where they need not be right.
@@ -125,7 +126,12 @@ def _is_exact(kernels: Kernels) -> bool:
     vectors.flags.writeable = False  # as an embedding's, which numba tells apart
     x, y = np.arange(43), np.arange(21, 60)
     pair = x, np.full(43, 1 / 43), y, np.full(39, 1 / 39), vectors
-    found, wanted = kernels.pair_problem(*pair), pair_problem(*pair)
+    wanted = pair_problem(*pair)
+    x_points, y_points = (vectors[ids].astype(np.float64) for ids in (x, y))
+    costs = kernels.costs(x_points, np.ascontiguousarray(y_points.T))
+    gathered = kernels.gathered_problem(*pair[:4], costs, np.arange(39))
     return all(
-        np.array_equal(got, want) for got, want in zip(found, wanted, strict=True)
+        np.array_equal(got, want)
+        for found in (kernels.pair_problem(*pair), gathered)
+        for got, want in zip(found, wanted, strict=True)
     )

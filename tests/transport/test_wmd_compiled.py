@@ -26,8 +26,8 @@ from skdptext.transport import (
 )
 from skdptext.transport import _compiled as loops
 from skdptext.transport import _compiled_duals as duals
+from skdptext.transport import _compiled_exact as exact_loops
 from skdptext.transport import _kernels as kernels_module
-from skdptext.transport._exact import looped_pair_problem
 
 N_WORDS = 30
 # The same functions, as Python runs them: what coverage sees, and a check that the
@@ -38,7 +38,9 @@ PLAIN = kernels_module.Kernels(
     duals.sample_query,
     duals.extend_potentials,
     duals.tighten_query,
-    looped_pair_problem,
+    exact_loops.looped_pair_problem,
+    exact_loops.looped_costs,
+    exact_loops.gathered_problem,
 )
 
 
@@ -195,6 +197,15 @@ def test_problems_are_the_same_to_the_last_bit(seed, dim, n, m, scale, dtype):
     want, found = pair_problem(*pair), kernels.pair_problem(*pair)
     for got, part in zip(found, want, strict=True):
         assert np.array_equal(got, part)
+    for some in (kernels, PLAIN) if n * m * dim < 500 else (kernels,):
+        ids, others = bags.row(0)[0], bags.row(1)[0]
+        points = vectors.astype(np.float64)
+        costs = some.costs(points[ids], points[others].T.copy())
+        at = np.arange(len(others))
+        for got, part in zip(
+            some.gathered_problem(*pair[:4], costs, at), want, strict=True
+        ):
+            assert np.array_equal(got, part)
     if n * m * dim < 500:
         for got, part in zip(PLAIN.pair_problem(*pair), want, strict=True):
             assert np.array_equal(got, part)

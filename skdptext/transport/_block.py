@@ -1,0 +1,70 @@
+"""Distances from one bag to a block of bags, whose words' vectors they share."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from skdptext.transport._bags import WordBags
+from skdptext.transport._exact import Problem, goes_first, residual, transport_cost
+from skdptext.transport._kernels import Kernels, load_kernels
+
+__all__ = ["BagBlock"]
+
+
+class BagBlock:
+    """Bags to measure distances to.
+
+    Parameters
+    ----------
+    bags : WordBags
+        Non-empty.
+    vectors : ndarray of shape (n_words, dim)
+        Of all words. Those of the block's words are kept, as float64.
+    """
+
+    def __init__(self, bags: WordBags, vectors: np.ndarray) -> None:
+        self.bags = bags
+        words, self._columns = np.unique(bags.ids, return_inverse=True)
+        self._vectors = vectors
+        self._points = vectors[words].astype(np.float64)
+        kernels = load_kernels()
+        self._kernels: Kernels | None = None
+        if kernels is not None and kernels.pair_problem is not None:
+            self._kernels = kernels
+            self._points = np.ascontiguousarray(self._points.T)
+
+    def distances(self, x_ids: np.ndarray, x: np.ndarray, first: int = 0) -> np.ndarray:
+        """`pair_distance` to the bags from number `first` on."""
+        rows = self._vectors[x_ids].astype(np.float64)
+        if self._kernels is None:
+            costs, problem = cdist(rows, self._points), _gathered
+        else:
+            costs = self._kernels.costs(rows, self._points)
+            problem = self._kernels.gathered_problem
+        out = np.zeros(len(self.bags) - first)
+        starts = self.bags.starts
+        for i in range(first, len(self.bags)):
+            at = self._columns[starts[i] : starts[i + 1]]
+            a, b, some = problem(x_ids, x, *self.bags.row(i), costs, at)
+            if len(a):
+                out[i - first] = transport_cost(a, b, some)
+        return out
+
+
+def _gathered(
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    y_ids: np.ndarray,
+    y: np.ndarray,
+    costs: np.ndarray,
+    at: np.ndarray,
+) -> Problem:
+    """The problem of a pair, from the costs of the words of `x`."""
+    x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
+    if not len(x_rows) or not len(y_rows):
+        return np.empty(0), np.empty(0), np.empty((0, 0))
+    some = costs[x_rows[:, None], at[y_rows]]
+    if goes_first(y_ids[y_rows], x_ids[x_rows]):
+        return y_left, x_left, some.T
+    return x_left, y_left, some
