@@ -2,7 +2,7 @@
 
 One command::
 
-    python benchmarks/bench_perturbation.py [--repeats 5]
+    python benchmarks/bench_perturbation.py [--repeats 5] [--synthetic 100000]
 
 Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the
 folder named by SKDPTEXT_TEST_DATA, or ../shared/data); without it, under a synthetic
@@ -22,9 +22,10 @@ from collections.abc import Callable
 
 import numpy as np
 from real_data import load_table
+from results import record
 from threadpoolctl import threadpool_limits
 
-from skdptext import DPWordPerturber
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
 
 N_WORDS = 16_384
@@ -43,26 +44,33 @@ def alternate(runs: list[Callable[[], object]], repeats: int) -> list[float]:
     return [statistics.median(spent) for spent in times]
 
 
+def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
+    vectors = np.random.default_rng(0).standard_normal((n_words, dim), dtype="f4") / 8
+    return WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--synthetic", type=int, help="words of a synthetic table")
+    arguments = parser.parse_args()
+    repeats = arguments.repeats
     warnings.simplefilter("ignore", PrivacyLeakWarning)
-    embedding = load_table()
+    embedding = synthetic(arguments.synthetic) if arguments.synthetic else load_table()
     vectors = embedding.vectors
-    ids = np.random.default_rng(0).integers(0, len(embedding), N_WORDS)
+    n_words = N_WORDS * 30_000 // max(30_000, len(embedding)) // 400 * 400
+    ids = np.random.default_rng(0).integers(0, len(embedding), n_words)
     words = embedding.word_array[ids].tolist()
     rows = vectors[ids]
 
     def product() -> None:
-        for start in range(0, N_WORDS, 512):
+        for start in range(0, n_words, 512):
             rows[start : start + 512] @ vectors.T
 
-    print("\n| threads | words per document | λ | seed | words/s | product/s | ratio |")
-    print("|---|---|---|---|---|---|---|")
+    lines: list[dict[str, object]] = []
     for threads in (1, 2):
         for length in (8, 400):
-            documents = [words[i : i + length] for i in range(0, N_WORDS, length)]
+            documents = [words[i : i + length] for i in range(0, n_words, length)]
             for lam, seed in ((0.0, None), (0.5, None), (1.0, None), (0.5, 0)):
                 perturber = DPWordPerturber(
                     embedding, epsilon=EPSILON, lam=lam, random_state=seed
@@ -72,12 +80,23 @@ def main() -> None:
                         [lambda p=perturber, d=documents: p.transform(d), product],
                         repeats,
                     )
-                print(
-                    f"| {threads} | {length} | {lam:g} | "
-                    f"{'fresh' if seed is None else 'fixed'} | {N_WORDS / ours:,.0f} | "
-                    f"{N_WORDS / bare:,.0f} | {bare / ours:.2f} |",
-                    flush=True,
+                lines.append(
+                    {
+                        "threads": threads,
+                        "words per document": length,
+                        "λ": lam,
+                        "seed": "fresh" if seed is None else "fixed",
+                        "transform, words/s": n_words / ours,
+                        "product, words/s": n_words / bare,
+                        "ratio": bare / ours,
+                    }
                 )
+    record(
+        "perturbation_synthetic" if arguments.synthetic else "perturbation",
+        lines,
+        title=f"Transform against the bare float32 product, V = {len(embedding):,}",
+        note=f"{n_words:,} words, m = {embedding.dim}, ε = {EPSILON:g}; medians.",
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,200 @@
+"""``engine="torch"`` against the bare float32 and bfloat16 products.
+
+One command, in an environment with PyTorch (``pip install skdptext[torch]``)::
+
+    python benchmarks/bench_engine.py [--repeats 3] [--synthetic 100000]
+
+On the CPU: `transform` of token lists of 16 words end to end, and the search alone,
+one thread, under the 30,000 × 300 table (see ``real_data.py``). The bare products
+write their scores and do nothing with them; all sides run in turn. Where there is a
+CUDA device: V = 100,000, m = 300, the search of points that lie on the device and of
+points that come from the host, and the share that the product has of the device's
+peak (``--peak``, in TFLOP/s; an H200's dense bfloat16 peak is 989).
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import numpy as np
+from real_data import load_table
+from results import record
+from threadpoolctl import threadpool_limits
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.search import embedding_search
+
+EPSILON = 10.0
+N_WORDS = 8192
+BLOCK = 512
+
+
+def alternate(runs: list[Callable[[], object]], repeats: int) -> list[float]:
+    """Median seconds of each, measured in turn so that drift hits all alike."""
+    times: list[list[float]] = [[] for _ in runs]
+    for repeat in range(repeats + 1):
+        for run, spent in zip(runs, times, strict=True):
+            start = time.perf_counter()
+            run()
+            if repeat:  # the first round warms up
+                spent.append(time.perf_counter() - start)
+    return [statistics.median(spent) for spent in times]
+
+
+def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
+    vectors = np.random.default_rng(0).standard_normal((n_words, dim), dtype="f4") / 8
+    return WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+
+
+def noisy_points(perturber: DPWordPerturber, ids: np.ndarray) -> np.ndarray:
+    noise = perturber.mechanism_.sample(np.random.default_rng(1), len(ids))
+    return noise + perturber.embedding_.vectors[ids]
+
+
+def on_cpu(table: WordEmbedding, repeats: int) -> list[dict[str, object]]:
+    import torch
+
+    torch.set_num_threads(1)
+    ids = np.random.default_rng(0).integers(0, len(table), N_WORDS)
+    words = table.word_array[ids].tolist()
+    documents = [words[i : i + 16] for i in range(0, N_WORDS, 16)]
+    rows = table.vectors[ids]
+    scores = np.empty((BLOCK, len(table)), dtype=np.float32)
+    half = torch.from_numpy(table.vectors.copy()).to(torch.bfloat16)
+    half_rows = torch.from_numpy(rows).to(torch.bfloat16)
+    tiles = [half[i : i + 2048].t() for i in range(0, len(table), 2048)]
+
+    def float32() -> None:
+        for i in range(0, N_WORDS, BLOCK):
+            np.matmul(rows[i : i + BLOCK], table.vectors.T, out=scores)
+
+    def bfloat16() -> None:
+        for i in range(0, N_WORDS, BLOCK):
+            for tile in tiles:
+                torch.mm(half_rows[i : i + BLOCK], tile)
+
+    lines: list[dict[str, object]] = []
+    for lam in (0.0, 0.5, 1.0):
+        plain, fast = (
+            DPWordPerturber(table, epsilon=EPSILON, lam=lam, engine=engine).fit([])
+            for engine in ("numpy", "torch")
+        )
+        points = noisy_points(fast, ids)
+        search = embedding_search(table, "torch")
+        same = (search(points) == embedding_search(table)(points)).all()
+        with threadpool_limits(1, "blas"):
+            spent = alternate(
+                [
+                    float32,
+                    bfloat16,
+                    lambda p=points, s=search: s(p),
+                    lambda p=fast: p.transform(documents),
+                    lambda p=plain: p.transform(documents),
+                ],
+                repeats,
+            )
+        bare, product, alone, ours, numpy_ours = (N_WORDS / s for s in spent)
+        lines.append(
+            {
+                "V": len(table),
+                "λ": lam,
+                "float32 product, words/s": bare,
+                "bfloat16 product, words/s": product,
+                "search, words/s": alone,
+                "transform, words/s": ours,
+                "transform by NumPy, words/s": numpy_ours,
+                "search / float32": alone / bare,
+                "transform / float32": ours / bare,
+                "same words": bool(same),
+            }
+        )
+    return lines
+
+
+def on_cuda(repeats: int, peak: float) -> list[dict[str, object]]:
+    import torch
+
+    table = synthetic(100_000)
+    n = 65_536
+    ids = np.random.default_rng(0).integers(0, len(table), n)
+    perturber = DPWordPerturber(table, epsilon=EPSILON, lam=0.5, engine="torch").fit([])
+    points = noisy_points(perturber, ids)
+    search = embedding_search(table, "torch")
+    some = slice(0, 512)
+    same = (search(points[some]) == embedding_search(table)(points[some])).all()
+    half = torch.from_numpy(table.vectors.copy()).to("cuda", torch.bfloat16)
+    half_points = torch.from_numpy(points).to("cuda", torch.bfloat16)
+    words = table.word_array[ids].tolist()
+    documents = [words[i : i + 16] for i in range(0, n, 16)]
+
+    def bfloat16() -> None:
+        for i in range(0, n, 8192):
+            torch.mm(half_points[i : i + 8192], half.t())
+        torch.cuda.synchronize()
+
+    spent = alternate(
+        [
+            bfloat16,
+            lambda: search(points, 2**31),
+            lambda: perturber.transform(documents),
+        ],
+        repeats,
+    )
+    product, alone, ours = (n / s for s in spent)
+    flops = 2 * len(table) * table.dim
+    return [
+        {
+            "device": torch.cuda.get_device_name(),
+            "V": len(table),
+            "bfloat16 product, words/s": product,
+            "search, words/s": alone,
+            "transform, words/s": ours,
+            "product / peak": product * flops / (peak * 1e12),
+            "search / peak": alone * flops / (peak * 1e12),
+            "same words": bool(same),
+        }
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--synthetic", type=int, help="words of a synthetic table")
+    parser.add_argument("--peak", type=float, default=989.0, help="TFLOP/s of the GPU")
+    arguments = parser.parse_args()
+    if find_spec("torch") is None:
+        print("Not run: PyTorch is not installed (pip install skdptext[torch]).")
+        return
+    import torch
+
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    if torch.cuda.is_available():
+        record(
+            "engine_cuda",
+            on_cuda(arguments.repeats, arguments.peak),
+            title="Torch engine on CUDA",
+            note=f"Noise ε = {EPSILON:g}, λ = 0.5; peak {arguments.peak:g} TFLOP/s.",
+        )
+        return
+    n_words = arguments.synthetic
+    table = synthetic(n_words) if n_words else load_table()
+    search = embedding_search(table, "torch")
+    if search.excuse:
+        print(f"Not run: {search.excuse}.")
+        return
+    record(
+        "engine_synthetic" if n_words else "engine",
+        on_cpu(table, arguments.repeats),
+        title="Torch engine against the bare products",
+        note=f"One thread, {N_WORDS:,} words, ε = {EPSILON:g}; medians.",
+    )
+
+
+if __name__ == "__main__":
+    main()
