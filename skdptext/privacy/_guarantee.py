@@ -166,7 +166,7 @@ class PrivacyGuarantee:
 
     @property
     def lemma3_bounds(self) -> tuple[float, float]:
-        """The constants (a, b) of Lemma 3 [2]_, never closer than `euclidean_bounds`.
+        """(a, b) by Lemma 3 of the 2020 paper, never closer than `euclidean_bounds`.
 
         They are ε/√(λm + 1 − λ), which takes the trace m of Σ for its largest
         eigenvalue, and ε/√(λc + 1 − λ), c the smallest one, which is exact.
@@ -207,7 +207,7 @@ class PrivacyGuarantee:
         by : {"eigenvalues", "lemma3"}, default="eigenvalues"
             "eigenvalues": the smallest ε for which the promise follows, from the
             eigenvalues of the two matrices M, which share their axes. "lemma3": the
-            larger one that Lemma 3 [2]_ gives, which knows the trace of Σ and its
+            larger one by Lemma 3 of the 2020 paper, which knows the trace of Σ and its
             smallest eigenvalue only.
 
         Returns
