@@ -39,7 +39,8 @@ for name, count in zip(corpus.target_names, np.bincount(corpus.target), strict=T
 # The perturber is a step like any other. ``words_changed_scorer`` finds it in the
 # pipeline and measures which share of the words it changes. ``best_under_constraint``
 # is what ``GridSearchCV`` takes as ``refit``. Here: change as many words as possible,
-# with a topic accuracy of at least 0.8.
+# with a topic accuracy of at least 0.8. ``tuned_on`` says that these documents are no
+# secret; without it the search would warn.
 
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -64,7 +65,9 @@ search = GridSearchCV(
     model,
     grid,
     scoring={"topic": "accuracy", "changed": words_changed_scorer},
-    refit=best_under_constraint(maximize="changed", subject_to={"topic": 0.8}),
+    refit=best_under_constraint(
+        maximize="changed", subject_to={"topic": 0.8}, tuned_on="public"
+    ),
     cv=splits,
 )
 search.fit(texts, corpus.target)

@@ -146,7 +146,7 @@ def search(corpus: Bunch, embedding: WordEmbedding, n_jobs: int) -> Bunch:
     clean_bags = clean["perturb"].fit_transform(corpus.data)
     clean_author = _author_accuracy(clean_bags, corpus.author, splits)
     rule = best_under_constraint(
-        maximize="changed", subject_to={"topic": KEEP * clean_topic}
+        maximize="changed", subject_to={"topic": KEEP * clean_topic}, tuned_on="public"
     )
     model = GridSearchCV(
         topic,

@@ -175,7 +175,7 @@ class PlausibleDeniabilityDisplay:
         epsilons = self.epsilons[order]
         # Bars of different λ side by side, well within a step of ε.
         steps = np.diff(np.log(np.unique(epsilons)))
-        room = min([0.12, *(steps / 4)]) if len(self.lams) > 1 else 0.0
+        room = min([0.025 * (len(self.lams) - 1), *(steps / 4)])
         shifts = np.exp(np.linspace(-room, room, len(self.lams)))
         self.lines_ = []
         for axis, (name, text) in zip(axes, _LABELS.items(), strict=True):

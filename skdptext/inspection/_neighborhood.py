@@ -73,7 +73,7 @@ class NeighborhoodDisplay:
     ...     [[2.0, 0.1], [2.1, 0.0], [-2.0, 0.2], [-2.2, 0.1]])
     >>> perturber = DPWordPerturber(embedding, epsilon=2, document_length=1).fit([])
     >>> display = NeighborhoodDisplay.from_estimator(perturber, "good")
-    >>> display.words[:2].tolist(), round(display.shares.sum(), 6)
+    >>> display.words[:2].tolist(), round(float(display.shares.sum()), 6)
     (['good', 'great'], 1.0)
     >>> len(display.plot().contours_)
     2

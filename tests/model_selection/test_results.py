@@ -1,0 +1,252 @@
+"""Searches over ε and λ with two scores: their table, intervals, and warnings."""
+
+from __future__ import annotations
+
+import pickle
+import statistics
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline
+
+from skdptext import DPWordPerturber
+from skdptext.exceptions import (
+    InvalidParameterError,
+    NoFeasibleCandidateError,
+    PrivacyLeakWarning,
+)
+from skdptext.inspection import PrivacyUtilityDisplay
+from skdptext.metrics import find_perturber, words_changed_scorer
+from skdptext.model_selection import (
+    best_under_constraint,
+    calibrate_epsilon,
+    search_results_frame,
+)
+
+
+def results(*splits, params=None, name="a"):
+    """cv_results_ of one score, given by split."""
+    found = {f"split{i}_test_{name}": np.array(s) for i, s in enumerate(splits)}
+    n = len(splits[0])
+    default = [{"noise__epsilon": i + 1, "noise__lam": 0.5} for i in range(n)]
+    return {
+        "params": default if params is None else params,
+        f"mean_test_{name}": np.mean(splits, axis=0),
+        **found,
+    }
+
+
+RULE = {"maximize": "changed", "subject_to": {"accuracy": 0.5}}
+
+
+@pytest.fixture(scope="module")
+def searched(google_8k, sms):
+    """A grid search on 120 SMS, half of them spam."""
+    texts, labels = sms
+    rows = np.concatenate([np.flatnonzero(labels == k)[:60] for k in ("spam", "ham")])
+    perturber = DPWordPerturber(google_8k, document_length=8, resize="sample", lam=0.2)
+    search = GridSearchCV(
+        Pipeline([("my_noise", perturber), ("classify", MultinomialNB())]),
+        {"my_noise__epsilon": [2, 50, 300], "classify__alpha": [0.5, 1]},
+        scoring={"accuracy": "accuracy", "changed": words_changed_scorer},
+        refit=best_under_constraint(**RULE, tuned_on="public", confidence=0.5),
+        cv=3,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyLeakWarning)
+        return search.fit([texts[i] for i in rows], labels[rows])
+
+
+def test_table_of_a_search_on_real_messages(searched):
+    frame = search_results_frame(searched)
+    assert len(frame) == 6 * 2
+    assert frame["lam"].eq(0.2).all()  # not searched: from the perturber
+    for _, row in frame.iterrows():
+        i = row["candidate"]
+        candidate = searched.cv_results_["params"][i]
+        assert row["epsilon"] == candidate["my_noise__epsilon"]
+        assert row["classify__alpha"] == candidate["classify__alpha"]
+        by_split = [
+            searched.cv_results_[f"split{s}_test_{row['score']}"][i] for s in range(3)
+        ]
+        np.testing.assert_allclose(row["mean"], np.mean(by_split))
+        np.testing.assert_allclose(row["std"], statistics.stdev(by_split), atol=1e-12)
+        assert row["chosen"] == (i == searched.best_index_)
+    chosen = frame[frame["chosen"] & (frame["score"] == "accuracy")]
+    # chance is 0.5; the lower end of the rule's own interval cleared it
+    assert chosen["mean"].item() > 0.5
+    assert find_perturber(searched).epsilon == chosen["epsilon"].item()
+    changed = frame[frame["score"] == "changed"].groupby("epsilon")["mean"].mean()
+    assert changed.loc[2] > changed.loc[50] > changed.loc[300]
+
+
+def test_display_of_a_search_has_the_numbers_of_the_table(searched):
+    frame = search_results_frame(searched).set_index(["score", "candidate"])
+    display = PrivacyUtilityDisplay.from_search(
+        searched, privacy="changed", utility="accuracy"
+    )
+    np.testing.assert_array_equal(display.privacy, frame.loc["changed", "mean"])
+    np.testing.assert_array_equal(
+        display.utility_interval, frame.loc["accuracy"][["low", "high"]]
+    )
+    assert display.chosen == searched.best_index_
+    assert set(display.groups) == {
+        "λ = 0.2, classify__alpha = 0.5",
+        "λ = 0.2, classify__alpha = 1",
+    }
+
+
+@pytest.mark.parametrize("ratio", [None, 0.3 / 0.7])
+def test_interval_is_the_corrected_t_interval(ratio):
+    splits = [[0.5, 0.9], [0.7, 0.9], [0.6, 0.9], [0.8, 0.9]]
+    frame = search_results_frame(
+        results(*splits), confidence=0.9, test_over_train=ratio
+    )
+    scores = [0.5, 0.7, 0.6, 0.8]
+    extra = 1 / 3 if ratio is None else ratio
+    margin = stats.t.ppf(0.95, 3) * statistics.stdev(scores) * (1 / 4 + extra) ** 0.5
+    low, high = frame.loc[0, "low"], frame.loc[0, "high"]
+    np.testing.assert_allclose([low, high], [0.65 - margin, 0.65 + margin])
+    assert frame.loc[1, ["low", "high"]].tolist() == pytest.approx([0.9, 0.9])
+    assert not frame["chosen"].any()
+
+
+def test_a_single_split_has_no_interval():
+    frame = search_results_frame(results([0.5, 0.6]))
+    assert frame[["std", "low", "high"]].isna().all(axis=None)
+    assert frame["n_splits"].tolist() == [1, 1]
+
+
+def test_ten_splits_in_their_order():
+    splits = [[i / 10] for i in range(12)]
+    frame = search_results_frame(results(*splits))
+    np.testing.assert_allclose(frame["mean"], np.mean(splits))
+    assert frame["n_splits"].item() == 12
+
+
+def test_the_step_itself_may_be_searched(small_embedding):
+    steps = [
+        DPWordPerturber(small_embedding, epsilon=e, lam=0.3, document_length=1)
+        for e in (3.0, 7.0)
+    ]
+    model = Pipeline([("p", steps[0]), ("c", LogisticRegression())])
+    search = GridSearchCV(model, {"p": steps, "c__C": [1.0, 2.0]}, cv=2)
+    texts = [[w] for w in small_embedding.words[:8]]
+    search.fit(texts, [0, 1] * 4)
+    frame = search_results_frame(search)
+    assert sorted(frame["epsilon"]) == [3, 3, 7, 7]
+    assert frame["lam"].eq(0.3).all()
+    display = PrivacyUtilityDisplay.from_search(
+        search, privacy="score", utility="score"
+    )
+    assert set(display.groups) == {"λ = 0.3, c__C = 1.0", "λ = 0.3, c__C = 2.0"}
+
+
+def test_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="needs pandas"):
+        search_results_frame(results([0.5]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((DPWordPerturber(),), "fitted search or its cv_results_, got DPWordPerturber"),
+        (({},), "fitted search or its cv_results_, got dict"),
+        ((results([1.0], params=[{"p__epsilon": 1}]),), "vary one parameter lam"),
+        (
+            (results([1.0], params=[{"a__epsilon": 1, "b__epsilon": 1}]),),
+            "vary one parameter epsilon",
+        ),
+        (
+            ({"params": [{"epsilon": 1, "lam": 0}], "mean_test_a": [1.0]},),
+            "got no split0_test_a",
+        ),
+        ((results([1.0]), 1.0), r"confidence must be in \(0, 1\), got 1"),
+        ((results([1.0]), 0.9, -1), "test_over_train must be a finite number >= 0"),
+    ],
+)
+def test_bad_tables(arguments, message):
+    search, *rest = arguments
+    options = dict(zip(("confidence", "test_over_train"), rest, strict=False))
+    with pytest.raises(InvalidParameterError, match=message):
+        search_results_frame(search, **options)
+
+
+def test_a_bound_by_interval_refuses_the_lucky():
+    """The mean of the first candidate meets the bound; its interval does not."""
+    table = results([0.7, 0.84], [0.8, 0.85], [0.9, 0.86], name="accuracy")
+    table["mean_test_changed"] = np.array([0.9, 0.6])
+    options = {"maximize": "changed", "tuned_on": "public"}
+    at_least = {"subject_to": {"accuracy": 0.79}}
+    at_most = {"subject_to": {"accuracy": ("<=", 0.9)}}
+    for bound in (at_least, at_most):
+        assert best_under_constraint(**options, **bound)(table) == 0
+        assert best_under_constraint(**options, **bound, confidence=0.95)(table) == 1
+    empty = table | {f"split{i}_test_accuracy": [np.nan] * 2 for i in range(3)}
+    with pytest.raises(NoFeasibleCandidateError, match="all scores are NaN"):
+        best_under_constraint(**options, **at_least, confidence=0.9)(empty)
+    wide = best_under_constraint(
+        **options, **at_least, confidence=0.95, test_over_train=100
+    )
+    with pytest.raises(NoFeasibleCandidateError, match=r"near ends of the 0\.95"):
+        wide(table)
+    text = repr(wide)
+    assert text.endswith("confidence=0.95, test_over_train=100.0, tuned_on='public')")
+    assert repr(pickle.loads(pickle.dumps(wide))) == text
+
+
+def test_one_split_is_no_evidence():
+    rule = best_under_constraint(
+        maximize="a", subject_to={"a": 0}, confidence=0.9, tuned_on="released"
+    )
+    with pytest.raises(InvalidParameterError, match="confidence must be None where"):
+        rule(results([0.5]))
+
+
+def test_tuning_on_what_may_be_private_warns(searched):
+    table = searched.cv_results_
+    with pytest.warns(PrivacyLeakWarning, match="epsilon chosen by scores") as caught:
+        best_under_constraint(**RULE)(table)
+    assert len(caught) == 1
+    assert 'tuned_on="public"' in str(caught[0].message)
+    quiet = [{"tuned_on": "public"}, {"tuned_on": "released"}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for options in quiet:
+            best_under_constraint(**RULE, **options)(table)
+        # Nothing of the release is chosen: no false alarm.
+        best_under_constraint(**RULE)(table | {"params": [{"classify__alpha": 1}] * 6})
+
+
+def test_the_warning_survives_clone_and_processes(searched):
+    search = clone(searched).set_params(refit=best_under_constraint(**RULE))
+    assert search.refit.tuned_on == "private"
+    assert clone(searched).refit.tuned_on == "public"
+    assert pickle.loads(pickle.dumps(searched)).refit.tuned_on == "public"
+
+
+def test_calibration_by_words_asks_where_they_are_from(small_embedding):
+    perturber = DPWordPerturber(small_embedding, document_length=1).fit([])
+    words = list(small_embedding.words[:5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calibrate_epsilon(perturber, random_state=0)  # reads the table only
+        calibrate_epsilon(perturber, words=words, random_state=0, tuned_on="public")
+    with pytest.warns(PrivacyLeakWarning, match="ε is chosen by words of documents"):
+        calibrate_epsilon(perturber, words=words, random_state=0)
+    for make in (
+        lambda: calibrate_epsilon(perturber, tuned_on="secret"),
+        lambda: best_under_constraint(**RULE, tuned_on="secret"),
+    ):
+        with pytest.raises(
+            InvalidParameterError, match="tuned_on must be one of 'private', 'public'"
+        ):
+            make()
