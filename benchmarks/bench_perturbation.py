@@ -53,12 +53,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--synthetic", type=int, help="words of a synthetic table")
+    parser.add_argument("--words", type=int, default=N_WORDS)
     arguments = parser.parse_args()
     repeats = arguments.repeats
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     embedding = synthetic(arguments.synthetic) if arguments.synthetic else load_table()
     vectors = embedding.vectors
-    n_words = N_WORDS * 30_000 // max(30_000, len(embedding)) // 400 * 400
+    n_words = arguments.words * 30_000 // max(30_000, len(embedding)) // 400 * 400
     ids = np.random.default_rng(0).integers(0, len(embedding), n_words)
     words = embedding.word_array[ids].tolist()
     rows = vectors[ids]
