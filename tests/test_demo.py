@@ -44,7 +44,7 @@ def test_it_prints_a_line_per_candidate(printed):
 
 def test_it_says_what_is_chosen_or_that_nothing_is(printed):
     text, _ = printed
-    chosen = "Chosen: ε = " in text and "The guarantee: Who sees a release" in text
+    chosen = "Chosen: ε = " in text and "The guarantee: For anyone who sees" in text
     assert chosen != ("No candidate does it" in text)
 
 
