@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_hardware_is_missing(small_embedding, monkeypatch, tmp_path):
     """A warning that says what the machine lacks, and NumPy's words."""
     torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False))
     monkeypatch.setattr(_engine, "find_spec", lambda name: True)
-    monkeypatch.setitem(__import__("sys").modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setattr(_torch, "_cpu_flags", lambda: {"sse2", "avx512f"})
     monkeypatch.setattr(_engine, "_searches", type(_engine._searches)())
     perturber = DPWordPerturber(small_embedding, engine="torch", random_state=0)
@@ -113,3 +114,65 @@ def test_half_norms_are_computed_once_per_table(small_embedding, monkeypatch):
         DPWordPerturber(small_embedding, epsilon=epsilon).fit([]).transform(["w1"])
     assert calls == [1]
     assert not embedding_search(small_embedding).half_norms.flags.writeable
+
+
+class FakeTorch:
+    """The settings of PyTorch that a release touches."""
+
+    __version__ = "0.fake"
+
+    def __init__(self):
+        self.threads = 5
+        matmul = SimpleNamespace(allow_bf16_reduced_precision_reduction=True)
+        self.backends = SimpleNamespace(cuda=SimpleNamespace(matmul=matmul))
+        self.cuda = SimpleNamespace(is_available=lambda: False)
+
+    def get_num_threads(self):
+        return self.threads
+
+    def set_num_threads(self, n):
+        self.threads = n
+
+    def settings(self):
+        matmul = self.backends.cuda.matmul
+        return self.threads, matmul.allow_bf16_reduced_precision_reduction
+
+
+@pytest.fixture
+def fake_torch(monkeypatch):
+    """`_torch_search` as it is, with the emulated device in place of PyTorch's."""
+    torch = FakeTorch()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(_engine, "find_spec", lambda name: True)
+    monkeypatch.setattr(_torch, "_cpu_flags", lambda: {"avx512_bf16"})
+    monkeypatch.setattr(_torch, "TorchArithmetic", lambda *_: EmulatedArithmetic())
+    monkeypatch.setattr(_engine, "_searches", type(_engine._searches)())
+    return torch
+
+
+def test_settings_are_those_of_the_first_to_come_after_the_last_has_left(fake_torch):
+    with _engine._session(2):
+        assert fake_torch.settings() == (2, False)
+        with pytest.raises(KeyError), _engine._session(1):
+            raise KeyError
+        assert fake_torch.settings()[1] is False
+    assert fake_torch.settings() == (5, True)
+
+
+def test_a_device_is_used_if_it_keeps_the_bound(fake_torch, small_embedding):
+    plain = DPWordPerturber(small_embedding, random_state=0).fit([])
+    fast = DPWordPerturber(small_embedding, random_state=0, engine="torch").fit([])
+    assert isinstance(embedding_search(small_embedding, "torch"), _engine.TorchSearch)
+    tokens = [["w1", "w2", "w3"]]
+    assert (plain.transform(tokens) != fast.transform(tokens)).nnz == 0
+    assert fake_torch.settings() == (5, True)
+
+
+def test_a_device_that_breaks_the_bound_is_not_used(fake_torch, google_8k, monkeypatch):
+    inexact = EmulatedArithmetic("bfloat16")
+    monkeypatch.setattr(_torch, "TorchArithmetic", lambda *_: inexact)
+    perturber = DPWordPerturber(google_8k.restrict(400), engine="torch")
+    with pytest.warns(
+        RuntimeWarning, match=r"PyTorch 0\.fake on this cpu .* errs more"
+    ):
+        perturber.fit([])
