@@ -174,7 +174,8 @@ class SharedNoise:
         inverse : ndarray of shape (n_rows, n_draws), float32
             1/s; 0 where w stays at every scale, inf where it does at none, since a
             word with the same vector comes first. The relative error is that of
-            float32, some 10⁻⁵.
+            float32, some 10⁻⁵, and more where the nearest word is a thousandth of the
+            table's width away or less.
         """
         for rows in blocks(len(ids), self._max_rows):
             words = ids[rows]
