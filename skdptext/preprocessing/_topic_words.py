@@ -12,7 +12,7 @@ from sklearn.feature_selection import chi2
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import check_bags, check_flag, check_integer, check_option
 
 __all__ = ["TopicWordSelector"]
@@ -57,7 +57,8 @@ class TopicWordSelector(
     Raises
     ------
     InvalidParameterError
-        In `fit`, if a parameter breaks its rule or `X` holds negative counts.
+        In `fit`, if a parameter breaks its rule, `X` holds negative counts, or all
+        documents have one topic.
 
     Warns
     -----
@@ -117,6 +118,10 @@ class TopicWordSelector(
         check_option("fitted_on", self.fitted_on, ("private", "public"))
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
+        if len(np.unique(y)) < 2:
+            raise InvalidParameterError(
+                f"y must hold at least 2 different topics, got {np.unique(y).tolist()}."
+            )
         bags = check_bags(X)
         if self.fitted_on != "public":
             warnings.warn(
