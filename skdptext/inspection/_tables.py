@@ -241,7 +241,8 @@ def nearest_texts_table(
     n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
     distances, near = classifier.kneighbors(X, n_neighbors=n_neighbors)
     known = list(labels)
-    if near.size and near.max() >= len(known):
+    n_known = getattr(classifier, "n_samples_fit_", len(known))
+    if len(known) != n_known or (near.size and near.max() >= len(known)):
         raise InvalidParameterError(
             f"labels must hold one label per known text, got {len(known)}."
         )

@@ -171,6 +171,7 @@ def test_bad_words(args, params, message):
     [
         ({"classifier": LINE}, "classifier must be a neighbours estimator"),
         ({"labels": ["a"]}, "one label per known text, got 1"),
+        ({"labels": ["a", "b", "c"]}, "one label per known text, got 3"),
         ({"names": ["x", "y"]}, r"one name per text \(1\), got 2"),
         ({"n_neighbors": 0}, "n_neighbors must be an integer >= 1"),
         ({"n_neighbors": 3}, r"documents with words \(2\), got 3"),
