@@ -82,7 +82,9 @@ def test_releases_add_up_unless_they_are_repeated():
     repeatable = DPWordPerturber(
         LINE, epsilon=0.5, lam=0.0, document_length=1, output="tokens", random_state=7
     ).fit([])
-    releases = [repeatable.transform([[word] for word in written]) for _ in range(60)]
+    # an unknown word, which is dropped, makes each document another one, with its noise
+    documents = [[word, f"number {i}"] for i, word in enumerate(written)]
+    releases = [repeatable.transform(documents) for _ in range(60)]
     # The same words each time: what is computed from sixty is computed from one, and
     # the best guess from one is no better than before.
     assert all(release == releases[0] for release in releases)
