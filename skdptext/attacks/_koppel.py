@@ -69,8 +69,12 @@ class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The defaults are those of the replication that the 2019 paper starts from. A round
-    in which several authors are equally similar counts in parts for each of them.
+    `ngram_size`, `n_features`, `n_rounds`, `feature_share` and `threshold` are by
+    default those of the replication that the 2019 paper starts from. The similarity is
+    the cosine of [1]_ and [2]_. All known text of an author counts in every round; the
+    replication draws a stretch as long as the document, and leaves out authors of fewer
+    than 500 words (400 in [2]_). A round in which several authors are equally similar
+    counts in parts for each of them.
 
     *Privacy.* This measures what one adversary achieves. That it fails proves nothing
     about another; the guarantee does.
