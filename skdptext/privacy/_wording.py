@@ -108,6 +108,7 @@ def wrapped(text: str) -> str:
 def in_words(guarantee: PrivacyGuarantee) -> str:
     """Promise, scale and limits, as text of several lines."""
     sentences = [
+        *_broken(guarantee),
         _words_promise(guarantee),
         _documents_promise(guarantee),
         _scale_sentence(guarantee),
@@ -119,6 +120,7 @@ def in_words(guarantee: PrivacyGuarantee) -> str:
 def as_html(guarantee: PrivacyGuarantee) -> str:
     """The same for a notebook, with the scale as a table."""
     parts = [
+        *map(paragraph, _broken(guarantee)),
         paragraph(_words_promise(guarantee)),
         paragraph(_documents_promise(guarantee)),
         table(
@@ -244,6 +246,16 @@ def _scale_sentence(guarantee: PrivacyGuarantee) -> str:
     )
 
 
+def _broken(guarantee: PrivacyGuarantee) -> list[str]:
+    """What voids the promise, and so comes before it."""
+    if not guarantee.unknown_kept:
+        return []
+    return [
+        "Words unknown to the embedding are released in clear: what follows holds "
+        "only between documents that have the same ones, in the same places."
+    ]
+
+
 def _limits(guarantee: PrivacyGuarantee) -> list[str]:
     """What is not promised."""
     if guarantee.n_words is None:
@@ -257,16 +269,13 @@ def _limits(guarantee: PrivacyGuarantee) -> list[str]:
             f"{guarantee.n_words} words each, which hides it; in any other release "
             "of them it would show."
         )
-    if guarantee.unknown_kept:
-        unknown = "Unknown words: those not in the embedding are released in clear."
-    else:
-        unknown = (
-            "Unknown words: those not in the embedding are left out of the release, "
-            "and out of these numbers."
-        )
+    unknown = (
+        "Unknown words: those not in the embedding are left out of the release, and "
+        "out of these numbers."
+    )
     return [
         length,
-        unknown,
+        *([] if guarantee.unknown_kept else [unknown]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         _repetition(guarantee.releases),
@@ -300,7 +309,11 @@ def _composed_promise(composed: ComposedGuarantee) -> str:
 
 
 def _composed_limits(composed: ComposedGuarantee) -> list[str]:
-    limits = [limit for part in composed.parts for limit in _limits(part)[:-1]]
+    limits = [
+        limit
+        for part in composed.parts
+        for limit in [*_broken(part), *_limits(part)[:-1]]
+    ]
     return [*dict.fromkeys(limits), _repetition(composed.releases)]
 
 
