@@ -19,6 +19,13 @@ from results import RESULTS, cell, columns, load  # noqa: E402
 FOLDER = HERE / "_benchmarks"
 # Shown as figures, in the guide; their tables would only be long.
 FIGURES = ("growth_points",)
+# These have a page of their own, which includes each by its name.
+OWN_PAGE = (
+    "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
+    "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
+    "obfuscation_docstrings", "obfuscation_kept", "obfuscation_lambda",
+    "obfuscation_scale", "obfuscation_trade", "obfuscation_words",
+)  # fmt: skip
 # Okabe and Ito's blue, vermilion and grey: apart for every eye, and in grey.
 BLUE, RED, GREY = "#0072b2", "#d55e00", "#666666"
 
@@ -28,7 +35,11 @@ def write(app: object = None) -> None:
     FOLDER.mkdir(exist_ok=True)
     found = load(RESULTS)
     _write(FOLDER / "tables.txt", tables(found))
-    _write(FOLDER / "growth.txt", growth({r["name"]: r for r in found}))
+    by_name = {result["name"]: result for result in found}
+    _write(FOLDER / "growth.txt", growth(by_name))
+    for name in OWN_PAGE:
+        result = by_name.pop(name, None)
+        _write(FOLDER / f"{name}.txt", single(result))
 
 
 def _write(path: Path, text: str) -> None:
@@ -44,7 +55,8 @@ def _escape(text: str) -> str:
 
 def tables(found: list[dict]) -> str:
     """All tables, each with its note and origin; first the machines."""
-    shown = [result for result in found if result["name"] not in FIGURES]
+    apart = {*FIGURES, *OWN_PAGE}
+    shown = [result for result in found if result["name"] not in apart]
     if not shown:
         return "No figures are recorded in this checkout.\n"
     machines = list(dict.fromkeys(_machine(result) for result in shown))
@@ -65,6 +77,16 @@ def tables(found: list[dict]) -> str:
             "",
         ]
     return "\n".join(lines) + "\n"
+
+
+def single(result: dict | None) -> str:
+    """One table without a heading, for a page that has its own."""
+    if result is None:
+        return "Not recorded in this checkout.\n"
+    lines = _table(result["rows"])
+    lines += [_escape(" ".join(result["note"].split())), ""]
+    lines += [f"*{result['date']}, commit {_escape(result['commit'])}.*", ""]
+    return "\n".join(lines)
 
 
 def _table(rows: list[dict]) -> list[str]:

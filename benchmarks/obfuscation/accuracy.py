@@ -1,0 +1,206 @@
+"""Accuracies and their intervals from the marks of finished cells."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from attack import load_embedding, load_problem, load_scene
+from grid import EPSILONS, GOOGLE, Cell, Store, all_cells
+from scipy import stats
+
+AUTHOR = (
+    "SRauth",
+    "DRauth",
+    "DRauth all known",
+    "DRauth informed",
+    "linear author",
+    "linear author informed",
+)
+TOPIC = ("SRtopic", "DRtopic", "linear topic")
+
+
+class Marks:
+    """Right or wrong by release (seed) and snippet, for every cell that is finished."""
+
+    def __init__(self, store: Store, quick: bool = False) -> None:
+        self.results: dict[Cell, dict[str, Any]] = {}
+        for cell in all_cells(quick):
+            result = store.load(cell)
+            if result is not None:
+                self.results[cell] = result
+        self.missing = sum(cell not in self.results for cell in all_cells(quick))
+
+    def of(
+        self,
+        problem: str,
+        table: str,
+        epsilon: float,
+        lam: float,
+        adversary: str,
+        kind: str = "release",
+    ) -> np.ndarray:
+        """Array (n_seeds, n_snippets) of 0 and 1; without noise λ does not count."""
+        found = [
+            [int(mark) for mark in result["marks"][adversary]]
+            for cell, result in self.results.items()
+            if (cell.kind, cell.problem, cell.table) == (kind, problem, table)
+            and cell.epsilon == epsilon
+            and (not epsilon or cell.lam == lam)
+        ]
+        return np.array(found)
+
+    def mean(self, key: str, problem: str, table: str, epsilon: float, lam: float):
+        """Mean over the seeds of another number of the cells."""
+        found = [
+            result[key]
+            for cell, result in self.results.items()
+            if cell.kind == "release"
+            and (cell.problem, cell.table, cell.epsilon) == (problem, table, epsilon)
+            and (not epsilon or cell.lam == lam)
+        ]
+        return np.mean(found, axis=0)
+
+    def seconds(self) -> float:
+        return sum(result["seconds"] for result in self.results.values())
+
+
+def interval(marks: np.ndarray, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Accuracy, and Wilson's interval for the number of snippets.
+
+    Releases of one snippet are not independent evidence: each snippet counts once, by
+    its mean.
+    """
+    share, n = marks.mean(), marks.shape[1]
+    z2 = stats.norm.ppf((1 + confidence) / 2) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
+    return float(share), float(centre - margin), float(centre + margin)
+
+
+def shown(marks: np.ndarray) -> str:
+    """Accuracy with its interval, as a cell of a table."""
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*interval(marks))
+
+
+def as_cell(line: dict[str, Any], name: str) -> str:
+    """The same from a line of an `ObfuscationReport`."""
+    return f"{line[name]:.2f} [{line[f'{name}_low']:.2f}, {line[f'{name}_high']:.2f}]"
+
+
+def strongest(
+    marks: Marks, problem: str, table: str, epsilon: float, lam: float, names=AUTHOR
+) -> tuple[str, np.ndarray]:
+    """The adversary who gets most right; it is chosen in hindsight, so a bit high."""
+    found = {n: marks.of(problem, table, epsilon, lam, n) for n in names}
+    best = max(found, key=lambda n: found[n].mean())
+    return best, found[best]
+
+
+@cache
+def _nearest(table: str) -> np.ndarray:
+    """Distance of each word to its nearest other word."""
+    vectors = load_embedding(table).vectors.astype(np.float64)
+    squares = (vectors**2).sum(axis=1)
+    found = []
+    for rows in np.array_split(np.arange(len(vectors)), max(1, len(vectors) // 500)):
+        distances = squares[rows, None] - 2 * vectors[rows] @ vectors.T + squares
+        distances[np.arange(len(rows)), rows] = np.inf
+        found.append(np.sqrt(np.maximum(distances.min(axis=1), 0)))
+    return np.concatenate(found)
+
+
+def nearest_distance(table: str) -> float:
+    """Median distance of a word to its nearest other word."""
+    return float(np.median(_nearest(table)))
+
+
+def used_distance(table: str) -> float:
+    """The same over the words of the snippets, as often as they occur."""
+    counts = np.asarray(load_scene("40 authors", table).clean.sum(axis=0)).ravel()
+    return float(np.median(np.repeat(_nearest(table), counts.astype(int))))
+
+
+def half_changed(marks: Marks, table: str) -> float:
+    """The ε at which half of the words of the snippets change, λ = 0."""
+    epsilons = sorted(EPSILONS[table])
+    changed = [
+        float(marks.mean("words_changed", "40 authors", table, e, 0.0))
+        for e in epsilons
+    ]
+    return float(np.interp(-0.5, -np.array(changed), epsilons))
+
+
+def on_googles_scale(epsilon: float, table: str, used: bool = True) -> float:
+    """The ε at which Google's words see as much noise, against their neighbours.
+
+    By the distances of words as they are used; or of all words of the tables alike.
+    """
+    distance = used_distance if used else nearest_distance
+    return epsilon * distance(table) / distance(GOOGLE)
+
+
+def chance(problem: str) -> dict[str, float]:
+    """Most frequent answers: author, topic, and author where the topic is known."""
+    p = load_problem(problem)
+
+    def majority(labels: np.ndarray) -> float:
+        return float(np.unique(labels, return_counts=True)[1].max() / len(labels))
+
+    within = [
+        np.unique(p.author[p.topic == t], return_counts=True)[1].max()
+        for t in np.unique(p.topic)
+    ]
+    return {
+        "author": majority(p.author),
+        "topic": majority(p.topic),
+        "author, topic known": float(np.sum(within) / len(p.author)),
+        "author, blind": 1 / len(p.known_author),
+    }
+
+
+def at_equal_topic(
+    marks: Marks,
+    problem: str,
+    table: str,
+    lam: float,
+    level: float,
+    epsilons: tuple[float, ...],
+    n_boot: int = 2000,
+) -> tuple[float, float, float] | None:
+    """Strongest author accuracy where the best topic accuracy crosses `level`.
+
+    Between the ε of the grid both are taken as straight lines. The interval is a
+    bootstrap over snippets, topic and author together; None if the level is not
+    crossed.
+    """
+    steps = (0.0, *epsilons)  # from no noise to most
+    topics, authors = [], []
+    for epsilon in steps:
+        topic = strongest(marks, problem, table, epsilon, lam, TOPIC)[1]
+        author = strongest(marks, problem, table, epsilon, lam)[1]
+        topics.append(topic.mean(axis=0))
+        authors.append(author.mean(axis=0))
+    topics, authors = np.array(topics), np.array(authors)
+    rng = np.random.default_rng(0)
+    n = topics.shape[1]
+    draws = [np.arange(n), *rng.integers(0, n, size=(n_boot, n))]
+    found = [_cross(topics[:, d].mean(1), authors[:, d].mean(1), level) for d in draws]
+    if found[0] is None:
+        return None
+    boot = [value for value in found[1:] if value is not None]
+    low, high = np.quantile(boot, (0.025, 0.975))
+    return found[0], float(low), float(high)
+
+
+def _cross(topic: np.ndarray, author: np.ndarray, level: float) -> float | None:
+    """Author where topic, made to fall along the grid, first reaches the level."""
+    topic = np.minimum.accumulate(topic)
+    if topic[0] < level or topic[-1] > level:
+        return None
+    after = int(np.argmax(topic <= level))
+    if topic[after] == level or not after:
+        return float(author[after])
+    share = (topic[after - 1] - level) / (topic[after - 1] - topic[after])
+    return float(author[after - 1] + share * (author[after] - author[after - 1]))

@@ -1,0 +1,179 @@
+"""The figures of the page on the 2019 paper: small PNG files, one colour per λ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from accuracy import TOPIC, Marks, chance, interval, on_googles_scale, strongest
+from grid import EPSILONS, GOOGLE, LAMS, W2V
+from matplotlib.figure import Figure
+
+# Okabe and Ito's blue, vermilion, green: apart for every eye.
+COLOURS = ("#0072b2", "#d55e00", "#009e73")
+MARKERS = "os^"
+NAMES = {GOOGLE: "Google News, 8,000 words", W2V: "news and fiction, 30,000 words"}
+KEPT = "Google News, unknown words kept in clear"
+
+
+def draw(marks: Marks, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    _save(four_adversaries(marks), folder / "adversaries.png")
+    _save(trade(marks), folder / "trade.png")
+    if any(cell.kind == "words" for cell in marks.results):
+        _save(words(marks), folder / "words.png")
+
+
+def _save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def four_adversaries(marks: Marks) -> Figure:
+    """The paper's four adversaries against ε, λ = 0; and the paper's own numbers."""
+    from published import ADVERSARIES, FIFTY
+
+    figure = Figure(figsize=(8.4, 6.4), layout="constrained")
+    axes = figure.subplots(2, 2, sharey=True, sharex=True)
+    levels = chance("40 authors")
+    for k, (name, axis) in enumerate(zip(ADVERSARIES, axes.T.ravel(), strict=True)):
+        topic = name.endswith("topic")
+        for table, colour, marker in zip((GOOGLE, W2V), COLOURS, MARKERS, strict=False):
+            x, y, down, up = [], [], [], []
+            for epsilon in EPSILONS[table]:
+                found = marks.of("40 authors", table, epsilon, 0.0, name)
+                share, low, high = interval(found)
+                x.append(on_googles_scale(epsilon, table))
+                y.append(share)
+                down.append(max(0, share - low))
+                up.append(max(0, high - share))
+            style = {"color": colour, "marker": marker, "capsize": 2}
+            axis.errorbar(x, y, yerr=[down, up], label=NAMES[table], **style)
+            clean = marks.of("40 authors", table, 0.0, 0.0, name).mean()
+            axis.plot(45, clean, marker, color=colour, clip_on=False)
+        kept = [
+            (e, marks.of("40 authors", GOOGLE, e, 0.0, name, "keep"))
+            for e in (*EPSILONS[GOOGLE], 0.0)
+            if name.startswith("DR")
+        ]
+        if kept:
+            x = [e or 45 for e, _ in kept]
+            y = [found.mean() for _, found in kept]
+            axis.plot(x[:-1], y[:-1], "^--", color=COLOURS[2], label=KEPT)
+            axis.plot(x[-1], y[-1], "^", color=COLOURS[2], clip_on=False)
+        theirs = [(e, FIFTY[e][k] / 50) for e in FIFTY if e]
+        axis.plot(
+            *zip(*theirs, strict=True), "D:", color="black", label="paper, 50 authors"
+        )
+        axis.plot(45, FIFTY[0][k] / 50, "D", color="black", clip_on=False)
+        axis.axhline(
+            levels["topic" if topic else "author"], color="0.6", lw=1, label="chance"
+        )
+        axis.set_title(f"{name}: {'keep' if topic else 'hide'}")
+        axis.set(ylim=(-0.02, 1.02), xlim=(0, 46), xticks=[5, 10, 20, 30, 40, 45])
+        axis.set_xticklabels(["5", "10", "20", "30", "40", "none"])
+        axis.grid(lw=0.4, color="#dddddd")
+    for axis in axes[-1]:
+        axis.set_xlabel("ε on Google News' scale (nats per unit)")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("right answers")
+    handles, labels = axes[0, 1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def trade(marks: Marks) -> Figure:
+    """Author against topic over ε and λ: the Pareto figure."""
+    figure = Figure(figsize=(8.4, 4.3), layout="constrained")
+    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    levels = chance("40 authors")
+    for table, axis in zip((GOOGLE, W2V), panels, strict=True):
+        points = []
+        for lam, colour, marker in zip(LAMS, COLOURS, MARKERS, strict=True):
+            x, y, errors = [], [], []
+            for epsilon in EPSILONS[table]:
+                topic = strongest(marks, "40 authors", table, epsilon, lam, TOPIC)[1]
+                author = strongest(marks, "40 authors", table, epsilon, lam)[1]
+                x.append(topic.mean())
+                y.append(author.mean())
+                low, high = interval(author)[1:]
+                errors.append((y[-1] - low, high - y[-1]))
+                if lam == 0.0:
+                    points.append((x[-1], y[-1], epsilon))
+            axis.plot(x, y, color=colour, marker=marker, ms=5, label=f"λ = {lam:g}")
+            axis.errorbar(
+                x, y, yerr=np.array(errors).T, fmt="none", color=colour, alpha=0.25
+            )
+        for px, py, epsilon in points:
+            axis.annotate(
+                f"{epsilon:g}",
+                (px, py),
+                xytext=(6, -11),
+                textcoords="offset points",
+                color=COLOURS[0],
+                fontsize="small",
+            )
+        clean = [
+            strongest(marks, "40 authors", table, 0.0, 0.0, names)[1].mean()
+            for names in (TOPIC,)
+        ]
+        clean.append(strongest(marks, "40 authors", table, 0.0, 0.0)[1].mean())
+        axis.plot(*clean, "*", color="black", ms=11, label="no noise")
+        axis.axhline(levels["author"], color="0.5", ls=":", label="chance")
+        axis.axvline(levels["topic"], color="0.5", ls=":")
+        axis.axhline(
+            levels["author, topic known"],
+            color="0.5",
+            ls="--",
+            label="author from the topic alone",
+        )
+        axis.set(
+            title=NAMES[table], xlabel="best topic classifier (keep)", xlim=(0, 1.09)
+        )
+        axis.grid(lw=0.4, color="#dddddd")
+    panels[0].set_ylabel("strongest on authors (hide)")
+    panels[0].set_ylim(0, None)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=6, fontsize="small"
+    )
+    return figure
+
+
+def words(marks: Marks) -> Figure:
+    """Reconstruction of single words against ε."""
+    figure = Figure(figsize=(5.6, 3.9), layout="constrained")
+    axis = figure.subplots()
+    found = [(c, r) for c, r in marks.results.items() if c.kind == "words"]
+    lines = (
+        ("naive", "released word", ":"),
+        ("top1", "Bayes", "-"),
+        ("top10", "Bayes, ten guesses", "--"),
+    )
+    for lam, colour in ((0.0, COLOURS[0]), (1.0, COLOURS[1])):
+        mine = sorted((c.epsilon, r) for c, r in found if c.lam == lam)
+        for key, label, style in lines:
+            axis.plot(
+                [e for e, _ in mine],
+                [r[key] for _, r in mine],
+                style,
+                color=colour,
+                marker="o",
+                ms=4,
+                label=f"{label}, λ = {lam:g}",
+            )
+    for key, text in (("blind_top1", "blind"), ("blind_top10", "blind, ten guesses")):
+        level = found[0][1][key]
+        axis.axhline(level, color="0.5", lw=0.8)
+        axis.annotate(
+            text,
+            (30, level),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="right",
+            color="0.3",
+            fontsize="small",
+        )
+    axis.set(xlabel="ε (nats per unit of distance)", ylabel="words found", ylim=(0, 1))
+    axis.grid(lw=0.4, color="#dddddd")
+    axis.legend(fontsize="small")
+    return figure
