@@ -164,6 +164,11 @@ def make_splits(
     cv: Any, authors: np.ndarray, groups: Any, random_state: int
 ) -> list[Split]:
     """Known and held-out rows of each split; authors are spread over the folds."""
+    if groups is not None and np.shape(groups) != authors.shape:
+        raise InvalidParameterError(
+            f"groups must hold one group per document ({len(authors)}), got shape "
+            f"{np.shape(groups)}."
+        )
     smallest = int(np.unique(authors, return_counts=True)[1].min())
     if cv is None or isinstance(cv, int):
         n_splits = min(5, smallest) if cv is None else check_integer("cv", cv, low=2)
@@ -191,6 +196,14 @@ def make_splits(
         if np.intersect1d(known, held).size:
             raise InvalidParameterError(
                 "cv must not give an adversary the documents that it is tried on."
+            )
+        # scikit-learn passes groups over where a splitter does not ask for them
+        if (
+            groups is not None
+            and np.intersect1d(np.asarray(groups)[known], np.asarray(groups)[held]).size
+        ):
+            raise InvalidParameterError(
+                "cv must keep the documents of a group together where groups are given."
             )
     return splits
 

@@ -59,7 +59,8 @@ class ObfuscationReport:
         - ``chance_majority``: of always giving the most frequent answer;
           ``chance_uniform``: of a blind guess; ``chance_from_other``: of giving the
           most frequent author of the topic (or topic of the author), from knowing the
-          other label and nothing of the text;
+          other label and nothing of the text, counted on the documents attacked
+          themselves, and so too high where few share the other label;
         - ``n_documents``: documents held out; ``words_changed``: share of their known
           words that the noise changes.
     guarantees : list of PrivacyGuarantee
@@ -67,7 +68,7 @@ class ObfuscationReport:
     exponents : ndarray of shape (n_perturbers,)
         The guarantee's exponent, in nats, between two documents of this corpus by
         different authors, on one topic where there are topics: the median of a few
-        pairs. Infinite where lengths are released.
+        pairs. Infinite where lengths, or unknown words, are released as they are.
     warnings : list of str
         What a reader should know before believing the numbers.
     confidence, n_splits, n_releases : float, int, int
@@ -89,6 +90,7 @@ class ObfuscationReport:
         confidence: float,
         n_splits: int,
         n_releases: int,
+        n_strangers: int = 0,
         default_adversaries: bool = False,
     ) -> None:
         self.results = results
@@ -97,6 +99,7 @@ class ObfuscationReport:
         self.confidence = confidence
         self.n_splits = n_splits
         self.n_releases = n_releases
+        self._n_strangers = n_strangers
         self._releases = releases
         self._author_counts = author_counts
         self._topic_counts = topic_counts
@@ -183,6 +186,11 @@ class ObfuscationReport:
             found.append(
                 f"Only {n} documents are attacked: differences of less than about "
                 f"{_resolution(n):.2f} in accuracy mean nothing."
+            )
+        if self._n_strangers:
+            found.append(
+                f"{self._n_strangers} documents are attacked by who knows none of "
+                "their authors: these cannot be found, hidden or not."
             )
         if self._author_counts.min() < _FEW_OF_AUTHOR:
             few = int((self._author_counts < _FEW_OF_AUTHOR).sum())

@@ -102,7 +102,8 @@ def _typical_exponent(
     perturber: BaseWordPerturber, words: list[list[str]], labels: Labels
 ) -> float:
     """Median exponent between documents of different authors, on one topic if any."""
-    if perturber.document_length is None:
+    # lengths, or unknown words, are released as they are
+    if perturber.document_length is None or perturber.oov == "keep":
         return math.inf
     guarantee = perturber.guarantee()
     rng = np.random.default_rng(0)
