@@ -24,7 +24,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-torch doctest lint format types docs bench bench-compare paper coverage clean
+.PHONY: help demo test test-slow test-torch doctest lint format types docs bench bench-compare paper obfuscation coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -82,6 +82,10 @@ bench-compare: $(STAMP)-bench  ## time a few calls here and at BASE (HEAD~1), a 
 # Stopped and called again, it goes on where it was: each piece is kept when it is done.
 paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; build/paper/index.md
 	$(PIN) $(PY) benchmarks/paper/run.py $(PAPER_ARGS)
+
+# It goes on where it was stopped, too. Tables: benchmarks/results/obfuscation_*.json.
+obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, 20 minutes
+	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml

@@ -60,6 +60,7 @@ def main() -> int:
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
     parser.add_argument("--quick", action="store_true", help="a few cells, in seconds")
     parser.add_argument("--tables", action="store_true", help="tables and figures only")
+    parser.add_argument("--no-docstrings", action="store_true", help="fan fiction only")
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--figures", type=Path, default=FIGURES)
     options = parser.parse_args()
@@ -73,15 +74,16 @@ def main() -> int:
     ):
         print("Not finished; the same command goes on from here.")
         return 3
-    report(options.quick, options.cache, options.figures)
+    report(options)
     return 0
 
 
-def report(quick: bool, cache: Path, figures: Path) -> None:
+def report(options: argparse.Namespace) -> None:
     """Tables and figures, of fan fiction where it is, and of docstrings."""
-    import docstrings
+    if not options.no_docstrings:
+        import docstrings
 
-    docstrings.run(quick)
+        docstrings.run(options.quick)
     if not has_data():
         print("Fan fiction and its tables are not here: docstrings only.")
         return
@@ -89,14 +91,14 @@ def report(quick: bool, cache: Path, figures: Path) -> None:
     from figures import draw
     from tables import write_quick, write_tables
 
-    marks = Marks(Store(cache), quick)
+    marks = Marks(Store(options.cache), options.quick)
     if marks.missing:
         raise SystemExit(f"{marks.missing} cells are missing: run without --tables")
-    if quick:
+    if options.quick:
         write_quick(marks)
         return
     write_tables(marks)
-    draw(marks, figures)
+    draw(marks, options.figures)
 
 
 def has_data() -> bool:

@@ -31,8 +31,9 @@ INTERVALS = (
 
 SCALE = {
     GOOGLE: "",
-    W2V: "ε is put on Google's scale by the median distance to the nearest word, of the "
-    "words of the snippets; the paper's numbers stand where its ε is at most 2.5 away. ",
+    W2V: "ε is put on Google's scale by the median distance to the nearest word, of "
+    "the words of the snippets; the paper's numbers stand where its ε is at most 2.5 "
+    "away. ",
 }
 
 
@@ -92,7 +93,8 @@ def table_one(marks: Marks, problem: str, table: str) -> None:
         note=f"λ = 0, as in the paper, beside its set of {n_theirs} authors. "
         f"{len(p.known)} authors in {len(np.unique(p.topic))} fandoms, "
         f"{len(p.snippets)} snippets of {load_scene(problem, table).length} words, "
-        f"{n_seeds} release{'s' if n_seeds > 1 else ''}. {INTERVALS} {SCALE[table]}Chance: author "
+        f"{n_seeds} release{'s' if n_seeds > 1 else ''}. {INTERVALS} {SCALE[table]}"
+        "Chance: author "
         f"{levels['author, blind']:.3f} blind and {levels['author']:.2f} for the most "
         f"frequent ({levels['author, topic known']:.2f} if the topic is known), topic "
         f"{levels['topic']:.2f}; in the paper {1 / n_theirs:.2f} and 0.50.",
