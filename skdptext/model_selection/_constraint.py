@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
+from skdptext.metrics._words import _perturbers
 from skdptext.model_selection._intervals import (
     check_confidence,
     check_test_over_train,
@@ -145,11 +146,12 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         -------
         best_index : int
         """
-        searched = {
-            key.split("__")[-1]
-            for candidate in cv_results.get("params", ())
-            for key in candidate
-        }
+        searched: set[str] = set()
+        for candidate in cv_results.get("params", ()):
+            for key, value in candidate.items():
+                searched.add(key.split("__")[-1])
+                if any(_perturbers(value)):  # the step itself, with its ε and λ
+                    searched |= {"epsilon", "lam"}
         if searched & _NOISE:
             warn_of_private_tuning(
                 self.tuned_on,

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
-from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
+from skdptext import DPWordPerturber
+from skdptext.exceptions import (
+    InvalidParameterError,
+    NoFeasibleCandidateError,
+    PrivacyLeakWarning,
+)
 from skdptext.model_selection import best_under_constraint
 
 scores = st.floats(0, 1).map(lambda v: round(v, 1))
@@ -93,6 +99,17 @@ def test_in_a_search():
         refit=best_under_constraint(maximize="score", subject_to={"score": 0.1}),
     ).fit(X, y)
     assert single.best_index_ == 0
+
+
+@pytest.mark.parametrize(
+    "step", [lambda p: p, lambda p: make_pipeline(p, "passthrough")]
+)
+def test_a_search_over_whole_perturbers_warns_too(step):
+    candidates = [step(DPWordPerturber(epsilon=epsilon)) for epsilon in (1, 5)]
+    results = {"params": [{"noise": c} for c in candidates], "mean_test_a": [0.1, 0.2]}
+    rule = best_under_constraint(maximize="a", subject_to={"a": 0})
+    with pytest.warns(PrivacyLeakWarning, match="epsilon, lam chosen by scores"):
+        assert rule(results) == 1
 
 
 def test_repr_and_pickle():
