@@ -254,7 +254,7 @@ class NeighborhoodDisplay:
             f"{self.shares[0]:.0%} stay, {max(0.0, 1 - self.shares.sum()):.0%} go to "
             "words not shown",
         )
-        axis.title.set_fontsize("medium")
+        axis.title.set(fontsize="medium", parse_math=False)  # "$" may be a word
         legend = axis.legend(
             fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2
         )
@@ -280,7 +280,7 @@ class NeighborhoodDisplay:
                 for word, share in zip(self.words, self.shares, strict=True)
             ]
             self.labels_ = place_labels(
-                axis, self.positions, texts, fontsize=8, zorder=4,
+                axis, self.positions, texts, fontsize=8, zorder=4, parse_math=False,
                 bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.6,
                       "pad": 0.3},
             )  # fmt: skip

@@ -257,6 +257,15 @@ def test_labels_keep_apart(perturber):
     assert not any(overlaps)
 
 
+@pytest.mark.parametrize("word", ["$$", "a^$", "$_$"])
+def test_words_are_no_mathematics(word):
+    table = WordEmbedding([word, "b", "$"], [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    model = DPWordPerturber(table, epsilon=3.0, document_length=1).fit([])
+    display = NeighborhoodDisplay.from_estimator(model, word).plot()
+    display.figure_.canvas.draw()
+    assert display.labels_[0].get_text().startswith(word)
+
+
 ONE = WordEmbedding(["a", "b"], [[0.0], [1.0]])
 
 
