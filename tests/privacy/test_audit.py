@@ -66,6 +66,20 @@ def test_draws_that_choose_the_event_do_not_test_it():
     assert result.events == [frozenset()]
 
 
+@pytest.mark.parametrize("pairs", [[("b", "c")], [("a", "b"), ("c", "d")]])
+def test_bound_of_words_that_never_change(pairs):
+    # The half of the draws that tests shows k = n and k = 0, where Clopper and
+    # Pearson's limits are a^(1/n) and 1 - a^(1/n); two limits and two directions of
+    # each pair share the error rate.
+    class Faithful(Perturber):
+        def perturb_words(self, words, n_draws=1):
+            return np.repeat(np.array(words, dtype=object)[:, None], n_draws, axis=1)
+
+    result = audit(Faithful(LINE, 1.0, 0.0), pairs, n_draws=1000, confidence=0.9)
+    low = (0.1 / (4 * len(pairs))) ** (1 / 500)
+    np.testing.assert_allclose(result.lower_bound, math.log(low / (1 - low)))
+
+
 def test_bounds_come_close_to_the_exponent():
     result = audit(Perturber(LINE, 1.0, 0.0), [("b", "c")], n_draws=200_000)
     # From "b" to "a": Laplace tails, ratio exactly exp(0.5).
