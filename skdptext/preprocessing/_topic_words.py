@@ -120,7 +120,7 @@ class TopicWordSelector(
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise InvalidParameterError(
-                f"y must hold at least 2 different topics, got {np.unique(y).tolist()}."
+                f"y must hold at least 2 different topics, got 1 class: {y[0]!r}."
             )
         bags = check_bags(X)
         if self.fitted_on != "public":
