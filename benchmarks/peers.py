@@ -20,7 +20,10 @@ REQUIREMENTS = {
     "mldp-text": ("mldp-text==0.1.2", "numpy<2"),
     "pypantera": ("pypantera==1.0.2",),
     "faiss": ("faiss-cpu", "numpy"),
+    "wmd": ("wmd==1.3.2", "numpy<2"),
 }
+# Installed first, for a package that has no wheel and builds with what it finds.
+BUILT_WITH = {"wmd": ("numpy<2", "setuptools<70", "wheel")}
 
 
 class PeerUnavailable(RuntimeError):  # noqa: N818, it is no error of ours
@@ -48,9 +51,13 @@ def python_of(peer: str, requirements: tuple[str, ...] | None = None) -> Path:
     try:
         venv.create(home, with_pip=True)
         command = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        subprocess.run(
-            [*command, *requirements], check=True, capture_output=True, text=True
-        )
+        steps: list[tuple[str, ...]] = [requirements]
+        if peer in BUILT_WITH:
+            steps = [BUILT_WITH[peer], ("--no-build-isolation", *requirements)]
+        for step in steps:
+            subprocess.run(
+                [*command, *step], check=True, capture_output=True, text=True
+            )
     except subprocess.CalledProcessError as error:
         output = error.stderr or error.stdout or ""
         text = output.decode() if isinstance(output, bytes) else output

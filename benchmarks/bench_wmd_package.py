@@ -1,0 +1,120 @@
+"""Nearest documents by Word Mover's Distance: ours against the package `wmd`.
+
+One command, one thread; 2,000 training documents, k = 5, the 30,000 × 300 table::
+
+    python benchmarks/bench_wmd_package.py [--sets tweets sms 200]
+
+The package, wmd 1.3.2 (wmd-relax), is built from PyPI into a throw-away environment
+(``benchmarks/peers.py``), which takes a C++ compiler. It is asked to be exact: every
+document is looked at, no word left out; centroids are cached beforehand, as its
+documentation advises. It is slow, so that only some queries are put to it. Times are of
+the processor, the median of repeated runs; ours is of all queries.
+
+It computes in float32. Neighbours agree where its row is ours, or lies as far away by
+our distance, within a millionth.
+"""
+
+from __future__ import annotations
+
+from bench_wmd import DATA, median_seconds, read_counts  # first, it pins the threads
+
+# isort: split
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from peers import ask, versions_of
+from results import record
+
+from skdptext import WordEmbedding
+from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.neighbors._search import BagIndex
+from skdptext.transport import WordBags, as_word_bags, take_bags
+
+HERE = Path(__file__).resolve().parent
+SAME = 1e-6
+
+
+def ask_package(train: WordBags, queries: WordBags, vectors: np.ndarray, args) -> dict:
+    """Seconds per query and the neighbours that the package finds."""
+    parts = {"vectors": vectors}
+    for kind, bags in {"train": train, "query": queries}.items():
+        parts |= {f"{kind}_starts": bags.starts, f"{kind}_ids": bags.ids}
+        parts[f"{kind}_weights"] = bags.weights.astype(np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(Path(folder) / "bags.npz", **parts)
+        request = {"k": args.k, "repeats": args.repeats}
+        return ask("wmd", HERE / "wmd_peer.py", request, Path(folder))
+
+
+def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
+    counts = read_counts(name, args.train + args.queries, embedding)
+    train = as_word_bags(counts[: args.train])
+    size = float(train.sizes.mean())
+    n_queries = int(np.clip(args.queries * 30 / size, 8, args.queries))
+    n_slow = int(np.clip(args.slow_queries * 12 / size, 2, args.slow_queries))
+    slow = np.linspace(0, n_queries - 1, n_slow).astype(int)
+    queries = as_word_bags(counts[args.train : args.train + n_queries])
+
+    theirs = ask_package(train, take_bags(queries, slow), embedding.vectors, args)
+    index = BagIndex(train, len(embedding), embedding.vectors)
+    distances, rows, _ = index.nearest(queries, args.k)
+    ours_s = median_seconds(
+        lambda: index.nearest(queries, args.k), time.process_time, args.repeats
+    ) / len(queries)
+    peer_s = float(np.median(theirs["seconds"]))
+
+    agree, off = [], []
+    for i, found, far in zip(slow, theirs["rows"], theirs["distances"], strict=True):
+        query = counts[[args.train + i]]
+        exact = pairwise_word_movers_distances(
+            query, counts[np.array(found)], embedding=embedding
+        )[0]
+        near = np.isclose(exact, distances[i], rtol=SAME, atol=0)
+        agree.append(near | (np.array(found) == rows[i]))
+        off.append(np.abs(exact - far).max())
+    return {
+        "set": name,
+        "words": size,
+        "ms per query": ours_s * 1e3,
+        "wmd, ms per query": peer_s * 1e3,
+        "× wmd": peer_s / ours_s,
+        "neighbours that agree": float(np.mean(agree)),
+        "wmd's distances off by": float(np.max(off)),
+        "queries (wmd's)": f"{n_queries} ({n_slow})",
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", default=["tweets", "sms", "200"])
+    parser.add_argument("--train", type=int, default=2000)
+    parser.add_argument("--queries", type=int, default=400)
+    parser.add_argument("--slow-queries", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--k", type=int, default=5)
+    args = parser.parse_args()
+    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
+        embedding = WordEmbedding(file["words"], file["vectors"])
+    rows = []
+    for name in args.sets:
+        rows.append(bench(name, embedding, args))
+        print("  ".join(f"{k}: {v}" for k, v in rows[-1].items()), flush=True)
+    record(
+        "wmd_package",
+        rows,
+        title="Word Mover's neighbours: the package wmd",
+        note=(
+            f"wmd {versions_of('wmd', 'wmd')['wmd']}, exact by its own options: "
+            f"every document looked at, no word left out. {args.train:,} training "
+            f"documents, k = {args.k}, one thread. neighbours that agree: of the "
+            "package's, those that are ours or as far away within a millionth. off "
+            "by: its distances, in float32, from the exact ones."
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()
