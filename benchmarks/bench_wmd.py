@@ -5,9 +5,10 @@ One command, one thread; 2,000 training documents, k = 5, the 30,000 × 300 tabl
     python benchmarks/bench_wmd.py [--sets tweets 200 ...] [--threads 2] [--growth]
 
 Sets: real tweets, SMS, sentences of fan fiction, and fan fiction cut in halves, from
-the folder named by SKDPTEXT_TEST_DATA, or ../shared/data; N for documents of N distinct
-words, and tN for documents of N tokens, drawn by their frequency in the fiction. The
-words of a document are its distinct words in the table.
+the folder named by SKDPTEXT_TEST_DATA, or ../shared/data; messages16 (SMS and tweets)
+and sentences25, those with at least so many words; N for documents of N distinct words, and tN for
+documents of N tokens, drawn by their frequency in the fiction. The words of a document
+are its distinct words in the table.
 
 Peers, in the same run: a loop over POT's bare `emd_c` with one product per query for
 the costs, and gensim's `wmdistance(norm=False)`, with the words of the table only. Of
@@ -58,6 +59,12 @@ from skdptext.transport import (  # noqa: E402
 
 SHORT = ["8", "tweets", "sms", "sentences"]
 LONG = ["100", "t200", "200", "fiction", "400"]
+SIXTEEN = ["messages16", "sentences25"]
+TITLES = {
+    "short": "short documents",
+    "long": "long documents",
+    "sixteen": "real text of at least 16 and 25 words",
+}
 
 
 def read_sms() -> list[str]:
@@ -92,7 +99,13 @@ REAL = {
     "sms": read_sms,
     "sentences": read_sentences,
     "fiction": read_fiction,
+    "messages16": lambda: read_sms() + read_tweets(),
+    "sentences25": read_sentences,
 }
+LEAST = {
+    "messages16": 16,
+    "sentences25": 25,
+}  # distinct words of a document in the table
 
 
 def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
@@ -102,7 +115,8 @@ def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
     counts = CountVectorizer(vocabulary=embedding.words).transform(texts)
     if name in REAL:
         counts = counts[rng.permutation(len(texts))]
-        return sp.csr_array(counts[np.flatnonzero(counts.sum(axis=1))][:n])
+        sizes = np.diff(counts.indptr)
+        return sp.csr_array(counts[np.flatnonzero(sizes >= LEAST.get(name, 1))][:n])
     share = np.asarray(counts.sum(axis=0), dtype=float).ravel()
     share /= share.sum()
     if name[0] == "t":
@@ -302,7 +316,7 @@ def growth(embedding: WordEmbedding, args) -> list[dict[str, object]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=SHORT + LONG)
+    parser.add_argument("--sets", nargs="+", default=SHORT + LONG + SIXTEEN)
     parser.add_argument("--train", type=int, default=2000)
     parser.add_argument("--queries", type=int, default=400)
     parser.add_argument("--slow-queries", type=int, default=40)
@@ -318,7 +332,8 @@ def main() -> None:
         note = f"One thread, k = {args.k}; solved: exact problems per query."
         record("wmd_growth", growth(embedding, args), title=title, note=note)
         return
-    for group, members in {"short": SHORT, "long": LONG}.items():
+    groups = {"short": SHORT, "long": LONG, "sixteen": SIXTEEN}
+    for group, members in groups.items():
         asked = [name for name in args.sets if name in members]
         rows = [row for name in asked for row in bench(name, embedding, args)]
         if not rows:
@@ -327,7 +342,7 @@ def main() -> None:
         record(
             f"wmd_{group}" if whole else f"wmd_{'_'.join(asked)}",
             rows,
-            title=f"Word Mover's neighbours of {group} documents",
+            title=f"Word Mover's neighbours of {TITLES[group]}",
             note=(
                 f"{args.train:,} training documents, k = {args.k}, one thread. A ratio "
                 "is the time of a loop over bare emd_c (costs by one product per "

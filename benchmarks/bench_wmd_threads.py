@@ -1,0 +1,185 @@
+"""Word Mover's neighbours with two threads, and what keeps them from twice one.
+
+One command; 2,000 training documents, k = 5, the 30,000 × 300 table, compiled loops::
+
+    python benchmarks/bench_wmd_threads.py [--sets 8 16 messages16 ...]
+
+The lock: of one thread's wall time, the share spent in calls that release Python's
+lock, which are the compiled loops, the solver and the product of matrices. They are
+wrapped and timed; the time to enter and leave them counts as theirs. The rest holds the
+lock.
+
+Limits follow from the share h that holds it. Amdahl's law, 1 / (h + (1 - h) / 2), is
+for a part that runs beside nothing. This part does run beside the loops of the other
+thread; but one thread at a time holds the lock, so that two are no faster than 1 / h,
+nor than 2. Between the two is a queue: threads that want the lock at random times wait
+for each other. With exponential times two reach (1 - p) / h, where p = 1 / (1 + 2 r +
+2 r²) is the share of time in which the lock is free, r = h / (1 - h).
+
+Two processes, each with all queries, show what this machine's two cores give without a
+lock between them.
+"""
+
+from __future__ import annotations
+
+from bench_wmd import DATA, read_counts  # first, it pins the threads
+
+# isort: split
+import argparse
+import time
+from collections.abc import Callable
+from multiprocessing import get_context
+
+import numpy as np
+from results import record
+
+from skdptext import WordEmbedding
+from skdptext.neighbors import _search
+from skdptext.transport import Kernels, WordBags, _exact, as_word_bags, load_kernels
+
+SETS = ["8", "16", "messages16", "32", "64", "100"]
+
+
+class Watch:
+    """Wraps functions and adds up the time spent in them."""
+
+    def __init__(self) -> None:
+        self.seconds, self.calls = 0.0, 0
+
+    def wrap(self, function: Callable) -> Callable:
+        clock = time.perf_counter
+
+        def timed(*args, **options):
+            start = clock()
+            out = function(*args, **options)
+            self.seconds += clock() - start
+            self.calls += 1
+            return out
+
+        return timed
+
+
+def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
+    """Share of one thread's time in calls without the lock; such calls per query."""
+    watch = Watch()
+    kernels, solver, products = load_kernels(), _exact.emd_c, index.table.products
+    timed = Kernels(*(loop and watch.wrap(loop) for loop in kernels))
+    _search.load_kernels = lambda: timed
+    _exact.emd_c = watch.wrap(solver)
+    index.table.products = watch.wrap(products)
+    try:
+        start = time.perf_counter()
+        index.nearest(queries, k)
+        seconds = time.perf_counter() - start
+    finally:
+        _search.load_kernels = load_kernels
+        _exact.emd_c = solver
+        del index.table.products
+    return watch.seconds / seconds, watch.calls / len(queries)
+
+
+def wall_seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def wait_and_search(index, queries, k, barrier, n, pipe) -> None:
+    index.nearest(queries, k)  # warm
+    for _ in range(n):
+        barrier.wait()
+        pipe.send(wall_seconds(lambda: index.nearest(queries, k)))
+
+
+def apart(index, queries: WordBags, k: int, repeats: int) -> list[float]:
+    """Seconds of each repeat with two processes at once, of the slower one."""
+    context = get_context("fork")
+    barrier = context.Barrier(2)
+    pipes, processes = [], []
+    for _ in range(2):
+        ours, theirs = context.Pipe()
+        process = context.Process(
+            target=wait_and_search, args=(index, queries, k, barrier, repeats, theirs)
+        )
+        process.start()
+        pipes.append(ours)
+        processes.append(process)
+    times = [max(pipe.recv() for pipe in pipes) for _ in range(repeats)]
+    for process in processes:
+        process.join()
+    return times
+
+
+def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
+    counts = read_counts(name, args.train + args.queries, embedding)
+    train = as_word_bags(counts[: args.train])
+    size = float(train.sizes.mean())
+    n_queries = int(np.clip(args.queries * 30 / size, 8, args.queries))
+    queries = as_word_bags(counts[args.train : args.train + n_queries])
+    index = _search.BagIndex(train, len(embedding), embedding.vectors)
+    expected = index.nearest(queries, args.k)  # warm
+    same = all(
+        np.array_equal(one, two)
+        for one, two in zip(
+            expected, index.nearest(queries, args.k, n_jobs=2), strict=True
+        )
+    )
+    one, two, shares = [], [], []
+    for _ in range(args.repeats):  # in turn, so that a slow minute hits both
+        one.append(wall_seconds(lambda: index.nearest(queries, args.k)))
+        two.append(wall_seconds(lambda: index.nearest(queries, args.k, n_jobs=2)))
+        shares.append(released(index, queries, args.k))
+    both = apart(index, queries, args.k, args.repeats)
+    share, calls = np.median(shares, axis=0)
+    held = 1 - share
+    r = held / share
+    alone = float(np.median(one))
+    return {
+        "set": name,
+        "words": size,
+        "ms per query": alone / n_queries * 1e3,
+        "calls without the lock": calls,
+        "time without the lock": share,
+        "two threads × one": alone / float(np.median(two)),
+        "Amdahl": 1 / (held + share / 2),
+        "queue": (1 - 1 / (1 + 2 * r + 2 * r * r)) / held,
+        "1 / h, at most 2": min(2.0, 1 / held),
+        "two processes × one": 2 * alone / float(np.median(both)),
+        "same": same,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--train", type=int, default=2000)
+    parser.add_argument("--queries", type=int, default=400)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--k", type=int, default=5)
+    args = parser.parse_args()
+    if load_kernels() is None:
+        raise SystemExit("The compiled loops need numba.")
+    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
+        embedding = WordEmbedding(file["words"], file["vectors"])
+    rows = []
+    for name in args.sets:
+        rows.append(bench(name, embedding, args))
+        print("  ".join(f"{k}: {v}" for k, v in rows[-1].items()), flush=True)
+    record(
+        "wmd_threads",
+        rows,
+        title="Word Mover's neighbours with two threads",
+        note=(
+            f"{args.train:,} training documents, k = {args.k}, compiled loops; medians "
+            "of wall times. time without the lock: share of one thread's time in "
+            "compiled loops, solver and product, which release Python's lock; h is the "
+            "rest. Amdahl, queue and 1 / h: what two threads could reach if the part "
+            "with the lock ran beside nothing, beside the other's loops but by chance, "
+            "and always beside them. two processes: without a lock between them, on "
+            "this machine."
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()
