@@ -261,7 +261,7 @@ def scores(plan: Plan, store: Store, table: str, name: str) -> Any:
         (key, "test", "only test noisy"),
         (utility.WMD, "both", "train and test noisy"),
     ]
-    epsilons = list(plan.tables[table].utility_epsilons)
+    epsilons = list(plan.tables[table].trials[name].epsilons)
     figure, axes = _panels(4, 3, (3.3, 2.2), sharex=True, sharey="col")
     for i, (classifier, mode, label) in enumerate(rows):
         for k, metric in enumerate(utility.METRICS):
@@ -292,7 +292,7 @@ def other_tables(plan: Plan, store: Store, tables: list[str]) -> Any:
             level = clean["covered words", key, "accuracy"].mean()
             axis.axhline(level, color="0.5", linestyle=":", label="without noise")
             found = read_utility(plan, store, table, name)
-            epsilons = list(plan.tables[table].utility_epsilons)
+            epsilons = list(plan.tables[table].trials[name].epsilons)
             _draw_scores(axis, plan, found, (key, "both", "accuracy"), epsilons)
             _epsilon_axis(axis, epsilons)
             axis.set_title(f"{name}; {plan.tables[table].title}", fontsize=9)

@@ -28,6 +28,16 @@ SEED = 2020
 
 
 @dataclass(frozen=True)
+class Trial:
+    """Classification of a set through the noise of a table."""
+
+    epsilons: tuple[float, ...]
+    lams: tuple[float, ...]
+    # random splits, with noise of their own
+    repeats: int
+
+
+@dataclass(frozen=True)
 class TableSpec:
     """A table of word vectors, and what is run with it."""
 
@@ -39,11 +49,8 @@ class TableSpec:
     more_epsilons: tuple[float, ...] = ()
     # random words, for what is asked of a sample
     n_sampled: int = 2000
-    utility_epsilons: tuple[float, ...] = ()
-    # those of the plan, if empty
-    utility_lams: tuple[float, ...] = ()
-    # random splits; 0: no classification with this table
-    repeats: int = 0
+    # by name of the set; empty: no classification with this table
+    trials: Mapping[str, Trial] = field(default_factory=dict)
     # with the paper's classifier of tweets, where floret is installed
     fasttext_epsilons: tuple[float, ...] = ()
     # with Word Mover's neighbours, and at equal N_w: long
@@ -144,18 +151,23 @@ FULL = Plan(
             "googlenews_8k_300d.npz",
             "fastText",
             more_epsilons=(80.0,),
-            utility_epsilons=(*published.EPSILONS, 80.0),
+            trials={
+                "SMS spam": Trial((*published.EPSILONS, 80.0), published.LAMS, 5),
+                "Disaster tweets": Trial(
+                    (5.0, 10.0, 20.0, 40.0, 80.0), (0.0, 0.5, 1.0), 3
+                ),
+            },
             fasttext_epsilons=(20.0, 40.0, 80.0),
-            repeats=5,
             main=True,
         ),
         "glove": TableSpec(
             "GloVe 6B",
             "glove_6B_13k_50d.npz",
             "GloVe",
-            utility_epsilons=published.CLAIMED,
-            utility_lams=(0.0, 0.5, 1.0),
-            repeats=3,
+            trials={
+                "SMS spam": Trial(published.CLAIMED, (0.0, 0.5, 1.0), 3),
+                "Disaster tweets": Trial(published.CLAIMED, (0.0, 0.5, 1.0), 3),
+            },
         ),
         "w2v": TableSpec(
             "word2vec of news and fiction",
@@ -174,9 +186,8 @@ QUICK = Plan(
             None,
             "fastText",
             n_sampled=50,
-            utility_epsilons=(5.0, 40.0),
+            trials={"Docstrings": Trial((5.0, 40.0), (0.0, 0.5, 1.0), 2)},
             fasttext_epsilons=(40.0,),
-            repeats=2,
             main=True,
         )
     },

@@ -67,7 +67,7 @@ def cells_of(plan: Plan, part: str, table: str, store: Store) -> Iterator[Cell]:
     elif part == "whole":
         yield deniability.whole_cell(plan, table)
     elif part == "utility":
-        for name in plan.sets:
+        for name in plan.tables[table].trials:
             yield from utility.clean_cells(plan, table, name)
             yield from utility.noisy_cells(plan, table, name).values()
     elif part == "fasttext":

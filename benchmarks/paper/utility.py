@@ -119,7 +119,7 @@ def clean_cells(plan: Plan, table: str, name: str) -> list[Cell]:
             {"fingerprint": plan.vocabulary(table).fingerprint, "repeat": repeat},
             lambda repeat=repeat: compute(repeat),
         )
-        for repeat in range(plan.tables[table].repeats)
+        for repeat in range(plan.tables[table].trials[name].repeats)
     ]
 
 
@@ -127,10 +127,9 @@ def noisy_cells(
     plan: Plan, table: str, name: str
 ) -> dict[tuple[float, float, int], Cell]:
     """By (ε, λ, repeat): the scores of all classifiers, and the words unchanged."""
-    spec = plan.tables[table]
+    trial = plan.tables[table].trials[name]
     # repeats come first, so that what is there early is a whole figure
-    lams = spec.utility_lams or plan.lams
-    grid = itertools.product(range(spec.repeats), spec.utility_epsilons, lams)
+    grid = itertools.product(range(trial.repeats), trial.epsilons, trial.lams)
     return {
         (epsilon, lam, repeat): _noisy_cell(plan, table, name, epsilon, lam, repeat)
         for repeat, epsilon, lam in grid
@@ -164,7 +163,8 @@ def fasttext_cells(
     words. None without floret, which trains it.
     """
     spec = plan.tables[table]
-    if MAIN[name] != LINEAR or importlib.util.find_spec("floret") is None:
+    wanted = spec.fasttext_epsilons and MAIN[name] == LINEAR
+    if not wanted or importlib.util.find_spec("floret") is None:
         return {}
 
     def compute(epsilon: float | None, lam: float, repeat: int) -> Any:

@@ -80,7 +80,7 @@ def _text(values: np.ndarray) -> str:
 
 def classified(plan: Plan) -> dict[str, Any]:
     """The tables that classifiers were tried with."""
-    return {table: spec for table, spec in plan.tables.items() if spec.repeats}
+    return {table: spec for table, spec in plan.tables.items() if spec.trials}
 
 
 def main_table(plan: Plan) -> str:
@@ -142,8 +142,8 @@ def utility_table(plan: Plan, store: Store, table: str, name: str) -> Table:
     return Table(
         f"utility_{table}_{slug}",
         f"{name} through the noise of {describe(plan, store, table)}; {key}",
-        f"{plan.tables[table].repeats} random splits with noise of their own; both "
-        "sides noisy where nothing else is said; mean and 95 % interval.",
+        f"{plan.tables[table].trials[name].repeats} random splits with noise of their "
+        "own; both sides noisy where nothing else is said; mean and 95 % interval.",
         rows,
     )
 
