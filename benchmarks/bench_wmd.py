@@ -6,9 +6,9 @@ One command, one thread; 2,000 training documents, k = 5, the 30,000 × 300 tabl
 
 Sets: real tweets, SMS, sentences of fan fiction, and fan fiction cut in halves, from
 the folder named by SKDPTEXT_TEST_DATA, or ../shared/data; messages16 (SMS and tweets)
-and sentences25, those with at least so many words; N for documents of N distinct words, and tN for
-documents of N tokens, drawn by their frequency in the fiction. The words of a document
-are its distinct words in the table.
+and sentences25, those with at least so many words; N for documents of N distinct words,
+and tN for documents of N tokens, drawn by their frequency in the fiction. The words of
+a document are its distinct words in the table.
 
 Peers, in the same run: a loop over POT's bare `emd_c` with one product per query for
 the costs, and gensim's `wmdistance(norm=False)`, with the words of the table only. Of
@@ -102,10 +102,8 @@ REAL = {
     "messages16": lambda: read_sms() + read_tweets(),
     "sentences25": read_sentences,
 }
-LEAST = {
-    "messages16": 16,
-    "sentences25": 25,
-}  # distinct words of a document in the table
+# Distinct words in the table that a document has to have.
+LEAST = {"messages16": 16, "sentences25": 25}
 
 
 def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
