@@ -167,9 +167,10 @@ def _words_promise(guarantee: PrivacyGuarantee) -> str:
     seen = "the release"
     if guarantee.releases > 1:
         seen = f"all {guarantee.releases} releases of a document"
+    behind = ", as the drawn word behind one noisy word," if guarantee.resampled else ""
     return (
         f"For anyone who sees {seen}, whatever they know besides, the odds between a "
-        "word w and any other word w' change by at most a factor of "
+        f"word w and any other word w'{behind} change by at most a factor of "
         f"exp({_total(guarantee)}·d(w, w')), where d is {_metric(guarantee)}."
     )
 
@@ -214,15 +215,16 @@ def _scale_rows(guarantee: PrivacyGuarantee) -> list[list[str | float]]:
     """What is compared, its distance, the exponent and the factor."""
     scale = typical_distances(guarantee.embedding, guarantee._metric)
     total, n_words = guarantee.releases * guarantee.epsilon, guarantee.n_words or 1
-    near, far = "a word and its nearest neighbour", "two random words"
     compared: list[tuple[str, float, int]] = [
-        (near, scale.nearest, 1),
-        (far, scale.random, 1),
+        ("a word and its nearest neighbour", scale.nearest, 1),
+        ("two random words", scale.random, 1),
     ]
     if guarantee.resampled:
-        compared.append(
-            ("documents, some words become neighbours", scale.nearest, n_words)
-        )
+        # One word that changes may change all the draws.
+        compared = [
+            ("documents in which a word becomes its neighbour", scale.nearest, n_words),
+            ("documents in which it becomes a random word", scale.random, n_words),
+        ]
     elif n_words > 1:
         compared.append(
             (
@@ -239,6 +241,13 @@ def _scale_rows(guarantee: PrivacyGuarantee) -> list[list[str | float]]:
 
 def _scale_sentence(guarantee: PrivacyGuarantee) -> str:
     near, far = _scale_rows(guarantee)[:2]
+    if guarantee.resampled:
+        return (
+            "On a human scale, at the median of the table: between documents in which "
+            f"one word becomes its nearest neighbour the exponent is {near[2]:.3g} "
+            f"(odds change by a factor of {near[3]} at most), or a random word "
+            f"{far[2]:.3g} ({far[3]})."
+        )
     return (
         "On a human scale, at the median of the table: between a word and its nearest "
         f"neighbour the exponent is {near[2]:.3g} (odds change by a factor of "
@@ -278,6 +287,8 @@ def _limits(guarantee: PrivacyGuarantee) -> list[str]:
         *([] if guarantee.unknown_kept else [unknown]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
+        "Repeatable releases (an integer random_state): equal documents come out equal, "
+        "and who knows the seed can undo the noise. The odds are for fresh noise.",
         _repetition(guarantee.releases),
     ]
 

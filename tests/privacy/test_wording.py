@@ -49,6 +49,7 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
         "documents of different length are not protected",
         "Unknown words: those not in the embedding are left out",
         "its covariance, ε or λ was learned",
+        "equal documents come out equal, and who knows the seed can undo the noise",
         "More releases of the same document",
     ):
         assert part in plain
@@ -63,6 +64,8 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
     drawn = words(n_words=20, resampled=True)
     assert "bottleneck distance W_∞" in drawn
     assert "20 times its own exponent" in drawn
+    assert "behind one noisy word" in drawn
+    assert "behind one noisy word" not in fixed
     assert "released in clear" in words(unknown_kept=True)
     assert "released in clear" not in plain
     several = words(releases=3)
@@ -99,6 +102,20 @@ def test_human_scale(small_embedding, lam):
     for number in (f"{nearest:.4g}", f"{6 * nearest:.4g}", f"{30 * nearest:.4g}"):
         assert number in shown
     assert "all 5 words become neighbours" in shown
+
+
+def test_human_scale_of_drawn_words(small_embedding):
+    """One word that changes may change all the draws."""
+    params = {"n_words": 5, "releases": 2, "resampled": True}
+    guarantee = PrivacyGuarantee(3.0, 0, small_embedding, **params)
+    scale = typical_distances(small_embedding, guarantee._metric)
+    assert f"nearest neighbour the exponent is {30 * scale.nearest:.3g}" in str(
+        guarantee
+    )
+    shown = seen(guarantee)
+    for number in (30 * scale.nearest, 30 * scale.random):
+        assert f"{number:.4g}" in shown
+    assert "a word and its nearest" not in shown
 
 
 def test_human_scale_of_a_table_with_a_far_mean():
@@ -156,7 +173,7 @@ def test_documents_that_are_redrawn_cost_their_whole_length(small_embedding):
     guarantee = PrivacyGuarantee(3.0, 0.0, small_embedding, n_words=9, resampled=True)
     nearest = brute_scale(small_embedding, 0)[0]
     assert f"{27 * nearest:.4g}" in seen(guarantee)
-    assert "some words become neighbours" in seen(guarantee)
+    assert "a word becomes its neighbour" in seen(guarantee)
 
 
 def test_one_hot_is_shown():
