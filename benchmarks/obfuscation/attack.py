@@ -24,7 +24,8 @@ from skdptext.metrics import words_unchanged
 from skdptext.preprocessing import DocumentPreparer
 
 N_TEST_WORDS = 2000  # of the reconstruction
-N_DRAWS = 30  # per word of the table, of its simulation
+N_WORDS = 2000  # of the table in which words are to be guessed
+N_DRAWS = 400  # per word of the table, of its simulation
 SMOOTHING = (0.001, 0.01, 0.1, 1.0, 10.0)
 
 
@@ -210,35 +211,41 @@ def complete_cell(cell: Cell, result: dict[str, Any], store: Store) -> None:
 
 
 def attack_words(cell: Cell, store: Store) -> dict[str, Any]:
-    """The most likely word behind each released one, by Bayes."""
+    """The most likely word behind each released one, by Bayes.
+
+    In a table of the most frequent words only: counts of simulated draws tell the less
+    the more words there are to come out.
+    """
     scene = load_scene(cell.problem, cell.table)
-    perturber = DPWordPerturber(
-        scene.embedding, epsilon=cell.epsilon, lam=cell.lam, document_length=1, n_jobs=1
-    )
     # frequencies of words in texts of other authors: public
-    prior = np.asarray(scene.training.sum(axis=0)).ravel() + 0.5
+    public = np.asarray(scene.training.sum(axis=0)).ravel()
+    frequent = np.argsort(-public, kind="stable")[:N_WORDS]
+    table = scene.embedding.restrict(scene.embedding.word_array[frequent].tolist())
+    prior = public[frequent] + 0.5
+    counts = np.asarray(scene.clean.sum(axis=0)).ravel()[frequent]
+    perturber = DPWordPerturber(
+        table, epsilon=cell.epsilon, lam=cell.lam, document_length=1, n_jobs=1
+    )
     attack = WordReconstructionAttack(perturber, prior=prior, n_draws=N_DRAWS).fit()
     perturber.fit([])
     rng = np.random.default_rng(0)
 
-    def draw(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        codes = rng.choice(len(weights), size=n, p=weights / weights.sum())
-        words = scene.embedding.word_array[codes]
+    def draw(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        codes = rng.choice(N_WORDS, size=N_TEST_WORDS, p=weights / weights.sum())
+        words = table.word_array[codes]
         return words, perturber.perturb_words(words.tolist())[:, 0]
 
-    # so many draws only: how much to trust their counts, the adversary tries at home
-    written, seen = draw(prior, N_TEST_WORDS // 2)
+    # how far to trust its counts, the adversary tries at home
+    written, seen = draw(prior)
     at_home = {}
     for smoothing in SMOOTHING:
         attack.set_params(smoothing=smoothing)
         at_home[smoothing] = attack.score(seen, written)
     best = max(SMOOTHING, key=at_home.__getitem__)
     attack.set_params(smoothing=best)
-    counts = np.asarray(scene.clean.sum(axis=0)).ravel()
-    words, released = draw(counts, N_TEST_WORDS)
+    words, released = draw(counts)
     top = attack.predict_top(released, 10)
     p = prior / prior.sum()
-    most_frequent_words = scene.embedding.word_array[np.argsort(-prior)[:10]]
     return {
         "n_words": N_TEST_WORDS,
         "smoothing": best,
@@ -246,7 +253,7 @@ def attack_words(cell: Cell, store: Store) -> dict[str, Any]:
         "top1": float((top[:, 0] == words).mean()),
         "top10": float((top == words[:, None]).any(axis=1).mean()),
         "entropy_bits": float(attack.posterior_entropy(released).mean()),
-        "blind_top1": float((most_frequent_words[0] == words).mean()),
-        "blind_top10": float(np.isin(words, most_frequent_words).mean()),
+        "blind_top1": float((words == table.word_array[0]).mean()),
+        "blind_top10": float(np.isin(words, table.word_array[:10]).mean()),
         "prior_entropy_bits": float(-p @ np.log2(p)),
     }

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 COLOURS = ("#0072b2", "#d55e00", "#009e73")
 MARKERS = "os^"
 NAMES = {GOOGLE: "Google News, 8,000 words", W2V: "news and fiction, 30,000 words"}
+NONE = 54  # where "no noise" stands on the axis of ε
 KEPT = "Google News, unknown words kept in clear"
 
 
@@ -25,7 +26,7 @@ def draw(marks: Marks, folder: Path) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    figure.savefig(path, dpi=100, metadata={"Software": None})
 
 
 def four_adversaries(marks: Marks) -> Figure:
@@ -40,6 +41,8 @@ def four_adversaries(marks: Marks) -> Figure:
         for table, colour, marker in zip((GOOGLE, W2V), COLOURS, MARKERS, strict=False):
             x, y, down, up = [], [], [], []
             for epsilon in EPSILONS[table]:
+                if on_googles_scale(epsilon, table) > NONE - 3:
+                    continue  # hardly any noise
                 found = marks.of("40 authors", table, epsilon, 0.0, name)
                 share, low, high = interval(found)
                 x.append(on_googles_scale(epsilon, table))
@@ -49,14 +52,14 @@ def four_adversaries(marks: Marks) -> Figure:
             style = {"color": colour, "marker": marker, "capsize": 2}
             axis.errorbar(x, y, yerr=[down, up], label=NAMES[table], **style)
             clean = marks.of("40 authors", table, 0.0, 0.0, name).mean()
-            axis.plot(45, clean, marker, color=colour, clip_on=False)
+            axis.plot(NONE, clean, marker, color=colour, clip_on=False)
         kept = [
             (e, marks.of("40 authors", GOOGLE, e, 0.0, name, "keep"))
             for e in (*EPSILONS[GOOGLE], 0.0)
             if name.startswith("DR")
         ]
         if kept:
-            x = [e or 45 for e, _ in kept]
+            x = [e or NONE for e, _ in kept]
             y = [found.mean() for _, found in kept]
             axis.plot(x[:-1], y[:-1], "^--", color=COLOURS[2], label=KEPT)
             axis.plot(x[-1], y[-1], "^", color=COLOURS[2], clip_on=False)
@@ -64,12 +67,14 @@ def four_adversaries(marks: Marks) -> Figure:
         axis.plot(
             *zip(*theirs, strict=True), "D:", color="black", label="paper, 50 authors"
         )
-        axis.plot(45, FIFTY[0][k] / 50, "D", color="black", clip_on=False)
+        axis.plot(NONE, FIFTY[0][k] / 50, "D", color="black", clip_on=False)
         axis.axhline(
             levels["topic" if topic else "author"], color="0.6", lw=1, label="chance"
         )
         axis.set_title(f"{name}: {'keep' if topic else 'hide'}")
-        axis.set(ylim=(-0.02, 1.02), xlim=(0, 46), xticks=[5, 10, 20, 30, 40, 45])
+        axis.set(
+            ylim=(-0.02, 1.02), xlim=(0, NONE + 1), xticks=[5, 10, 20, 30, 40, NONE]
+        )
         axis.set_xticklabels(["5", "10", "20", "30", "40", "none"])
         axis.grid(lw=0.4, color="#dddddd")
     for axis in axes[-1]:
@@ -77,7 +82,7 @@ def four_adversaries(marks: Marks) -> Figure:
     for axis in axes[:, 0]:
         axis.set_ylabel("right answers")
     handles, labels = axes[0, 1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
 
 
