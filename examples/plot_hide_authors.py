@@ -12,10 +12,10 @@ clear and as released, and compares what they get right with chance.
 # Documents whose topic does not give the author away
 # ---------------------------------------------------
 #
-# Docstrings about three topics by the authors of two libraries, NumPy and SciPy, as many
-# of each author on each topic. Had one of them written most of what there is about
-# statistics, the topic would name the author, and nothing that keeps the topic could
-# hide that. What gives the library away by form alone (its name, section titles,
+# Docstrings about three topics by the authors of two libraries, NumPy and SciPy, as
+# many of each author on each topic. Had one of them written most of what there is
+# about statistics, the topic would name the author, and nothing that keeps the topic
+# could hide that. What gives the library away by form alone (its name, section titles,
 # examples) is removed.
 
 import numpy as np
@@ -94,10 +94,10 @@ plt.show()
 # %%
 # A good release would lie down and to the right: authors at chance, topics as in clear.
 # What is measured is a path from the one corner to the other. The noise does not know
-# which words tell of the author and which of the topic; with two authors of so alike a
-# style there is little to hide and little hidden before the topic fades too. λ moves the
-# points along that path, more than away from it: compare λ at equal topic accuracy, not at
-# equal ε.
+# which words tell of the author and which of the topic: where the author is hidden,
+# much of the topic has gone, too. Compare λ at equal topic accuracy, not at equal ε.
+# At the same ε, λ = 1 changes more words, and so moves a point along the path rather
+# than away from it.
 #
 # What is promised
 # ----------------

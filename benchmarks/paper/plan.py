@@ -153,7 +153,9 @@ FULL = Plan(
             more_epsilons=(80.0,),
             trials={
                 "SMS spam": Trial((*published.EPSILONS, 80.0), published.LAMS, 5),
-                "Disaster tweets": Trial((*published.EPSILONS, 80.0), published.LAMS, 5),
+                "Disaster tweets": Trial(
+                    (*published.EPSILONS, 80.0), published.LAMS, 5
+                ),
             },
             fasttext_epsilons=(20.0, 40.0, 80.0),
             main=True,
