@@ -287,8 +287,9 @@ def _limits(guarantee: PrivacyGuarantee) -> list[str]:
         *([] if guarantee.unknown_kept else [unknown]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
-        "Repeatable releases (an integer random_state): equal documents come out equal, "
-        "and who knows the seed can undo the noise. The odds are for fresh noise.",
+        "Repeatable releases (an integer random_state): equal documents come out "
+        "equal, and who knows the seed can undo the noise. The odds are for fresh "
+        "noise.",
         _repetition(guarantee.releases),
     ]
 
