@@ -1,0 +1,233 @@
+"""What an obfuscation report says of itself, its errors, text, frame and HTML."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from skdptext import DPWordPerturber
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection import obfuscation_report
+from tests.inspection.corpus import CLEAN, Lookup, linear, make_corpus, small
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    return make_corpus()
+
+
+# -- what the report says of itself ----------------------------------------------------
+
+
+def said(report, text):
+    return any(text in warning for warning in report.warnings)
+
+
+def test_warnings_of_sizes_labels_and_releases(synthetic):
+    embedding, documents, _, topics = synthetic
+    long = DPWordPerturber(embedding, epsilon=1e-3, document_length=30)
+    report = small(synthetic, [long, DPWordPerturber(embedding, epsilon=CLEAN)])
+    assert said(report, "Only 48 documents")
+    assert said(report, "changes 0.0% of the words only")
+    assert said(report, "releases the number of words")
+    assert not said(report, "topic gives the author away")
+    assert not said(report, "Little is promised")  # ε is tiny, or lengths show
+    assert 0 < report.exponents[0] < 1
+    assert np.isinf(report.exponents[1])
+    # an author for each topic; few documents; most by one author
+    rows = np.r_[np.flatnonzero(topics == "x")[:20], np.flatnonzero(topics == "y")[:4]]
+    report = obfuscation_report(
+        [documents[i] for i in rows],
+        topics[rows],
+        topics[rows],
+        DPWordPerturber(embedding, epsilon=50.0, document_length=30),
+        adversaries={"a": (linear(), "author")},
+    )
+    assert said(report, "topic gives the author away")
+    assert said(report, "100% of the authors right")
+    assert said(report, "1 of 2 authors have fewer than 5")
+    assert said(report, "One author wrote 83%") is False  # 0.83 < 2 · 0.5
+    assert said(report, "Little is promised")
+    exponent = report.guarantees[0].exponent(documents[rows[0]], documents[rows[-1]])
+    assert 0.3 * exponent < report.exponents[0] < 3 * exponent
+
+
+def test_warning_of_a_lost_topic(synthetic):
+    embedding, documents, authors, topics = synthetic
+    halves = np.arange(24), np.arange(24, 48)
+    for epsilon, lost in ((1e-3, True), (CLEAN, False)):
+        report = obfuscation_report(
+            documents[:24] * 2,
+            np.tile(authors[::2], 2),
+            np.tile(topics[:24], 2),
+            DPWordPerturber(embedding, epsilon=epsilon, document_length=30),
+            adversaries={"t": (Lookup(), "topic")},
+            cv=[halves, halves[::-1]],
+            trained_on="originals",
+        )
+        assert report.results["clean"][0] == 1
+        assert said(report, "no topic classifier is better than chance") == lost
+        assert report.results["noisy"][0] == (0.5 if lost else 1)
+
+
+def test_warning_without_topics_or_words(synthetic):
+    embedding, documents, authors, _ = synthetic
+    documents = [["unknown"], *documents[1:]]
+    report = obfuscation_report(
+        documents,
+        authors,
+        None,
+        DPWordPerturber(embedding, epsilon=1e-3),
+        adversaries={"a": (linear(), "author")},
+    )
+    assert said(report, "1 documents have no known word")
+    assert said(report, "ε is small for this table")
+
+
+def test_warning_of_one_busy_author(synthetic):
+    embedding, documents, _, _ = synthetic
+    authors = ["ann"] * 38 + ["bob"] * 5 + ["eve"] * 5
+    report = obfuscation_report(
+        documents,
+        authors,
+        None,
+        DPWordPerturber(embedding, document_length=30),
+        adversaries={"a": (linear(), "author")},
+    )
+    assert said(report, "One author wrote 79%")
+
+
+def test_resampled_releases_have_an_exponent(synthetic):
+    embedding = synthetic[0]
+    perturber = DPWordPerturber(
+        embedding, epsilon=0.5, document_length=9, resize="sample"
+    )
+    report = small(synthetic, perturber, cv=2)
+    assert 0 < report.exponents[0] < np.inf
+    assert report.guarantees[0].resampled
+
+
+def test_warning_where_fasttext_is_missing(synthetic, monkeypatch):
+    from skdptext.inspection import _obfuscation_attacks, _obfuscation_result
+
+    for module in (_obfuscation_attacks, _obfuscation_result):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    report = small(synthetic, adversaries=None, cv=2, trained_on="originals")
+    assert "DRtopic" not in report.results["adversary"]
+    assert said(report, "install skdptext[fasttext]")
+
+
+# -- errors ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"authors": ["ann"] * 48}, "authors must hold at least 2 different"),
+        ({"authors": ["ann", "bob"]}, "authors must hold one label per document"),
+        ({"authors": "ann"}, "authors must hold one label per document"),
+        ({"authors": [None, *["a", "b"] * 23, "a"]}, "authors must not be missing"),
+        ({"topics": [np.nan, *range(47)]}, "topics must not be missing"),
+        ({"topics": ["x"] * 48}, "topics must hold at least 2 different"),
+        ({"documents": "one text"}, "single str"),
+        ({"perturber": None}, "perturber must be a word perturber or a list"),
+        ({"perturber": []}, "perturber must be a word perturber or a list"),
+        ({"perturber": linear()}, "perturber must be a word perturber or a list"),
+        ({"adversaries": {}}, "adversaries must map names"),
+        ({"adversaries": {"a": linear()}}, "adversaries must map names"),
+        ({"adversaries": {"a": (linear(), "age")}}, "adversaries must map names"),
+        ({"adversaries": {"a": (3, "author")}}, "adversaries must map names"),
+        (
+            {"topics": None, "adversaries": {"a": (linear(), "topic")}},
+            "topics must be given for adversary 'a'",
+        ),
+        ({"trained_on": "all"}, "trained_on must be one of"),
+        ({"n_releases": 0}, "n_releases must be an integer >= 1"),
+        ({"confidence": 1.0}, "confidence must be in"),
+        ({"confidence": "high"}, "confidence must be a finite number"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"random_state": "x"}, "random_state must be"),
+        ({"cv": 1}, "cv must be an integer >= 2"),
+        ({"cv": 30}, "each author must have at least as many documents"),
+        ({"authors": ["ann"] * 47 + ["bob"]}, "each author must have at least"),
+        ({"cv": [([0, 20], [20, 2])]}, "cv must not give an adversary"),
+        ({"cv": [([0, 3], [1, 2])]}, "documents of at least 2 authors"),
+        ({"groups": [0] * 48, "cv": [([0], [1])]}, "at least 2 authors"),
+        ({"cv": "five"}, "cv must split the documents"),
+    ],
+)
+def test_bad_input(synthetic, change, message):
+    embedding, documents, authors, topics = synthetic
+    options = {
+        "documents": documents,
+        "authors": authors,
+        "topics": topics,
+        "perturber": DPWordPerturber(embedding, document_length=30),
+        "adversaries": {"a": (linear(), "author")},
+    }
+    with pytest.raises(InvalidParameterError, match=message):
+        obfuscation_report(**{**options, **change})
+
+
+# -- text, frame and HTML --------------------------------------------------------------
+
+
+class Outline(HTMLParser):
+    """Checks that tags close in order, and collects texts."""
+
+    void = frozenset({"br", "hr", "meta"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.texts = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_html_is_well_formed_and_escaped(synthetic, several):
+    embedding = synthetic[0]
+    perturbers = [
+        DPWordPerturber(embedding, epsilon=e, document_length=30) for e in (3.0, 30.0)
+    ]
+    name = "<script>alert('&')</script>"
+    report = small(
+        synthetic,
+        perturbers if several else perturbers[0],
+        adversaries={name: (linear(), "author")},
+        cv=2,
+    )
+    html = report._repr_html_()
+    outline = Outline()
+    outline.feed(html)
+    assert outline.open == []
+    assert "script" not in outline.tags
+    assert name in outline.texts
+    assert outline.tags.count("table") == 2
+    assert outline.tags.count("li") == len(report.warnings)
+    shown = f"{report.strongest(0)['noisy']:.2f} ["
+    assert any(text.startswith(shown) for text in outline.texts)
+    text = repr(report)
+    assert name in text
+    assert all(warning in text for warning in report.warnings)
+    assert ("the strongest adversary of each" in text) == several
+
+
+def test_frame_holds_the_results(synthetic):
+    pd = pytest.importorskip("pandas")
+    report = small(synthetic, cv=2)
+    frame = report.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.shape == (4, len(report.results))
+    assert frame["noisy"].to_list() == report.results["noisy"].tolist()
