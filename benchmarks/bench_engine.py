@@ -15,13 +15,11 @@ peak (``--peak``, in TFLOP/s; an H200's dense bfloat16 peak is 989).
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 import warnings
-from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
+from bench_perturbation import alternate, synthetic
 from real_data import load_table
 from results import record
 from threadpoolctl import threadpool_limits
@@ -33,23 +31,6 @@ from skdptext.search import embedding_search
 EPSILON = 10.0
 N_WORDS = 8192
 BLOCK = 512
-
-
-def alternate(runs: list[Callable[[], object]], repeats: int) -> list[float]:
-    """Median seconds of each, measured in turn so that drift hits all alike."""
-    times: list[list[float]] = [[] for _ in runs]
-    for repeat in range(repeats + 1):
-        for run, spent in zip(runs, times, strict=True):
-            start = time.perf_counter()
-            run()
-            if repeat:  # the first round warms up
-                spent.append(time.perf_counter() - start)
-    return [statistics.median(spent) for spent in times]
-
-
-def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
-    vectors = np.random.default_rng(0).standard_normal((n_words, dim), dtype="f4") / 8
-    return WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
 
 
 def noisy_points(perturber: DPWordPerturber, ids: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -10,8 +11,6 @@ from skdptext.attacks import linear_topic_classifier
 from skdptext.datasets import make_documents, make_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import ObfuscationDisplay, obfuscation_report
-
-plt = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")

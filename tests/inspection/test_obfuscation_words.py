@@ -5,6 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skdptext import DPWordPerturber
@@ -225,7 +226,6 @@ def test_html_is_well_formed_and_escaped(synthetic, several):
 
 
 def test_frame_holds_the_results(synthetic):
-    pd = pytest.importorskip("pandas")
     report = small(synthetic, cv=2)
     frame = report.to_frame()
     assert isinstance(frame, pd.DataFrame)

@@ -57,5 +57,4 @@ def test_no_place_for_the_cache(monkeypatch, error, when):
 
 
 def test_numba_itself():
-    pytest.importorskip("numba")
     assert compile_loops(build)(41) == 42
