@@ -7,9 +7,10 @@ One command, in an environment with PyTorch (``pip install skdptext[torch]``)::
 On the CPU: `transform` of token lists of 16 words end to end, and the search alone,
 one thread, under the 30,000 × 300 table (see ``real_data.py``). The bare products
 write their scores and do nothing with them; all sides run in turn. Where there is a
-CUDA device: V = 100,000, m = 300, the search of points that lie on the device and of
-points that come from the host, and the share that the product has of the device's
-peak (``--peak``, in TFLOP/s; an H200's dense bfloat16 peak is 989).
+CUDA device: V = 100,000, m = 300, the product alone with everything on the device, the
+search of points that come from the host, `transform` end to end, and the share that the
+first two have of the device's peak (``--peak``, in TFLOP/s; an H200's dense bfloat16
+peak is 989). That part was never run: no such device was at hand.
 """
 
 from __future__ import annotations
