@@ -12,7 +12,7 @@ from skdptext.inspection._drawing import COLORS, make_axes, place_labels
 from skdptext.mechanisms import MahalanobisMechanism
 from skdptext.metrics._deniability import check_request
 from skdptext.search import nearest_words
-from skdptext.utils import NoiseStreams, check_integer, check_real
+from skdptext.utils import NoiseStreams, check_integer, check_numbers
 
 __all__ = ["NeighborhoodDisplay"]
 
@@ -118,7 +118,7 @@ class NeighborhoodDisplay:
         n_landed: int = 4,
         n_draws: int = 2000,
         projection: Any = "pca",
-        levels: tuple[float, ...] = (0.5, 0.95),
+        levels: Sequence[float] = (0.5, 0.95),
         random_state: Any = None,
     ) -> NeighborhoodDisplay:
         """Draw noise for a word, and project what happens.
@@ -139,7 +139,7 @@ class NeighborhoodDisplay:
         projection : "pca", (int, int) or array of shape (dim, 2), default="pca"
             The plane: the first two principal axes of the words shown; two columns of
             the table; or two directions, which are made orthonormal in their order.
-        levels : tuple of float in (0, 1), default=(0.5, 0.95)
+        levels : sequence of float in (0, 1), default=(0.5, 0.95)
             Shares of the noisy vectors that the contours hold.
         random_state : None, int or numpy.random.Generator, default=None
             An int gives the same draws again. The noise is none that a release with
@@ -289,14 +289,7 @@ class NeighborhoodDisplay:
 
 
 def _check_levels(levels: Any) -> tuple[float, ...]:
-    if not isinstance(levels, tuple | list) or not levels:
-        raise InvalidParameterError(
-            f"levels must be a tuple of shares, got {levels!r:.80}."
-        )
-    checked = tuple(
-        check_real(f"levels[{i}]", level, low=0, high=1, open_low=True)
-        for i, level in enumerate(levels)
-    )
+    checked = tuple(check_numbers("levels", levels, low=0, high=1, open_low=True))
     if 1.0 in checked:
         raise InvalidParameterError("levels must be in (0, 1), got 1.")
     return checked

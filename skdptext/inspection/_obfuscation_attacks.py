@@ -34,11 +34,18 @@ __all__ = [
     "default_adversaries",
     "make_splits",
     "run_trials",
+    "shuffled_chance",
+    "stands_out",
     "wilson",
 ]
 
 TARGETS = ("author", "topic")
 SEEDS = 2**31 - 1
+# How often labels are dealt out anew, to see what chance makes of them.
+_SHUFFLES = 199
+# A topic that gives so many more of the authors away than if they were dealt out at
+# random, and how often chance may do as much.
+_CONFOUNDED, _BY_CHANCE = 0.1, 0.05
 Split = tuple[np.ndarray, np.ndarray]
 
 
@@ -282,11 +289,51 @@ def chance_levels(labels: np.ndarray, other: np.ndarray | None) -> dict[str, flo
         "from_other": np.nan,
     }
     if other is not None:
-        others, other_codes = np.unique(other, return_inverse=True)
-        table = np.zeros((len(others), len(classes)))
-        np.add.at(table, (other_codes, codes), 1)
-        found["from_other"] = table.max(axis=1).sum() / len(labels)
+        found["from_other"] = _share_from_other(codes, _codes(other))
     return {name: float(value) for name, value in found.items()}
+
+
+def shuffled_chance(
+    labels: np.ndarray,
+    other: np.ndarray,
+    groups: np.ndarray | None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """ "from_other" for labels that were dealt out anew: what it is by chance alone.
+
+    Labels are permuted over the documents, or over groups that have one label each.
+    """
+    codes, other_codes = _codes(labels), _codes(other)
+    first, unit = np.arange(len(codes)), np.arange(len(codes))
+    if groups is not None:
+        _, at, number = np.unique(groups, return_index=True, return_inverse=True)
+        if (codes == codes[at][number]).all():
+            first, unit = at, number
+    return np.array(
+        [
+            _share_from_other(rng.permutation(codes[first])[unit], other_codes)
+            for _ in range(_SHUFFLES)
+        ]
+    )
+
+
+def stands_out(share: float, shuffled: np.ndarray) -> bool:
+    """By much, and not by chance: a permutation test, which counts the truth along."""
+    chance = (1 + (shuffled >= share).sum()) / (1 + len(shuffled))
+    return bool(share > shuffled.mean() + _CONFOUNDED and chance <= _BY_CHANCE)
+
+
+def _codes(labels: np.ndarray) -> np.ndarray:
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _share_from_other(codes: np.ndarray, other_codes: np.ndarray) -> float:
+    """Documents with the most frequent label of their other label."""
+    n_classes, n_others = codes.max() + 1, other_codes.max() + 1
+    cells, counts = np.unique(other_codes * n_classes + codes, return_counts=True)
+    most = np.zeros(n_others, dtype=np.int64)
+    np.maximum.at(most, cells // n_classes, counts)
+    return float(most.sum() / len(codes))
 
 
 def check_labels(name: str, values: Any, n_documents: int) -> np.ndarray:

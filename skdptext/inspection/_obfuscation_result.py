@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from skdptext.inspection._obfuscation_attacks import stands_out
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils._html import Fragment, bullets, page, paragraph, table
 
@@ -22,8 +23,6 @@ _FEW_OF_AUTHOR, _FEW = 5, 50
 _HARDLY, _NEARLY_ALL = 0.1, 0.95
 # Odds of a thousand to one, and more, are not small.
 _WEAK_EXPONENT = math.log(1000)
-# A topic that gives the author away by so much more than the most frequent author.
-_CONFOUNDED = 0.1
 
 _HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "chance")
 
@@ -90,6 +89,7 @@ class ObfuscationReport:
         confidence: float,
         n_splits: int,
         n_releases: int,
+        shuffled_chance: np.ndarray | None = None,
         n_strangers: int = 0,
         default_adversaries: bool = False,
     ) -> None:
@@ -99,6 +99,7 @@ class ObfuscationReport:
         self.confidence = confidence
         self.n_splits = n_splits
         self.n_releases = n_releases
+        self._shuffled_chance = shuffled_chance
         self._n_strangers = n_strangers
         self._releases = releases
         self._author_counts = author_counts
@@ -211,13 +212,14 @@ class ObfuscationReport:
             for name in ("majority", "uniform", "from_other")
         }
         found = []
-        if levels["from_other"] > levels["majority"] + _CONFOUNDED:
+        shuffled = self._shuffled_chance
+        if shuffled is not None and stands_out(levels["from_other"], shuffled):
             found.append(
                 "The topic gives the author away: a guess from the topic alone gets "
                 f"{levels['from_other']:.0%} of the authors right, against "
-                f"{levels['majority']:.0%} for the most frequent one. A release that "
-                "keeps the topic cannot hide that; only documents of several authors "
-                "on one topic can be hidden among each other."
+                f"{shuffled.mean():.0%} if authors had nothing to do with topics. A "
+                "release that keeps the topic cannot hide that; only documents of "
+                "several authors on one topic can be hidden among each other."
             )
         if levels["majority"] > 2 * levels["uniform"]:
             found.append(

@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
-from skdptext import DPWordPerturber
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
 from tests.inspection.corpus import CLEAN, Lookup, linear, make_corpus, small
@@ -53,6 +54,63 @@ def test_warnings_of_sizes_labels_and_releases(synthetic):
     assert said(report, "Little is promised")
     exponent = report.guarantees[0].exponent(documents[rows[0]], documents[rows[-1]])
     assert 0.3 * exponent < report.exponents[0] < 3 * exponent
+
+
+class Blind(ClassifierMixin, BaseEstimator):
+    """Does not look at the text."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], X.shape[0])
+
+
+def blind_report(authors, topics, **options):
+    embedding = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
+    return obfuscation_report(
+        [["cat"]] * len(authors),
+        authors,
+        topics,
+        DPWordPerturber(embedding, document_length=1),
+        adversaries={"a": (Blind(), "author")},
+        random_state=0,
+        **options,
+    )
+
+
+def test_topics_give_away_no_author_who_is_dealt_out_at_random():
+    """Two documents a topic: one of them is by the topic's most frequent author."""
+    topics = np.repeat(np.arange(160), 2)
+    authors = np.tile(["ann", "bob", "eve", "joe"], 80)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        # a share of 0.62 on average, against 0.25 of the most frequent author; an
+        # excess of 0.1 is 5.9 standard deviations away: alpha = 1e-6 for all five
+        report = blind_report(rng.permutation(authors), topics)
+        assert report.results["chance_from_other"][0] > 0.5
+        assert not said(report, "topic gives the author away")
+    # ... and every topic by one author stands out from just that
+    owned = np.repeat(rng.permutation(authors[:160]), 2)
+    report = blind_report(owned, topics)
+    assert said(report, "100% of the authors right, against 6")
+    # few documents: an excess that chance brings about in one table of three
+    assert not said(blind_report(["a", "a", "b", "b"], list("xxyy")), "gives the auth")
+
+
+def test_topics_of_whole_stories_are_compared_with_whole_stories():
+    """Six stories of ten chapters on three topics: as few as these say little."""
+    story = np.repeat(np.arange(6), 10)
+    authors = np.array(list("aabbcc"))[story]
+    topics = np.array(list("xxyyzz"))[story]
+    splits = [
+        (np.flatnonzero(story % 2 == k), np.flatnonzero(story % 2 != k)) for k in (0, 1)
+    ]
+    # chapters taken for independent: all but impossible; stories: 1 of 15 deals
+    for groups, loud in ((None, True), (story, False)):
+        report = blind_report(authors, topics, cv=splits, groups=groups)
+        assert said(report, "topic gives the author away") == loud
 
 
 def test_warning_of_a_lost_topic(synthetic):
