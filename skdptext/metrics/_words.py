@@ -212,6 +212,6 @@ def words_changed_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     ...     {"perturb__epsilon": [5, 10, 20], "perturb__lam": [0, 0.5, 1]},
     ...     scoring={"accuracy": "accuracy", "changed": words_changed_scorer},
     ...     refit=best_under_constraint(
-    ...         maximize="changed", subject_to={"accuracy": 0.8}))
+    ...         maximize="changed", subject_to={"accuracy": 0.8}, tuned_on="public"))
     """
     return 1 - words_unchanged_scorer(estimator, X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -17,13 +18,20 @@ from skdptext.model_selection._intervals import (
     score_summary,
 )
 from skdptext.model_selection._tuned_on import check_tuned_on, warn_of_private_tuning
+from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import check_real
 
 __all__ = ["best_under_constraint"]
 
 _RELATIONS = {">=": operator.ge, "<=": operator.le}
-# What a search over the noise varies; other parameters see released words only.
-_NOISE = {"embedding", "epsilon", "lam"}
+# Known by name alone, so without random_state: most classifiers have one. The others
+# left out do not change what is released.
+_OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - {
+    "random_state",
+    "engine",
+    "n_jobs",
+    "verbose",
+}
 
 
 class best_under_constraint:  # noqa: N801 - used as a function, pickled as an object
@@ -47,10 +55,10 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         0.3/0.7 for ``ShuffleSplit(test_size=0.3)``.
     tuned_on : {"private", "public", "released"}, default="private"
         What the search is fitted on. ``"private"``, which is assumed: the documents
-        that the release is to protect, so that a search over ε or λ warns.
-        ``"public"``: documents that are no secret. ``"released"``: text that was
-        released before, by this library or otherwise. Either of the two is what to
-        tune on, and silences the warning.
+        that the release is to protect, so that a search over ε, λ or any other
+        parameter that changes the release warns. ``"public"``: documents that are no
+        secret. ``"released"``: text that was released before, by this library or
+        otherwise. Either of the two is what to tune on, and silences the warning.
 
     Raises
     ------
@@ -65,7 +73,9 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     Warns
     -----
     PrivacyLeakWarning
-        When called on a search over ε, λ or tables with ``tuned_on="private"``.
+        With ``tuned_on="private"``, when called on a search over perturbers or over
+        parameters that have the name of one of theirs, ``perturb__document_length``
+        say, but for those that do not change what is released.
 
     See Also
     --------
@@ -90,7 +100,11 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
 
     *Privacy.* A choice made by scores on private documents depends on them, which the
     guarantee of the release does not count. Tune on public documents of the same
-    kind, or on text released before.
+    kind, or on text released before. Parameters are known by their names, and the
+    documents not at all: a search that does not warn may cost privacy, too. One over
+    the classifier alone releases the documents anew for every candidate and split, as
+    long as the perturber is a step of what is searched; one over a step before the
+    perturber, or over its `random_state`, chooses by private documents like any other.
 
     References
     ----------
@@ -102,7 +116,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     --------
     >>> from skdptext.model_selection import best_under_constraint
     >>> rule = best_under_constraint(
-    ...     maximize="changed", subject_to={"accuracy": 0.75})
+    ...     maximize="changed", subject_to={"accuracy": 0.75}, tuned_on="public")
     >>> rule({"mean_test_changed": [0.9, 0.6, 0.2],
     ...       "mean_test_accuracy": [0.5, 0.8, 0.9]})
     1
@@ -152,10 +166,10 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
                 searched.add(key.split("__")[-1])
                 if any(_perturbers(value)):  # the step itself, with its ε and λ
                     searched |= {"epsilon", "lam"}
-        if searched & _NOISE:
+        if searched & _OF_RELEASE:
             warn_of_private_tuning(
                 self.tuned_on,
-                f"{', '.join(sorted(searched & _NOISE))} chosen by scores",
+                f"{', '.join(sorted(searched & _OF_RELEASE))} chosen by scores",
                 "the documents of this search",
             )
         goal = _mean_scores(cv_results, self.maximize)

@@ -1,4 +1,4 @@
-"""What a choice of ε and λ was made by: public text, released text, or private."""
+"""What a choice of ε, λ and the like was made by: public, released or private text."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
     """
     if tuned_on == "private":
         warnings.warn(
-            f"{what} of documents that may be private: a release at that ε and λ tells "
-            "something about them which its guarantee does not count. Choose on public "
-            f"text of the same kind, or on text released before. If {documents} are "
-            'such, say so: tuned_on="public" or tuned_on="released".',
+            f"{what} of documents that may be private: a release that uses the choice "
+            "tells something about them which its guarantee does not count. Choose on "
+            f"public text of the same kind, or on text released before. If {documents} "
+            'are such, say so: tuned_on="public" or tuned_on="released".',
             PrivacyLeakWarning,
             stacklevel=1,
         )

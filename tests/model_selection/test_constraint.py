@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -110,6 +111,34 @@ def test_a_search_over_whole_perturbers_warns_too(step):
     rule = best_under_constraint(maximize="a", subject_to={"a": 0})
     with pytest.warns(PrivacyLeakWarning, match="epsilon, lam chosen by scores"):
         assert rule(results) == 1
+
+
+@pytest.mark.parametrize(
+    ("searched", "warns"),
+    [
+        ("perturb__epsilon", True),
+        ("perturb__document_length", True),
+        ("release__perturb__oov", True),
+        ("perturb__resize", True),
+        ("prepare__stop_words", True),
+        ("tokenizer", True),
+        ("perturb__output", True),
+        ("perturb__engine", False),
+        ("n_jobs", False),
+        ("classify__random_state", False),
+        ("classify__C", False),
+    ],
+)
+def test_what_changes_the_release_warns(searched, warns):
+    results = {"params": [{searched: 1}, {searched: 2}], "mean_test_a": [0.1, 0.2]}
+    rule = best_under_constraint(maximize="a", subject_to={"a": 0})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert rule(results) == 1
+    assert [w.category for w in caught] == [PrivacyLeakWarning] * warns
+    if warns:
+        name = searched.split("__")[-1]
+        assert str(caught[0].message).startswith(f"{name} chosen by scores")
 
 
 def test_repr_and_pickle():
