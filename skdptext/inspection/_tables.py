@@ -16,7 +16,7 @@ from skdptext.metrics._deniability import check_request
 from skdptext.perturbation._documents import encode_words
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.search import nearest_words
-from skdptext.utils import NoiseStreams, blocks, check_integer, check_real
+from skdptext.utils import NoiseStreams, blocks, check_integer, check_numbers
 from skdptext.utils._html import page, paragraph, table
 
 __all__ = [
@@ -301,7 +301,9 @@ def words_under_noise(
     each column alone the words are distributed as in a release.
 
     *Privacy.* For the eyes of who owns the text: it holds the text itself. Never
-    publish several columns; together they cost more than the sum of their ε.
+    publish several columns: they share their noise, and together can cost more than
+    the sum of their ε, without any bound. That a word moved at a larger ε and is back
+    at a smaller one, for instance, rules out that it is the word it is back at.
 
     References
     ----------
@@ -324,14 +326,7 @@ def words_under_noise(
     <BLANKLINE>
     Unchanged: 100 % at ε = 1000, 100 % at ε = 100.
     """
-    if isinstance(epsilons, str | bytes) or not isinstance(epsilons, Iterable):
-        raise InvalidParameterError(
-            f"epsilons must be a sequence of numbers, got {epsilons!r:.80}."
-        )
-    scale = [
-        check_real(f"epsilons[{i}]", epsilon, low=0, open_low=True)
-        for i, epsilon in enumerate(epsilons)
-    ]
+    scale = check_numbers("epsilons", epsilons, low=0, open_low=True)
     source = find_perturber(perturber)
     source._check_ready()
     if isinstance(source.embedding, str):

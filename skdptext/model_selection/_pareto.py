@@ -83,19 +83,14 @@ def _as_gains(
     names: list[str] = []
     if isinstance(scores, Mapping):
         names = list(scores)
-        scores = [np.asarray(scores[name], dtype=np.float64) for name in names]
+        scores = [_as_numbers(f"scores[{name!r}]", scores[name]) for name in names]
         if len({column.shape for column in scores}) > 1:
             raise InvalidParameterError(
                 "scores must have one value per candidate in every array, got shapes "
                 f"{[column.shape for column in scores]}."
             )
         scores = np.transpose(scores)
-    try:
-        table = np.array(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"scores must be numbers, one row per candidate, got {scores!r:.80}."
-        ) from error
+    table = _as_numbers("scores", scores)
     if table.ndim != 2 or not table.shape[1]:
         raise InvalidParameterError(
             "scores must have shape (n_candidates, n_scores), with at least one score, "
@@ -105,6 +100,16 @@ def _as_gains(
         if direction == "min":
             table[:, column] *= -1
     return table
+
+
+def _as_numbers(name: str, values: Any) -> np.ndarray:
+    """A copy as float64."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"{name} must be numbers, one row per candidate, got {values!r:.80}."
+        ) from error
 
 
 def _directions(directions: Any, names: list[str], n_scores: int) -> list[str]:

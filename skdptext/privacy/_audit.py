@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import beta
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.privacy._pairs import choose_pairs
+from skdptext.privacy._pairs import choose_pairs, claimed_exponent
 from skdptext.utils import check_integer, check_real, check_rng
 
 if TYPE_CHECKING:
@@ -179,8 +179,8 @@ def audit_word_privacy(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, or `perturber` lacks a method or returns an
-        array of another shape.
+        If a parameter breaks a rule, or `perturber` lacks a method, returns an array
+        of another shape, or claims an exponent that is no finite number >= 0.
 
     See Also
     --------
@@ -243,7 +243,7 @@ def audit_word_privacy(
         chosen = choose_pairs(guarantee, n_pairs, rng, ceiling=math.log(n_draws / 20))
     else:
         chosen = _check_pairs(pairs)
-    claimed = np.array([float(guarantee.exponent(*pair)) for pair in chosen])
+    claimed = np.array([claimed_exponent(guarantee, *pair) for pair in chosen])
     words = list(dict.fromkeys(word for pair in chosen for word in pair))
     codes, names = _draw(perturber, words, n_draws)
     row = {word: i for i, word in enumerate(words)}

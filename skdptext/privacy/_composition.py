@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -124,6 +125,56 @@ class ComposedGuarantee:
             If a part raises it.
         """
         return float(sum(part.exponent(x, y) for part in self.parts))
+
+    def epsilon_for(self, x: Any, y: Any, *, factor: float) -> float:
+        """One ε for all releases at which the odds change by a factor at most.
+
+        Parameters
+        ----------
+        x, y : str, or list of str, or counts of shape (n_words_of_embedding,)
+            As in `exponent`.
+        factor : float > 1
+            The factor e^t allowed, over all releases of all parts.
+
+        Returns
+        -------
+        epsilon : float
+            The largest ε that the perturbers may have, if each has this one and keeps
+            its λ and all the rest. With it in every part, `exponent` is log(factor).
+            Infinite if the two are the same to all parts, so that any ε will do; 0 if
+            their sizes tell them apart in one, so that none will.
+
+        Notes
+        -----
+        The ε that the parts have now do not matter. To keep their ratios instead,
+        multiply each by log(factor) / ``exponent(x, y)``.
+
+        *Privacy.* As in `PrivacyGuarantee.epsilon_for`: choose the pair from public
+        text.
+
+        Examples
+        --------
+        >>> import math
+        >>> from skdptext import WordEmbedding
+        >>> from skdptext.privacy import PrivacyGuarantee
+        >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
+        >>> both = PrivacyGuarantee(2.0, 0.0, embedding).compose(
+        ...     PrivacyGuarantee(5.0, 0.5, embedding, releases=3))
+        >>> epsilon = both.epsilon_for("a", "b", factor=20.0)
+        >>> print(f"{epsilon:.3f}")
+        0.608
+        >>> same = PrivacyGuarantee(epsilon, 0.0, embedding).compose(
+        ...     PrivacyGuarantee(epsilon, 0.5, embedding, releases=3))
+        >>> print(f"{math.exp(same.exponent('a', 'b')):.3f}")
+        20.000
+        """
+        each = [part.epsilon_for(x, y, factor=factor) for part in self.parts]
+        if 0.0 in each:
+            return 0.0
+        # Exponents are ε times something: where they add up, ε adds up as resistances
+        # in parallel do.
+        rate = sum(1 / epsilon for epsilon in each)
+        return 1 / rate if rate else math.inf
 
     def euclidean(self, *, by: str = "eigenvalues") -> ComposedGuarantee:
         """The same promise with every part relative to the Euclidean metric.

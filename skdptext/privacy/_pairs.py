@@ -9,9 +9,9 @@ import numpy as np
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.search import half_squared_norms
-from skdptext.utils import blocks
+from skdptext.utils import blocks, check_real
 
-__all__ = ["choose_pairs"]
+__all__ = ["choose_pairs", "claimed_exponent"]
 
 # Words whose nearest neighbours are looked up; a sample of a large table.
 _SAMPLE = 2000
@@ -62,6 +62,15 @@ def choose_pairs(
     return list(dict.fromkeys(ordered))[:n_pairs]
 
 
+def claimed_exponent(guarantee: Any, word: str, other: str) -> float:
+    """What a guarantee, which may be anybody's, claims of two words."""
+    claim = guarantee.exponent(word, other)
+    if getattr(claim, "ndim", None) == 0:
+        claim = claim.item()  # an array, or of torch
+    name = f"perturber.guarantee().exponent({word!r}, {other!r})"
+    return check_real(name, claim, low=0)
+
+
 def _nearest_others(vectors: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The nearest other word of each word, in Euclidean distance, up to rounding."""
     half_norms = half_squared_norms(vectors).astype(np.float32)
@@ -77,5 +86,5 @@ def _ranked(guarantee: Any, ids: np.ndarray) -> list[tuple[float, tuple[str, str
     """Different pairs with their claims, the smallest claim first."""
     words = guarantee.embedding.word_array
     pairs = [(words[a], words[b]) for a, b in np.unique(np.sort(ids, axis=1), axis=0)]
-    claims = [float(guarantee.exponent(*pair)) for pair in pairs]
+    claims = [claimed_exponent(guarantee, *pair) for pair in pairs]
     return sorted(zip(claims, pairs, strict=True))

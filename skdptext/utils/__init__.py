@@ -10,6 +10,7 @@ from skdptext.utils._validation import (
     check_flag,
     check_integer,
     check_n_jobs,
+    check_numbers,
     check_option,
     check_real,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "check_integer",
     "check_n_jobs",
     "check_noise_state",
+    "check_numbers",
     "check_option",
     "check_real",
     "check_rng",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -45,6 +45,20 @@ def check_real(
     if not math.isfinite(number) or too_low or too_high:
         raise InvalidParameterError(f"{rule}, got {value!r}.")
     return number
+
+
+def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
+    """Return `values` as floats, each by the rule of `check_real`; at least one."""
+    # an array without dimensions calls itself iterable
+    single = isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0
+    if single or not isinstance(values, Iterable):
+        raise InvalidParameterError(
+            f"{name} must be a sequence of numbers, got {values!r:.80}."
+        )
+    numbers = [check_real(f"{name}[{i}]", x, **rule) for i, x in enumerate(values)]
+    if not numbers:
+        raise InvalidParameterError(f"{name} must hold at least one number, got none.")
+    return numbers
 
 
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:

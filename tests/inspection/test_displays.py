@@ -214,8 +214,13 @@ def test_contours_hold_their_share_of_the_noise(dim, lam):
     table = WordEmbedding([f"w{i}" for i in range(40)], spread)
     model = DPWordPerturber(table, epsilon=4.0, lam=lam, document_length=1).fit([])
     found = NeighborhoodDisplay.from_estimator(
-        model, "w0", n_draws=1000, levels=(0.3, 0.5, 0.95), projection=(0, dim - 1)
+        model,
+        "w0",
+        n_draws=1000,
+        levels=np.array([0.3, 0.5, 0.95]),
+        projection=(0, dim - 1),
     )
+    assert found.levels == (0.3, 0.5, 0.95)
     for level, outline in zip(found.levels, found.contours, strict=True):
         # inside the ellipse: nearer than its corner in its own scatter
         scatter = np.linalg.inv(outline[:-1].T @ outline[:-1] / (len(outline) - 1) * 2)
@@ -276,7 +281,10 @@ ONE = WordEmbedding(["a", "b"], [[0.0], [1.0]])
         (None, {"n_neighbors": 0}, "n_neighbors must be an integer >= 1"),
         (None, {"n_landed": -1}, "n_landed must be an integer >= 0"),
         (None, {"n_draws": 0}, "n_draws must be an integer >= 1"),
-        (None, {"levels": 0.5}, "levels must be a tuple of shares"),
+        (None, {"levels": 0.5}, "levels must be a sequence of numbers, got 0.5"),
+        (None, {"levels": np.array(0.5)}, "levels must be a sequence of numbers"),
+        (None, {"levels": "0.5"}, "levels must be a sequence of numbers"),
+        (None, {"levels": []}, "levels must hold at least one number"),
         (None, {"levels": (0.5, 1.0)}, r"levels must be in \(0, 1\), got 1"),
         (None, {"levels": (0,)}, r"levels\[0\] must be a finite number in \(0, 1\]"),
         (None, {"projection": "tsne"}, 'projection must be "pca", two columns'),

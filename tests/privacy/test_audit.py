@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 
 import numpy as np
@@ -274,6 +275,37 @@ class Misshapen(Perturber):
 def test_bad_input(perturber, params, message):
     with pytest.raises(InvalidParameterError, match=message):
         audit(perturber, **params)
+
+
+class Claiming:
+    """A guarantee that claims the same of every pair of words."""
+
+    embedding = LINE
+
+    def __init__(self, claim):
+        self.exponent = lambda word, other: claim
+
+
+@pytest.mark.parametrize("pairs", [None, [("b", "c")]])
+@pytest.mark.parametrize(
+    "claim", [math.nan, None, math.inf, -math.inf, -0.5, "1", np.array([1.0])], ids=repr
+)
+def test_a_claim_must_be_a_finite_number(claim, pairs):
+    perturber = Perturber(LINE, 1.0, 0.0)
+    perturber.guaranteed = Claiming(claim)
+    message = (
+        r"perturber\.guarantee\(\)\.exponent\('[a-d]', '[a-d]'\) must be a finite "
+        rf"number >= 0, got {re.escape(repr(claim))}\."
+    )
+    with pytest.raises(InvalidParameterError, match=message):
+        audit(perturber, pairs)
+
+
+@pytest.mark.parametrize("claim", [0.5, np.float32(0.5), np.array(0.5), np.int64(1)])
+def test_a_claim_may_be_of_any_kind_of_number(claim):
+    perturber = Perturber(LINE, 1.0, 0.0)
+    perturber.guaranteed = Claiming(claim)
+    assert audit(perturber, [("b", "c")], n_draws=100).claimed[0] == float(claim)
 
 
 def test_pairs_must_be_given_without_a_table():

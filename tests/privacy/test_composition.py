@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import laplace
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -52,6 +53,61 @@ def test_different_releases_add_up(parts):
     assert composed.exponent(X, X[::-1]) > 0  # the ordered release
     assert composed.epsilon is None  # two metrics
     assert composed.releases == 3
+
+
+def test_one_epsilon_for_all_releases(parts):
+    """With it in every release, the factor is attained, and no ε before it matters."""
+    mixed = [parts[0].compose(2), *parts[1:], parts[0].relative_to(0.4, by="lemma3")]
+    for inputs in (("w1", "w2"), (X, Y)):
+        epsilon = ComposedGuarantee(mixed).epsilon_for(*inputs, factor=7.0)
+        again = [
+            PrivacyGuarantee(epsilon, p.lam, p.embedding, n_words=p.n_words,
+                             ordered=p.ordered, resampled=p.resampled,
+                             releases=p.releases)
+            for p in mixed
+        ]  # fmt: skip
+        again[-1] = again[-1].relative_to(0.4, by="lemma3")
+        together = ComposedGuarantee(again)
+        assert together.exponent(*inputs) == pytest.approx(math.log(7.0), rel=1e-12)
+        assert together.epsilon_for(*inputs, factor=7.0) == pytest.approx(epsilon)
+        # as of one guarantee, where all are the same
+        single = ComposedGuarantee([parts[0], parts[0].compose(3)])
+        assert single.epsilon_for(*inputs, factor=7.0) == pytest.approx(
+            parts[0].compose(4).epsilon_for(*inputs, factor=7.0)
+        )
+
+
+def test_one_epsilon_for_all_releases_by_the_law():
+    """On a line "a" comes out of "b" and "c" with odds of exactly e^(ε/2)."""
+    releases = ComposedGuarantee(
+        [PrivacyGuarantee(1.0, 0.0, LINE), PrivacyGuarantee(8.0, 0.6, LINE)]
+    )
+    epsilon = releases.epsilon_for("b", "c", factor=3.0)
+    # Laplace noise of scale 1/ε, stretched by √(λ var + 1 − λ); var = 1 after scaling
+    below = -0.01  # half way between "a" and "b"
+    odds = [
+        laplace.cdf(below - 0.0, scale=1 / epsilon)
+        / laplace.cdf(below - 0.5, scale=1 / epsilon)
+        for _ in releases.parts
+    ]
+    assert math.prod(odds) == pytest.approx(3.0, rel=1e-6)  # of a float32 table
+
+
+def test_epsilon_for_what_is_the_same_or_shows_the_size(small_embedding, parts):
+    hidden = PrivacyGuarantee(2.0, 0.5, small_embedding, n_words=1)
+    shown = PrivacyGuarantee(2.0, 0.5, small_embedding)
+    both = hidden.compose(shown)
+    assert both.epsilon_for(["w1"], ["w1"], factor=2.0) == math.inf
+    assert both.epsilon_for(["w1"], ["w1", "w2"], factor=2.0) == 0
+    # a part to which the two are the same costs nothing
+    x, y = ["w1", "w2"], ["w1", "w3"]
+    full = PrivacyGuarantee(5.0, 0.7, small_embedding, n_words=2)
+    assert hidden.compose(full).epsilon_for(x, y, factor=2.0) == pytest.approx(
+        full.epsilon_for(x, y, factor=2.0)
+    )
+    for wrong in (1.0, math.nan, "2"):
+        with pytest.raises(InvalidParameterError, match="factor must be"):
+            ComposedGuarantee(parts).epsilon_for(X, Y, factor=wrong)
 
 
 def test_in_any_order_and_nesting(parts):
