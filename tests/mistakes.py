@@ -46,6 +46,14 @@ class Perturber:
         return self.embedding.word_array[noisy].reshape(-1, n_draws)
 
 
+class Deduplicating(Perturber):
+    """Perturbs each different word once."""
+
+    def perturb_words(self, words, n_draws=1):
+        names, places = np.unique(words, return_inverse=True)
+        return super().perturb_words(names.tolist(), n_draws)[places]
+
+
 # -- noise of a wrong law (facts.md) -----------------------------------------------
 
 

@@ -17,7 +17,13 @@ from skdptext import DPWordPerturber
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation._base import BaseWordPerturber
 from skdptext.privacy import _fresh, audit_fresh_noise
-from tests.mistakes import CLOUD, Perturber, shared_by_workers, taking_turns
+from tests.mistakes import (
+    CLOUD,
+    Deduplicating,
+    Perturber,
+    shared_by_workers,
+    taking_turns,
+)
 
 ALL = {
     *["draws", "words", "calls", "threads", "copies", "pickles", "processes", "forks"],
@@ -93,14 +99,6 @@ def test_fresh_releases_never_repeat(params):
         releases += pool.starmap(release, [(perturber, documents)] * 4, chunksize=1)
     assert len(releases) == 22
     assert len(set(releases)) == len(releases)
-
-
-class Deduplicating(Perturber):
-    """Perturbs each different word once."""
-
-    def perturb_words(self, words, n_draws=1):
-        names, places = np.unique(words, return_inverse=True)
-        return super().perturb_words(names.tolist(), n_draws)[places]
 
 
 def test_equal_words_with_equal_noise():

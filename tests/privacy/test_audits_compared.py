@@ -1,0 +1,98 @@
+"""Which audit catches which mistake: the table of the guide, and its blind spots.
+
+What must not be found is looked for at confidence 1 - 1e-6 with fixed seeds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skdptext import DPWordPerturber
+from skdptext.privacy import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from tests.mistakes import (
+    CLOUD,
+    Deduplicating,
+    Perturber,
+    elementwise_root,
+    keep_if_far,
+    renormalised,
+    scale_for_rate,
+    scaled_by_all_entries,
+    shared_by_workers,
+    vickrey,
+)
+
+
+def twice_epsilon(mechanism, rng, n):
+    return mechanism.sample(rng, n) / 2
+
+
+def noisy(sampler, epsilon=3.0, lam=1.0):
+    return Perturber(CLOUD, epsilon, lam, sample=sampler)
+
+
+def stepping(choose):
+    perturber = Perturber(CLOUD, 1.0, 0.0)
+    perturber.choose = choose(perturber)
+    return perturber
+
+
+class Noise:
+    """The noise of a perturber with a fault, as a mechanism."""
+
+    def __init__(self, perturber):
+        self.perturber = perturber
+        self.epsilon = perturber.mechanism.epsilon
+        self.whiten = perturber.mechanism.whiten
+
+    def sample(self, rng, n):
+        return self.perturber.sample(self.perturber.mechanism, rng, n)
+
+
+# Mistake: by the released words? by the noise? in what way is noise used twice?
+TABLE = {
+    "renormalised": (lambda: noisy(renormalised), True, True, set()),
+    "all entries": (
+        lambda: noisy(scaled_by_all_entries(CLOUD.vectors)), True, True, set()
+    ),
+    "rate, small": (lambda: noisy(scale_for_rate, 0.5), True, True, set()),
+    "rate, large": (lambda: noisy(scale_for_rate, 3.0), False, True, set()),
+    "entry by entry": (lambda: noisy(elementwise_root), True, True, set()),
+    "twice epsilon": (lambda: noisy(twice_epsilon, 1.0, 0.5), True, True, set()),
+    "vickrey": (
+        lambda: stepping(lambda p: vickrey(p, looks=True)), True, False, set()
+    ),
+    "fallback": (lambda: stepping(lambda p: keep_if_far(p, 2.0)), True, False, set()),
+    "workers": (lambda: noisy(shared_by_workers, 1.0), False, True, {"draws"}),
+    "equal words": (lambda: Deduplicating(CLOUD, 1.0, 0.0), False, False, {"words"}),
+    "none": (lambda: noisy(None, 1.0), False, False, set()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", TABLE)
+def test_who_catches_what(mistake):
+    make, by_words, by_noise, twice = TABLE[mistake]
+    words = audit_word_privacy(
+        make(), n_draws=50_000, n_pairs=20, confidence=1 - 1e-6, random_state=0
+    )
+    assert words.violated.any() == by_words
+    noise = audit_noise_law(Noise(make()), alpha=1e-6, random_state=0)
+    assert noise.rejected == by_noise
+    repeats = audit_fresh_noise(make()).repeats
+    # These perturbers hold a generator with state, whose copies repeat of themselves.
+    inside = {way for way in ("draws", "words", "calls") if repeats[way]}
+    assert inside == twice
+
+
+def test_only_the_audit_of_freshness_sees_copies():
+    perturber = DPWordPerturber(
+        CLOUD, epsilon=1.0, document_length=1, random_state=np.random.default_rng(0)
+    ).fit([])
+    found = {way for way, n in audit_fresh_noise(perturber).repeats.items() if n}
+    assert found == {"copies", "pickles", "processes", "forks"}
+    words = audit_word_privacy(perturber, confidence=1 - 1e-6, random_state=0)
+    assert not words.violated.any()
+    assert not audit_noise_law(
+        perturber.mechanism_, alpha=1e-6, random_state=0
+    ).rejected
