@@ -73,9 +73,9 @@ def time_table(store: Store, cells: Iterable[tuple[str, Cell]]) -> Table:
     rows.append({"part": "all", "cells": len(seen), "minutes": total})
     return Table(
         "time",
-        "Wall time of make paper",
-        "Processor time, summed over the cells: on one idle core with one thread, the "
-        "wall time. Loading data and drawing, under a minute, are not in it.",
+        "Processor time of make paper",
+        "Summed over the cells: on one idle core with one thread, about the wall time. "
+        "Loading data and drawing, under a minute, are not in it.",
         rows,
     )
 
