@@ -66,7 +66,9 @@ class DPWordPerturber(BaseWordPerturber):
         An int: a repeatable release. The noise of a document is then derived by a
         keyed hash from the integer, ε, λ, the table and the document's words: it does
         not depend on the other documents, their order, or `n_jobs`, and equal
-        documents get equal releases. The integer is a secret: who knows it can undo
+        documents get equal releases. If one word changes, even an unknown one or one
+        that is cut off, all words get fresh noise: releases of both versions can be
+        averaged, and their ε add up. The integer is a secret: who knows it can undo
         the noise; `secrets.randbits(128)` gives one. A Generator: a key is drawn from
         it in every call. Its copies (`clone` makes some) give a document that comes at
         the same place again its former noise, and any other document its own.

@@ -67,6 +67,73 @@ def test_prior_beats_the_naive_guess():
     assert attack.score(released, written) > naive + 0.1
 
 
+@pytest.mark.parametrize("n_draws", [1, 3, 30])
+@pytest.mark.parametrize("power", [0, 1])
+def test_with_few_draws_it_is_no_worse_than_the_naive_guess(n_draws, power):
+    """... and says how sure it may be; the counts alone would do neither."""
+    rng = np.random.default_rng(1)
+    table = WordEmbedding([f"w{i}" for i in range(300)], rng.normal(size=(300, 6)))
+    prior = 1 / np.arange(1, 301) ** power
+    attack = make(table, 12.0, prior=prior, n_draws=n_draws, random_state=0).fit()
+    written = rng.choice(table.word_array, 4000, p=prior / prior.sum())
+    perturber = attack.perturber.set_params(random_state=rng).fit([])
+    released = perturber.perturb_words(written.tolist())[:, 0]
+
+    def lead():
+        """Over the naive guess, in standard errors of the words they differ on."""
+        right = attack.predict(released) == written
+        naive = released == written
+        return (right.sum() - naive.sum()) / np.sqrt(max(1, (right != naive).sum()))
+
+    def conceit():
+        sure = np.exp(attack.predict_log_proba(released).max(axis=1)).mean()
+        return abs(sure - attack.score(released, written))
+
+    assert lead() > -4.75  # alpha = 1e-6
+    # four standard errors of an accuracy of one half, and some for the model
+    assert conceit() < 0.032 + 0.04
+    if n_draws == 1:
+        attack.set_params(smoothing=0.01)
+        assert lead() < -4.75
+        assert conceit() > 0.1
+
+
+def test_a_seed_fixes_the_simulation():
+    fits = [make(n_draws=40, random_state=s).fit() for s in (5, 5, 6)]
+    first, again, other = (fit.transitions_.toarray() for fit in fits)
+    assert (first == again).all()
+    assert (first != other).any()
+    a, b, _ = ((fit.smoothing_, fit.self_smoothing_) for fit in fits)
+    assert a == b
+    generator = np.random.default_rng(5)
+    drawn = make(n_draws=40, random_state=generator).fit().transitions_.toarray()
+    assert (drawn == first).all()
+    # which moves on
+    drawn = make(n_draws=40, random_state=generator).fit().transitions_.toarray()
+    assert (drawn != first).any()
+
+
+def test_a_given_smoothing_is_used_as_it_is():
+    attack = make(n_draws=10, smoothing=2.0, random_state=0).fit()
+    assert (attack.smoothing_, attack.self_smoothing_) == (2.0, 0.0)
+    likelihood = attack.transitions_.toarray() + 2.0
+    expected = (likelihood / likelihood.sum(axis=0)).T
+    np.testing.assert_allclose(np.exp(attack.predict_log_proba(list("abc"))), expected)
+    # chosen numbers enter likewise, those of staying on the diagonal
+    attack.set_params(smoothing="auto").fit()
+    added = attack.smoothing_ + attack.self_smoothing_ * np.eye(3)
+    likelihood = attack.transitions_.toarray() + added
+    expected = (likelihood / likelihood.sum(axis=0)).T
+    np.testing.assert_allclose(np.exp(attack.predict_log_proba(list("abc"))), expected)
+    two = likelihood[:, 0] * likelihood[:, 2]
+    np.testing.assert_allclose(
+        np.exp(attack.predict_log_proba([["a", "c"]]))[0], two / two.sum()
+    )
+    # a word that is never written is never guessed, and does not disturb the choice
+    attack.set_params(prior=[1.0, 0.0, 1.0]).fit()
+    assert np.exp(attack.predict_log_proba(["b"]))[0, 1] == 0
+
+
 def test_releases_add_up_unless_they_are_repeated():
     """The averaging attack, and the repeatable release that stops it."""
     perturber = DPWordPerturber(LINE, epsilon=0.5, lam=0.0, document_length=1)
@@ -89,6 +156,26 @@ def test_releases_add_up_unless_they_are_repeated():
     # the best guess from one is no better than before.
     assert all(release == releases[0] for release in releases)
     assert attack.score([word for (word,) in releases[0]], written) < 0.75
+
+
+def test_repeatable_releases_of_changed_documents_add_up():
+    """A document with one word changed gets fresh noise on all the words it shares."""
+    attack = make(epsilon=0.5, n_draws=5000, random_state=0).fit()
+    perturber = DPWordPerturber(
+        LINE, epsilon=0.5, lam=0.0, document_length=1, output="tokens", random_state=7
+    ).fit([])
+    written = ["a", "b", "c"] * 100
+    # 60 versions of each: the word, one that nobody knows, and some that are cut off
+    for changed in (lambda k: [f"version {k}"], lambda k: ["b"] * k):
+        versions = [
+            perturber.transform(
+                [[w, *changed(k), f"{i}"] for i, w in enumerate(written)]
+            )
+            for k in range(60)
+        ]
+        released = np.array(versions)[:, :, 0].T
+        assert attack.score(released[:, 0], written) < 0.75
+        assert attack.score(released, written) > 0.9
 
 
 def test_naive_guess_is_the_most_frequent_release_and_then_the_first():
@@ -145,6 +232,8 @@ def test_no_words():
         ({"perturber": None}, "perturber must be a word perturber, got None"),
         ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
         ({"smoothing": 0.0}, "smoothing must be a finite number > 0"),
+        ({"smoothing": "most"}, "smoothing must be .*'auto'.*got 'most'"),
+        ({"random_state": -1}, "random_state must be None, an integer >= 0"),
         ({"prior": [1.0]}, r"per word of the embedding \(3\), got shape \(1,\)"),
         ({"prior": ["a", "b", "c"]}, "one number per word"),
         ({"prior": [1.0, -1.0, 0.0]}, "non-negative and not all 0"),
