@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_bags, check_document, is_count_matrix
+from skdptext.utils._labels import as_labels
 
 __all__ = ["check_named_columns", "check_targets", "words_and_bags"]
 
@@ -66,7 +67,7 @@ def _split(document: Any, position: int) -> Iterable[str]:
 
 def check_targets(y: Any, n_documents: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Sorted classes, and the number of each document's class."""
-    labels = np.asarray(y)
+    labels = as_labels("y", y)
     if labels.ndim != 1 or len(labels) != n_documents:
         raise InvalidParameterError(
             f"y must name one {kind} per document, got shape {labels.shape} for "

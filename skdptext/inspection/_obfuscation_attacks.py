@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import check_integer
+from skdptext.utils._labels import as_labels
 
 __all__ = [
     "SEEDS",
@@ -338,20 +339,12 @@ def _share_from_other(codes: np.ndarray, other_codes: np.ndarray) -> float:
 
 def check_labels(name: str, values: Any, n_documents: int) -> np.ndarray:
     """One label per document, of at least two kinds."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InvalidParameterError(
-            f"{name} must hold one label per document, got {values!r:.80}."
-        )
-    labels = np.asarray(values if hasattr(values, "__array__") else list(values))
+    labels = as_labels(name, values)
     if labels.shape != (n_documents,):
         raise InvalidParameterError(
             f"{name} must hold one label per document ({n_documents}), got shape "
             f"{labels.shape}."
         )
-    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
-        raise InvalidParameterError(f"{name} must not be missing, got NaN or infinity.")
-    if labels.dtype == object and any(x is None or x != x for x in labels):
-        raise InvalidParameterError(f"{name} must not be missing, got None or NaN.")
     kinds = np.unique(labels)
     if len(kinds) < 2:
         raise InvalidParameterError(

@@ -1,0 +1,69 @@
+"""Labels of documents: authors, topics and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+
+__all__ = ["as_labels"]
+
+
+def as_labels(name: str, values: Any) -> np.ndarray:
+    """Labels as an array that sorts, or what is wrong with them, by position.
+
+    Looked at before NumPy makes text of numbers and of what is missing.
+    """
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise InvalidParameterError(
+            f"{name} must hold one label per document, got {values!r:.80}."
+        )
+    given = values if hasattr(values, "__array__") else list(values)
+    if hasattr(given, "ndim") and given.ndim != 1:
+        return np.asarray(given)  # whoever knows how many there must be says so
+    kinds: dict[str, Any] = {}
+    for i, label in enumerate(given):
+        if _is_missing(label):
+            raise InvalidParameterError(
+                f"{name} must not be missing, got {label!r} for document {i}."
+            )
+        kinds.setdefault(_kind(label), label)
+    if len(kinds) > 1:
+        shown = " and ".join(f"{label!r:.40}" for label in list(kinds.values())[:2])
+        raise InvalidParameterError(
+            f"{name} must be of one kind, all text or all numbers, got {shown}."
+        )
+    labels = np.asarray(given)
+    try:
+        np.unique(labels)
+    except TypeError:
+        raise InvalidParameterError(
+            f"{name} must be labels that can be sorted, got {values!r:.80}."
+        ) from None
+    return labels
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, NaT, pandas' NA; and infinity, which names nothing."""
+    if label is None:
+        return True
+    if isinstance(label, str):
+        return False
+    try:
+        if label != label:
+            return True
+        return isinstance(label, Number) and not np.isfinite(label)  # type: ignore[call-overload, no-any-return]
+    except TypeError:  # NA is neither equal nor unequal to itself
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return "text"
+    return "number" if isinstance(label, Number | np.bool_) else type(label).__name__
