@@ -357,7 +357,8 @@ class ObfuscationReport:
         many = len(self._releases) > 1
         attacks = table(
             _HEADER,
-            self._lines(many),
+            # where there is little room, a table to scroll reads better
+            [[x.replace(" ", "\xa0") for x in c] for c in self._lines(many)],
             caption="The strongest adversary for each release; to_frame() has all."
             if many
             else "What each adversary gets right. Chance: the most frequent answer.",

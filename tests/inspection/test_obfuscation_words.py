@@ -275,7 +275,7 @@ def test_html_is_well_formed_and_escaped(synthetic, several):
     assert name in outline.texts
     assert outline.tags.count("table") == 2
     assert outline.tags.count("li") == len(report.warnings)
-    shown = f"{report.strongest(0)['noisy']:.2f} ["
+    shown = f"{report.strongest(0)['noisy']:.2f}\N{NO-BREAK SPACE}["
     assert any(text.startswith(shown) for text in outline.texts)
     text = repr(report)
     assert name in text
