@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -249,7 +249,7 @@ def resample(
     lengths: np.ndarray,
     length: int,
     n_words: int,
-    generators: list[np.random.Generator],
+    generators: Sequence[np.random.Generator],
 ) -> np.ndarray:
     """Each document as `length` draws from its own words (2018, §5.2).
 

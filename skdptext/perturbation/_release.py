@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,9 @@ _MIN_BLOCK = 64
 # Bytes that the search takes at least beside its points (scores, candidate pairs).
 _SEARCH_BYTES = 16 * 2**20
 
-Segments = list[tuple[np.random.Generator, int]]
+Streams = Sequence[np.random.Generator]
+# Number of a stream, and how many noise vectors it has to give
+Segments = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -132,19 +134,19 @@ class Release:
         where = np.flatnonzero(codes >= 0)
         segments = _segments(generators, codes, lengths)
         radii = np.concatenate(
-            [self.mechanism.radii(rng, n) for rng, n in segments] or [np.empty(0)]
+            [self.mechanism.radii(generators[i], n) for i, n in segments]
+            or [np.empty(0)]
         )
         shape = block, self.embedding.dim
-        normals = _normal_blocks(segments, shape, self.mechanism.normals_dtype)
+        dtype = self.mechanism.normals_dtype
+        normals = _normal_blocks(generators, segments, shape, dtype)
         for rows, directions in zip(blocks(len(where), block), normals, strict=True):
             points = self.mechanism.shape_noise(directions, radii[rows])
             points += self._vectors(codes[where[rows]], documents.inferred)
             noisy[where[rows]] = self.search(points, memory)
         return noisy
 
-    def _open(
-        self, documents: EncodedDocuments, start: int, stop: int
-    ) -> list[np.random.Generator]:
+    def _open(self, documents: EncodedDocuments, start: int, stop: int) -> Streams:
         """A stream per document, or one for all where the noise is fresh anyway."""
         if self.streams.fresh:
             return [self.streams.open(b"%d" % start)]
@@ -153,7 +155,7 @@ class Release:
             # A Generator gives equal documents different noise, by their position;
             # and by its copies (clones share its state) other documents other noise.
             labels = [b"%d " % (start + i) + label for i, label in enumerate(labels)]
-        return [self.streams.open(label) for label in labels]
+        return self.streams.open_all(labels)
 
     def _vectors(self, codes: np.ndarray, inferred: np.ndarray) -> np.ndarray:
         n_words = len(self.embedding)
@@ -189,21 +191,21 @@ def _split(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:
     return tasks
 
 
-def _segments(
-    generators: list[np.random.Generator], codes: np.ndarray, lengths: np.ndarray
-) -> Segments:
+def _segments(generators: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segments:
     """How many noise vectors each stream has to give."""
+    known = codes >= 0
     if len(generators) != len(lengths):
-        return [(generators[0], int((codes >= 0).sum()))]
-    begin = np.cumsum(lengths) - lengths
-    return [
-        (rng, int((codes[first : first + n] >= 0).sum()))
-        for rng, first, n in zip(generators, begin, lengths, strict=True)
-    ]
+        return [(0, int(known.sum()))]
+    upto = np.concatenate([[0], np.cumsum(known)])
+    ends = np.cumsum(lengths)
+    return list(enumerate((upto[ends] - upto[ends - lengths]).tolist()))
 
 
 def _normal_blocks(
-    segments: Segments, shape: tuple[int, int], dtype: type[np.floating[Any]]
+    generators: Streams,
+    segments: Segments,
+    shape: tuple[int, int],
+    dtype: type[np.floating[Any]],
 ) -> Iterator[np.ndarray]:
     """Standard normal vectors in the order of the words, so many rows at a time.
 
@@ -214,10 +216,12 @@ def _normal_blocks(
     rows, dim = shape
     buffer = np.empty((min(rows, total), dim), dtype=dtype)
     filled = 0
-    for rng, n in segments:
+    for i, n in segments:
         while n:
             take = min(n, len(buffer) - filled)
-            rng.standard_normal(out=buffer[filled : filled + take], dtype=dtype)
+            generators[i].standard_normal(
+                out=buffer[filled : filled + take], dtype=dtype
+            )
             filled, n = filled + take, n - take
             if filled == len(buffer):
                 yield buffer

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.perturbation import _release
 from skdptext.perturbation._base import BaseWordPerturber
-from skdptext.utils import NoiseStreams
+from skdptext.utils import NoiseStreams, _random
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -179,9 +179,7 @@ def test_documents_do_not_share_noise(state, kind, monkeypatch):
 
     assert neighbours_are_independent()
     # the mistake, seeded: one stream opened again and again
-    monkeypatch.setattr(
-        NoiseStreams, "open", lambda *_: np.random.default_rng(1), raising=True
-    )
+    monkeypatch.setattr(NoiseStreams, "_stream_key", lambda *_: bytes(32))
     assert not neighbours_are_independent()
 
 
@@ -281,6 +279,46 @@ def test_streams_run_chacha20():
     bits = NoiseStreams(1, b"").open(b"").bit_generator
     assert type(bits).__name__ == "ChaCha"
     assert bits.state["state"]["rounds"] == 20
+
+
+LABELS = [b"a", b"b", b"", b"a"]
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_streams_in_turn_are_those_opened_one_by_one(turns, monkeypatch):
+    """In any order of reading, in pieces that end inside a block of ChaCha's."""
+    monkeypatch.setattr(_random, "_takes_turns", lambda: turns)
+    streams = NoiseStreams(5, b"c")
+    together = streams.open_all(LABELS)
+    apart = [streams.open(label) for label in LABELS]
+    assert len(together) == len(LABELS)
+    rng = np.random.default_rng(0)
+    for i in rng.integers(0, len(LABELS), 60):
+        n = int(rng.integers(0, 12))
+        for draw in (
+            lambda g, n=n: g.standard_normal(n, dtype=np.float32),
+            lambda g, n=n: g.gamma(300, 0.1, n),
+            lambda g, n=n: g.integers(0, 7, n),
+        ):
+            assert draw(together[i]).tolist() == draw(apart[i]).tolist()
+    with pytest.raises(IndexError):
+        together[len(LABELS)]
+
+
+def test_another_state_of_the_generator_is_noticed(monkeypatch):
+    """A randomgen that keeps its state otherwise must not change the streams."""
+    assert _random._takes_turns.__wrapped__()
+    first = _random._first_state
+
+    def wrong_key(key):
+        return first(key[::-1])
+
+    def wrong_form(key):
+        return {"state": first(key)["state"]["keysetup"]}
+
+    for state in (wrong_key, wrong_form):
+        monkeypatch.setattr(_random, "_first_state", state)
+        assert not _random._takes_turns.__wrapped__()
 
 
 def test_huge_seeds_are_taken_whole():
