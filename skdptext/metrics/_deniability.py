@@ -226,7 +226,7 @@ def plausible_deniability(
     matrix product per word and λ. Under a table of 30,000 × 300, on one idle core,
     that is 25 to 28 times less than ``perturb_words`` takes. It needs numba (the extra
     ``fast``): without, it is 12 to 15 times less. Memory stays within
-    ``working_memory``, beyond the result.
+    ``working_memory`` (of 64 MB or more), beyond the result.
 
     References
     ----------

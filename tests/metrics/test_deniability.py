@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -131,6 +133,25 @@ def test_grid_is_its_single_settings(small_embedding):
     assert row.lams.tolist() == [0.5]
     # along shared noise a word that stays at one ε stays at every larger one
     assert (np.diff(grid.n_unchanged, axis=0) >= 0).all()
+
+
+def test_memory_keeps_to_working_memory():
+    # All scores of the noise would be 2,000 × 20,000 floats, 153 MB.
+    rng = np.random.default_rng(0)
+    table = WordEmbedding(
+        [f"w{i}" for i in range(20_000)], rng.normal(size=(20_000, 8))
+    )
+    perturber = DPWordPerturber(table, epsilon=3.0, document_length=1).fit([])
+    words = table.words[:4]
+    plausible_deniability(perturber, words, n_draws=2)  # kept for the table
+    with config_context(working_memory=64):
+        tracemalloc.start()
+        try:
+            plausible_deniability(perturber, words, n_draws=2000)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < 64 * 2**20
 
 
 def test_seeds(small):
