@@ -43,6 +43,7 @@ from skdptext.utils import (
     check_rng,
     is_count_matrix,
 )
+from skdptext.utils._labels import as_labels
 
 __all__ = ["obfuscation_report"]
 
@@ -184,6 +185,8 @@ def obfuscation_report(
     check_n_jobs(n_jobs)
     fresh = random_state is None
     rng = check_rng(random_state)
+    if groups is not None:
+        groups = as_labels("groups", groups)
     splits = make_splits(cv, labels.author, groups, int(rng.integers(SEEDS)))
     given = None
     if adversaries is not None:
@@ -220,7 +223,7 @@ def obfuscation_report(
         shuffled = shuffled_chance(
             labels.author[attacked],
             labels.topic[attacked],
-            None if groups is None else np.asarray(groups)[attacked],
+            None if groups is None else groups[attacked],
             rng,
         )
     return _as_report(

@@ -12,6 +12,8 @@ from skdptext.exceptions import InvalidParameterError
 
 __all__ = ["as_labels"]
 
+_ENDLESS = (np.inf, -np.inf)
+
 
 def as_labels(name: str, values: Any) -> np.ndarray:
     """Labels as an array that sorts, or what is wrong with them, by position.
@@ -54,9 +56,7 @@ def _is_missing(label: Any) -> bool:
     if isinstance(label, str):
         return False
     try:
-        if label != label:
-            return True
-        return isinstance(label, Number) and not np.isfinite(label)  # type: ignore[call-overload, no-any-return]
+        return bool(label != label or (label in _ENDLESS))
     except TypeError:  # NA is neither equal nor unequal to itself
         return True
     except ValueError:  # an array

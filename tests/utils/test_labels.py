@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,7 @@ def test_labels_that_are_no_labels(values, message):
         ["a", "b", "a"],
         (label for label in "aba"),
         [1, 2.0, True],
+        [Fraction(1, 2), 1, Fraction(1, 2)],
         [np.str_("a"), "b", "a"],
         np.array(["a", "b", "a"], dtype=object),
         np.array([True, False, True]),
