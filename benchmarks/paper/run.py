@@ -92,7 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "build/paper-quick" if options.quick else "build/paper"
     )
     store = Store(folder / "cells")
-    deadline = time.monotonic() + 60 * options.minutes
+    start = time.monotonic()
+    deadline = start + 60 * options.minutes
     parts = options.part or (*PARTS, "report")
     if (options.quick or options.table) and options.record:
         parser.error("--record is for all tables of a full run")
@@ -122,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_report(plan, store, folder, cells, keep=options.record)
     if left:
         print(f"Stopped with {len(left)} cells to go; run again, without --part.")
+    print(f"This run took {(time.monotonic() - start) / 60:.1f} minutes of wall time.")
     return 0
 
 
