@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from attack import load_embedding, load_problem, load_scene
+from clusters import Share, at_level, best_of
+from clusters import interval as over_authors
 from grid import EPSILONS, GOOGLE, Cell, Store, all_cells
-from scipy import stats
 
 AUTHOR = (
     "SRauth",
@@ -18,7 +19,13 @@ AUTHOR = (
     "linear author",
     "linear author informed",
 )
-TOPIC = ("SRtopic", "DRtopic", "linear topic")
+TOPIC = (
+    "SRtopic",
+    "DRtopic",
+    "DRtopic informed",
+    "linear topic",
+    "linear topic informed",
+)
 
 
 class Marks:
@@ -66,22 +73,9 @@ class Marks:
         return sum(result["seconds"] for result in self.results.values())
 
 
-def interval(marks: np.ndarray, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Accuracy, and Wilson's interval for the number of snippets.
-
-    Releases of one snippet are not independent evidence: each snippet counts once, by
-    its mean.
-    """
-    share, n = marks.mean(), marks.shape[1]
-    z2 = stats.norm.ppf((1 + confidence) / 2) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
-    return float(share), float(centre - margin), float(centre + margin)
-
-
-def shown(marks: np.ndarray) -> str:
-    """Accuracy with its interval, as a cell of a table."""
-    return "{:.2f} [{:.2f}, {:.2f}]".format(*interval(marks))
+def interval(problem: str, marks: np.ndarray) -> Share:
+    """Accuracy with its interval over the authors of the problem."""
+    return over_authors(marks, load_problem(problem).author)
 
 
 def as_cell(line: dict[str, Any], name: str) -> str:
@@ -91,11 +85,10 @@ def as_cell(line: dict[str, Any], name: str) -> str:
 
 def strongest(
     marks: Marks, problem: str, table: str, epsilon: float, lam: float, names=AUTHOR
-) -> tuple[str, np.ndarray]:
+) -> tuple[str, np.ndarray, Share]:
     """The adversary who gets most right; it is chosen in hindsight, so a bit high."""
     found = {n: marks.of(problem, table, epsilon, lam, n) for n in names}
-    best = max(found, key=lambda n: found[n].mean())
-    return best, found[best]
+    return best_of(found, load_problem(problem).author)
 
 
 @cache
@@ -161,46 +154,20 @@ def chance(problem: str) -> dict[str, float]:
 
 
 def at_equal_topic(
-    marks: Marks,
-    problem: str,
-    table: str,
-    lam: float,
-    level: float,
-    epsilons: tuple[float, ...],
-    n_boot: int = 2000,
-) -> tuple[float, float, float] | None:
+    marks: Marks, problem: str, table: str, lam: float, level: float
+) -> np.ndarray:
     """Strongest author accuracy where the best topic accuracy crosses `level`.
 
-    Between the ε of the grid both are taken as straight lines. The interval is a
-    bootstrap over snippets, topic and author together; None if the level is not
-    crossed.
+    As it is and in each resample of authors; NaN where the level is not crossed.
     """
-    steps = (0.0, *epsilons)  # from no noise to most
-    topics, authors = [], []
-    for epsilon in steps:
-        topic = strongest(marks, problem, table, epsilon, lam, TOPIC)[1]
-        author = strongest(marks, problem, table, epsilon, lam)[1]
-        topics.append(topic.mean(axis=0))
-        authors.append(author.mean(axis=0))
-    topics, authors = np.array(topics), np.array(authors)
-    rng = np.random.default_rng(0)
-    n = topics.shape[1]
-    draws = [np.arange(n), *rng.integers(0, n, size=(n_boot, n))]
-    found = [_cross(topics[:, d].mean(1), authors[:, d].mean(1), level) for d in draws]
-    if found[0] is None:
-        return None
-    boot = [value for value in found[1:] if value is not None]
-    low, high = np.quantile(boot, (0.025, 0.975))
-    return found[0], float(low), float(high)
+    steps = (0.0, *EPSILONS[table])  # from no noise to most
 
+    def means(names: tuple[str, ...]) -> np.ndarray:
+        return np.array(
+            [
+                [marks.of(problem, table, e, lam, n).mean(axis=0) for n in names]
+                for e in steps
+            ]
+        )
 
-def _cross(topic: np.ndarray, author: np.ndarray, level: float) -> float | None:
-    """Author where topic, made to fall along the grid, first reaches the level."""
-    topic = np.minimum.accumulate(topic)
-    if topic[0] < level or topic[-1] > level:
-        return None
-    after = int(np.argmax(topic <= level))
-    if topic[after] == level or not after:
-        return float(author[after])
-    share = (topic[after - 1] - level) / (topic[after - 1] - topic[after])
-    return float(author[after - 1] + share * (author[after] - author[after - 1]))
+    return at_level(means(TOPIC), means(AUTHOR), load_problem(problem).author, level)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from accuracy import TOPIC, Marks, chance, interval, on_googles_scale, strongest
+from accuracy import AUTHOR, TOPIC, Marks, chance, interval, on_googles_scale, strongest
 from grid import EPSILONS, GOOGLE, LAMS, W2V
 from matplotlib.figure import Figure
+from word_tables import by_noise
 
 # Okabe and Ito's blue, vermilion, green: apart for every eye.
 COLOURS = ("#0072b2", "#d55e00", "#009e73")
@@ -44,7 +45,7 @@ def four_adversaries(marks: Marks) -> Figure:
                 if on_googles_scale(epsilon, table) > NONE - 3:
                     continue  # hardly any noise
                 found = marks.of("40 authors", table, epsilon, 0.0, name)
-                share, low, high = interval(found)
+                share, low, high = interval("40 authors", found)
                 x.append(on_googles_scale(epsilon, table))
                 y.append(share)
                 down.append(max(0, share - low))
@@ -96,12 +97,11 @@ def trade(marks: Marks) -> Figure:
         for lam, colour, marker in zip(LAMS, COLOURS, MARKERS, strict=True):
             x, y, errors = [], [], []
             for epsilon in EPSILONS[table]:
-                topic = strongest(marks, "40 authors", table, epsilon, lam, TOPIC)[1]
-                author = strongest(marks, "40 authors", table, epsilon, lam)[1]
-                x.append(topic.mean())
-                y.append(author.mean())
-                low, high = interval(author)[1:]
-                errors.append((y[-1] - low, high - y[-1]))
+                topic = strongest(marks, "40 authors", table, epsilon, lam, TOPIC)[2]
+                author = strongest(marks, "40 authors", table, epsilon, lam)[2]
+                x.append(topic.share)
+                y.append(author.share)
+                errors.append((author.share - author.low, author.high - author.share))
                 if lam == 0.0:
                     points.append((x[-1], y[-1], epsilon))
             axis.plot(x, y, color=colour, marker=marker, ms=5, label=f"λ = {lam:g}")
@@ -118,10 +118,9 @@ def trade(marks: Marks) -> Figure:
                 fontsize="small",
             )
         clean = [
-            strongest(marks, "40 authors", table, 0.0, 0.0, names)[1].mean()
-            for names in (TOPIC,)
+            strongest(marks, "40 authors", table, 0.0, 0.0, names)[2].share
+            for names in (TOPIC, AUTHOR)
         ]
-        clean.append(strongest(marks, "40 authors", table, 0.0, 0.0)[1].mean())
         axis.plot(*clean, "*", color="black", ms=11, label="no noise")
         axis.axhline(levels["author"], color="0.5", ls=":", label="chance")
         axis.axvline(levels["topic"], color="0.5", ls=":")
@@ -148,18 +147,20 @@ def words(marks: Marks) -> Figure:
     """Reconstruction of single words against ε."""
     figure = Figure(figsize=(5.6, 3.9), layout="constrained")
     axis = figure.subplots()
-    found = [(c, r) for c, r in marks.results.items() if c.kind == "words"]
+    found = by_noise(marks)
     lines = (
         ("naive", "released word", ":"),
         ("top1", "Bayes", "-"),
         ("top10", "Bayes, ten guesses", "--"),
     )
     for lam, colour in ((0.0, COLOURS[0]), (1.0, COLOURS[1])):
-        mine = sorted((c.epsilon, r) for c, r in found if c.lam == lam)
+        mine = [
+            (e, seeds) for (found_lam, e), seeds in found.items() if found_lam == lam
+        ]
         for key, label, style in lines:
             axis.plot(
                 [e for e, _ in mine],
-                [r[key] for _, r in mine],
+                [seeds[key].mean() for _, seeds in mine],
                 style,
                 color=colour,
                 marker="o",
@@ -167,7 +168,7 @@ def words(marks: Marks) -> Figure:
                 label=f"{label}, λ = {lam:g}",
             )
     for key, text in (("blind_top1", "blind"), ("blind_top10", "blind, ten guesses")):
-        level = found[0][1][key]
+        level = np.mean([seeds[key].mean() for seeds in found.values()])
         axis.axhline(level, color="0.5", lw=0.8)
         axis.annotate(
             text,

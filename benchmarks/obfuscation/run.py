@@ -6,10 +6,10 @@ One command, about half an hour on two cores::
 
 It can be interrupted: every finished cell is kept in ``build/obfuscation`` and not done
 again. ``--budget 150`` stops after so many seconds, ``--part 1/2`` does every second
-cell, ``--quick`` a few cells in seconds, ``--tables`` only the tables and figures from
-what there is. Reads ``pan19_fanfiction_en.jsonl.gz`` and the tables from the folder
-named by SKDPTEXT_TEST_DATA, or ../shared/data; without them it does the built-in corpus
-alone. Tables go where `results.record` puts them, figures into
+group of cells, ``--quick`` a few cells in a minute, ``--tables`` only the tables and
+figures from what there is. Reads ``pan19_fanfiction_en.jsonl.gz`` and the tables from
+the folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without them it does the
+built-in corpus alone. Tables go where `results.record` puts them, figures into
 ``docs/_static/obfuscation``.
 """
 
@@ -26,7 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))  # results, real_data
 
-from grid import Store, all_cells  # noqa: E402
+from grid import Store, all_cells, part_of  # noqa: E402
 
 CACHE = HERE.parents[1] / "build" / "obfuscation"
 FIGURES = HERE.parents[1] / "docs" / "_static" / "obfuscation"
@@ -36,15 +36,12 @@ def work(part: tuple[int, int], budget: float, quick: bool, cache: Path) -> bool
     """Do the cells of a part that are not there; whether none is left."""
     if not has_data():
         return True
-    from attack import complete_cell, run_cell
+    from attack import run_cell
 
     start = time.perf_counter()
     store = Store(cache)
-    mine = all_cells(quick)[part[0] - 1 :: part[1]]
+    mine = part_of(all_cells(quick), *part)
     todo = [cell for cell in mine if store.load(cell) is None]
-    for cell in mine:
-        if cell not in todo:
-            complete_cell(cell, store.load(cell), store)
     for done, cell in enumerate(todo):
         if time.perf_counter() - start > budget:
             print(f"{len(todo) - done} cells of part {part[0]} are left", flush=True)
@@ -56,9 +53,9 @@ def work(part: tuple[int, int], budget: float, quick: bool, cache: Path) -> bool
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", help="as in 1/2: every second cell, from the first")
+    parser.add_argument("--part", help="as in 1/2: every second group of cells")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
-    parser.add_argument("--quick", action="store_true", help="a few cells, in seconds")
+    parser.add_argument("--quick", action="store_true", help="a few cells, in a minute")
     parser.add_argument("--tables", action="store_true", help="tables and figures only")
     parser.add_argument("--no-docstrings", action="store_true", help="fan fiction only")
     parser.add_argument("--cache", type=Path, default=CACHE)

@@ -1,0 +1,202 @@
+"""The intervals of the experiment on authors, on marks whose truth is known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+FOLDER = Path(__file__).parents[1] / "benchmarks" / "obfuscation"
+# as in the problem of 40 authors
+SIZES = np.array([1] * 4 + [2] + [3] * 4 + [4] * 5 + [5] * 26)
+AUTHORS = np.repeat(np.arange(40), SIZES)
+
+
+@pytest.fixture
+def clusters(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import clusters
+
+    yield clusters
+    sys.modules.pop("clusters", None)
+
+
+def clustered(rng, share, alike, authors=AUTHORS):
+    """Marks whose correlation within an author is `alike`: beta-binomial."""
+    n = authors.max() + 1
+    own = rng.beta(share * (1 / alike - 1), (1 - share) * (1 / alike - 1), n)
+    return (rng.random((1, len(authors))) < own[authors]).astype(float)
+
+
+def missed(intervals, share):
+    return sum(not low <= share <= high for _, low, high in intervals)
+
+
+# Of 400: alpha = 1e-6 for a method that misses 1 in 20; one that misses 1 in 6 passes
+# with probability below 0.002.
+MOST = 44
+
+
+def test_limit_of_misses():
+    assert stats.binom.sf(MOST, 400, 0.05) < 1e-6
+    assert stats.binom.cdf(MOST, 400, 1 / 6) < 0.002
+
+
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.8])
+def test_covers_where_texts_of_an_author_are_alike(clusters, share):
+    rng = np.random.default_rng(0)
+    found = [clustered(rng, share, 0.5) for _ in range(400)]
+    ours = [clusters.interval(marks, AUTHORS) for marks in found]
+    assert missed(ours, share) <= MOST
+    # what was done before: each text on its own
+    alone = [(0, *clusters.wilson(m.mean(), m.size)) for m in found]
+    assert missed(alone, share) > MOST
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_covers_with_one_text_each(clusters, share):
+    rng, authors = np.random.default_rng(1), np.arange(18)
+    found = [(rng.random((1, 18)) < share).astype(float) for _ in range(400)]
+    assert missed([clusters.interval(m, authors) for m in found], share) <= MOST
+
+
+def test_covers_the_mean_over_authors_of_unequal_sizes(clusters):
+    # three authors with most texts do better: the mean over texts is another number
+    rng = np.random.default_rng(2)
+    sizes = np.array([1, 2, 4, 5, 8] * 8 + [50] * 3)
+    authors = np.repeat(np.arange(43), sizes)
+    chances = rng.permutation(np.repeat([0.1, 0.3, 0.5], [14, 15, 14]))
+    truth = 0.3
+    found = []
+    for _ in range(400):
+        own = rng.choice(chances, 43)
+        own[-3:] = rng.choice(chances, 3)
+        marks = (rng.random((1, len(authors))) < own[authors]).astype(float)
+        found.append(clusters.interval(marks, authors, each="author"))
+    assert missed(found, truth) <= MOST
+    # not so wide as if each author were one text, right or wrong
+    one = clusters.wilson(truth, 43)
+    assert np.mean([high - low for _, low, high in found]) < 0.8 * (one[1] - one[0])
+    marks = (authors >= 40)[None].astype(float)
+    assert clusters.interval(marks, authors, each="author").share == 3 / 43
+    assert clusters.interval(marks, authors).share == 150 / 310
+
+
+def test_nothing_right_is_no_certainty(clusters):
+    none, authors = np.zeros((2, 18)), np.arange(18)
+    assert clusters.interval(none, authors) == (0, *clusters.wilson(0, 18))
+    assert clusters.interval(none, authors).high == pytest.approx(0.176, abs=1e-3)
+    assert clusters.interval(none + 1, authors).low == pytest.approx(0.824, abs=1e-3)
+    # texts of an author count as one where it cannot be told how alike they are
+    five = np.repeat(np.arange(18), 5)
+    assert clusters.interval(np.zeros((2, 90)), five) == clusters.interval(
+        none, authors
+    )
+    a_few = np.zeros((1, 90))
+    a_few[0, :20] = 1  # all texts of four authors
+    low, high = clusters.interval(a_few, five)[1:]
+    assert (low, high) == pytest.approx(clusters.wilson(20 / 90, 18), abs=0.05)
+    assert low <= clusters.wilson(20 / 90, 18)[0]
+    assert high >= clusters.wilson(20 / 90, 18)[1]
+
+
+def test_releases_of_a_text_are_not_further_texts(clusters):
+    rng = np.random.default_rng(3)
+    marks = clustered(rng, 0.4, 0.3)
+    many = np.repeat(marks, 10, axis=0)
+    assert clusters.interval(many, AUTHORS) == clusters.interval(marks, AUTHORS)
+
+
+def test_independent_texts_count_each(clusters):
+    # as many texts, and no more alike within an author: nearly Wilson's interval
+    rng = np.random.default_rng(4)
+    ours, single = [], []
+    for _ in range(50):
+        marks = (rng.random((1, 168)) < 0.4).astype(float)
+        low, high = clusters.interval(marks, AUTHORS)[1:]
+        alone = clusters.wilson(marks.mean(), 168)
+        ours.append(high - low)
+        single.append(alone[1] - alone[0])
+    assert 1 <= np.mean(ours) / np.mean(single) < 1.15
+
+
+def test_the_best_is_chosen_anew(clusters):
+    # two adversaries, each of whom finds the other's half of the authors
+    half = (AUTHORS % 2).astype(float)
+    found = {"odd": half[None], "even": 1 - half[None]}
+    name, marks, best = clusters.best_of(found, AUTHORS)
+    assert name == max(found, key=lambda n: found[n].mean())
+    assert marks is found[name]
+    alone = clusters.interval(found[name], AUTHORS)
+    assert best.share == alone.share
+    assert best.low <= alone.low
+    # in a resample the better of the two finds half or more
+    drawn = clusters.resampled(np.array([half, 1 - half]), AUTHORS).max(axis=1)
+    assert drawn.min() >= 0.5
+    assert best.high >= np.quantile(drawn[1:], 0.975) > alone.share
+    sole = {"odd": half[None]}
+    assert clusters.best_of(sole, AUTHORS)[2] == clusters.interval(half[None], AUTHORS)
+
+
+def test_resamples_are_of_authors_with_all_their_texts(clusters):
+    values = np.zeros(len(AUTHORS))
+    values[AUTHORS == 39] = 1
+    means = clusters.resampled(values, AUTHORS)
+    assert means.shape == (1 + clusters.N_BOOT,)
+    assert means[0] == values.mean()
+    # an author is left out of (1 - 1/n)^n of the resamples; alpha = 1e-6
+    left_out = np.sum(means[1:] == 0)
+    chance = (1 - 1 / 40) ** 40
+    assert stats.binomtest(int(left_out), clusters.N_BOOT, chance).pvalue > 1e-6
+    # the same authors are drawn each time, so that differences are paired
+    np.testing.assert_array_equal(means, clusters.resampled(values, AUTHORS))
+
+
+def test_author_where_the_topic_crosses_a_level(clusters):
+    authors = np.arange(10)
+
+    def marks(*shares):
+        return np.array([[np.arange(10) < 10 * s for s in step] for step in shares])
+
+    topics = marks((0.9, 0.5), (0.2, 0.7), (0.5, 0.3))  # best: 0.9, 0.7, 0.5
+    found = marks((0.8, 0.1), (0.4, 0.2), (0.0, 0.1))  # best: 0.8, 0.4, 0.1
+    for level, author in ((0.9, 0.8), (0.8, 0.6), (0.7, 0.4), (0.6, 0.25), (0.5, 0.1)):
+        shares = clusters.at_level(topics, found, authors, level)
+        assert shares[0] == pytest.approx(author)
+        assert shares.shape == (1 + clusters.N_BOOT,)
+    assert np.isnan(clusters.at_level(topics, found, authors, 0.95)[0])
+    assert np.isnan(clusters.at_level(topics, found, authors, 0.4)[0])
+    # topics that rise again: the first crossing counts
+    again = marks((0.9,), (0.5,), (0.9,), (0.3,))
+    found = marks((0.8,), (0.6,), (0.9,), (0.0,))
+    assert clusters.at_level(again, found, authors, 0.5)[0] == pytest.approx(0.6)
+
+
+def test_at_a_level_each_resample_chooses_its_best(clusters):
+    # either classifier tells one half of the authors' topics, in clear and under noise
+    half = (AUTHORS % 2).astype(float)
+    nothing = np.zeros_like(half)
+    topics = np.array([[half, 1 - half], [nothing, nothing]])
+    found = np.array([[half, 1 - half], [nothing, nothing]])
+    shares = clusters.at_level(topics, found, AUTHORS, 0.5)
+    # a fixed choice would fall short of the level in half of the resamples
+    assert not np.isnan(shares).any()
+    np.testing.assert_allclose(shares, 0.5)
+
+
+def test_no_interval_from_few_resamples(clusters):
+    shares = np.r_[0.5, np.linspace(0, 1, 1000)]
+    assert clusters.within(shares) == pytest.approx((0.5, 0.025, 0.975), abs=1e-3)
+    shares[1:52] = np.nan
+    found = clusters.within(shares)
+    assert found.share == 0.5
+    assert np.isnan(found[1:]).all()
+    shares[0] = np.nan
+    assert clusters.within(shares) is None
+
+
+def test_shown_with_its_interval(clusters):
+    assert str(clusters.Share(0.123, 0.0501, 0.2)) == "0.12 [0.05, 0.20]"
