@@ -50,10 +50,10 @@ from sklearn.feature_extraction.text import CountVectorizer  # noqa: E402
 from skdptext import WordEmbedding  # noqa: E402
 from skdptext.metrics import pairwise_word_movers_distances  # noqa: E402
 from skdptext.neighbors import _search  # noqa: E402
+from skdptext.neighbors._compiled_cascade import load_search  # noqa: E402
 from skdptext.transport import (  # noqa: E402
     WordBags,
     as_word_bags,
-    load_kernels,
     take_bags,
 )
 
@@ -239,10 +239,10 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
 
     index = _search.BagIndex(bags, len(embedding), embedding.vectors)
     rows = []
-    for path, load in {"numba": load_kernels, "NumPy": lambda: None}.items():
+    for path, load in {"numba": load_search, "NumPy": lambda: None}.items():
         if path == "numba" and load() is None:
             continue
-        _search.load_kernels = load
+        _search.load_search = load
         index.nearest(take_bags(queries, np.arange(1)), args.k)  # warm
         fast = path == "numba" or size < 50
         asked = queries if fast else take_bags(queries, slow[: 2 if size > 150 else 4])
@@ -281,7 +281,7 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
             row[f"{args.threads} threads × one"] = wall[0] / wall[1]
         print("  ".join(f"{k}: {v}" for k, v in row.items()), flush=True)
         rows.append(row)
-    _search.load_kernels = load_kernels
+    _search.load_search = load_search
     return rows
 
 

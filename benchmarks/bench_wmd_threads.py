@@ -5,9 +5,9 @@ One command; 2,000 training documents, k = 5, the 30,000 × 300 table, compiled 
     python benchmarks/bench_wmd_threads.py [--sets 8 16 messages16 ...]
 
 The lock: of one thread's wall time, the share spent in calls that release Python's
-lock, which are the compiled loops, the solver and the product of matrices. They are
-wrapped and timed; the time to enter and leave them counts as theirs. The rest holds the
-lock.
+lock, which are the compiled search, with the solver in it, and the product of matrices.
+They are wrapped and timed; the time to enter and leave them counts as theirs. The rest
+holds the lock.
 
 Limits follow from the share h that holds it. Amdahl's law, 1 / (h + (1 - h) / 2), is
 for a part that runs beside nothing. This part does run beside the loops of the other
@@ -35,7 +35,8 @@ from results import record
 
 from skdptext import WordEmbedding
 from skdptext.neighbors import _search
-from skdptext.transport import Kernels, WordBags, _exact, as_word_bags, load_kernels
+from skdptext.neighbors._compiled_cascade import CompiledCascade, load_search
+from skdptext.transport import WordBags, as_word_bags
 
 SETS = ["8", "16", "messages16", "32", "64", "100"]
 
@@ -61,19 +62,16 @@ class Watch:
 
 def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
     """Share of one thread's time in calls without the lock; such calls per query."""
-    watch = Watch()
-    kernels, solver, products = load_kernels(), _exact.emd_c, index.table.products
-    timed = Kernels(*(loop and watch.wrap(loop) for loop in kernels))
-    _search.load_kernels = lambda: timed
-    _exact.emd_c = watch.wrap(solver)
-    index.table.products = watch.wrap(products)
+    watch, found = Watch(), load_search()
+    timed = CompiledCascade(watch.wrap(found.search), found.kernels)
+    _search.load_search = lambda: timed
+    index.table.products = watch.wrap(index.table.products)
     try:
         start = time.perf_counter()
         index.nearest(queries, k)
         seconds = time.perf_counter() - start
     finally:
-        _search.load_kernels = load_kernels
-        _exact.emd_c = solver
+        _search.load_search = load_search
         del index.table.products
     return watch.seconds / seconds, watch.calls / len(queries)
 
@@ -157,7 +155,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--k", type=int, default=5)
     args = parser.parse_args()
-    if load_kernels() is None:
+    if load_search() is None:
         raise SystemExit("The compiled loops need numba.")
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])
@@ -171,8 +169,8 @@ def main() -> None:
         title="Word Mover's neighbours with two threads",
         note=(
             f"{args.train:,} training documents, k = {args.k}, compiled loops; medians "
-            "of wall times. time without the lock: share of one thread's time in "
-            "compiled loops, solver and product, which release Python's lock; h is the "
+            "of wall times. time without the lock: share of one thread's time in the "
+            "compiled search and the product, which release Python's lock; h is the "
             "rest. Amdahl, queue and 1 / h: what two threads could reach if the part "
             "with the lock ran beside nothing, beside the other's loops but by chance, "
             "and always beside them. two processes: without a lock between them, on "

@@ -13,7 +13,6 @@ from skdptext.transport import (
     dual_bounds,
     match_residuals,
     pair_distance,
-    pair_problem,
     relaxed_bounds,
     residual_relaxed_bounds,
     sinkhorn_bounds,
@@ -22,10 +21,10 @@ from skdptext.transport import (
 if TYPE_CHECKING:
     from skdptext.neighbors._search import BagIndex
 
-__all__ = ["Cascade", "n_likely", "table_columns"]
+__all__ = ["EXACT_SLACK", "Cascade", "n_likely", "table_columns"]
 
 # Rounding of an exact distance, in units of the largest norm, with room to spare.
-_EXACT_SLACK = 1e-12
+EXACT_SLACK = 1e-12
 
 # Floats of costs handled at once: the work arrays then stay in the processor's cache.
 _COSTS_AT_ONCE = 2**18
@@ -49,7 +48,6 @@ class Cascade:
         self, index: BagIndex, queries: WordBags, k: int, skip: np.ndarray | None
     ) -> None:
         self.index, self.queries, self.k, self.skip = index, queries, k, skip
-        self.pair_problem = pair_problem
         self.solved: list[list[tuple[float, int]]] = [[] for _ in range(len(queries))]
         # Bounds above a query's limit, in scaled units, rule a bag out; ties stay in.
         self.limits = np.full(len(queries), np.inf)
@@ -107,12 +105,12 @@ class Cascade:
         vectors = self.index.vectors
         assert vectors is not None
         x, y = self.queries.row(query), self.index.bags.row(bag)
-        distance = pair_distance(*x, *y, vectors, self.pair_problem)
+        distance = pair_distance(*x, *y, vectors)
         solved = self.solved[query]
         insort(solved, (distance, bag))
         if len(solved) >= self.k:
             kth = ldexp(solved[self.k - 1][0], -self.index.table.exponent)
-            self.limits[query] = kth + _EXACT_SLACK
+            self.limits[query] = kth + EXACT_SLACK
 
     def solve_best(self, pairs: _Pairs) -> _Pairs:
         """Solve each query's k most promising pairs, return the others in the race."""

@@ -1,117 +1,137 @@
-"""The search of `BagIndex` in compiled loops, one query at a time."""
+"""The search of `BagIndex` where loops can be compiled."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skdptext.neighbors._cascade import Cascade, n_likely, table_columns
-from skdptext.transport import Kernels, WordBags, padded_width
+from skdptext.neighbors import _compiled_search
+from skdptext.neighbors._cascade import EXACT_SLACK, n_likely, table_columns
+from skdptext.neighbors._compiled_search import Bags, Exact, Queries
+from skdptext.transport import (
+    COMPILED,
+    AskedDistance,
+    Kernels,
+    WordBags,
+    compile_helpers,
+    load_kernels,
+    pair_distance,
+    pair_problem,
+    solver_address,
+    sources_digest,
+)
+from skdptext.utils import compile_loops
 
 if TYPE_CHECKING:
     from skdptext.neighbors._search import BagIndex
 
-__all__ = ["CompiledCascade"]
+__all__ = ["CompiledCascade", "load_search"]
 
-# Bags whose potentials are carried over to all words: more of them rule more bags out,
-# and cost more.
-_N_POTENTIALS = 8
+# Words of queries that are searched in one call: until it returns, Python waits to be
+# interrupted.
+_WORDS_AT_ONCE = 1024
 
 
-class CompiledCascade(Cascade):
+class CompiledCascade:
     """The same neighbours and distances as `Cascade`, by fewer passes over the costs.
 
-    Calls cost little here, so the steps run query by query: the arrays of one query
-    stay in the processor's cache, and nothing is padded to a common size. Potentials of
-    the likeliest few bags are carried over to all words; one pass over the costs of
-    another bag then gives a bound that rules out nearly all.
+    Calls cost little in compiled loops, so the steps run query by query: the arrays of
+    one query stay in the processor's cache, and nothing is padded to a common size.
+    Potentials of the likeliest few bags are carried over to all words; one pass over
+    the costs of another bag then gives a bound that rules out nearly all.
+
+    Python, and its lock, are called for nothing in between; but for exact distances
+    where POT's solver cannot be reached otherwise, or compiled costs differ from
+    SciPy's.
     """
 
-    def __init__(
-        self,
-        index: BagIndex,
-        queries: WordBags,
-        k: int,
-        skip: np.ndarray | None,
-        kernels: Kernels,
-    ) -> None:
-        super().__init__(index, queries, k, skip)
+    def __init__(self, search: Callable[..., Any], kernels: Kernels) -> None:
+        self.search = search
         self.kernels = kernels
-        if kernels.pair_problem is not None:
-            self.pair_problem = kernels.pair_problem
 
-    def search(self) -> None:
-        index, queries = self.index, self.queries
+    def run(
+        self, index: BagIndex, queries: WordBags, k: int, skip: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distances and numbers of the nearest bags, and exact problems solved."""
+        vectors, table = index.vectors, index.table
+        assert vectors is not None
+        n = len(queries)
         words, places = np.unique(queries.ids, return_inverse=True)
-        products = index.table.products(words)
+        lengths = table.products(words)
         own = table_columns(index.words, queries.ids)
-        place = np.full(len(index.words), -1, dtype=np.int32)
-        width = padded_width(int(queries.sizes.max()))
-        room = np.empty(len(place) * width, np.float32)
-        for i in range(len(queries)):
-            part = slice(queries.starts[i], queries.starts[i + 1])
-            known = np.flatnonzero(own[part] >= 0)
-            place[own[part][known]] = known
-            self.search_one(i, products, places[part], own[part], place, room)
-            place[own[part][known]] = -1
+        skipped = np.full(n, -1) if skip is None else np.asarray(skip, np.intp)
+        local = index.local
+        some = Queries(*_arrays(queries), places, own, *lengths, skipped)
+        bags = Bags(local.starts, local.ids, local.weights, index.bags.ids)
+        problem = self.kernels.pair_problem or pair_problem
 
-    def search_one(
-        self,
-        i: int,
-        products: tuple[np.ndarray, np.ndarray, np.ndarray],
-        rows: np.ndarray,
-        own: np.ndarray,
-        place: np.ndarray,
-        room: np.ndarray,
-    ) -> None:
-        """All of query `i`, whose words are `rows` of the products."""
-        bags, k, kernels = self.index.local, self.k, self.kernels
-        weights = self.queries.row(i)[1]
-        masses = np.zeros(padded_width(len(weights)))
-        masses[: len(weights)] = weights
-        entries = bags.starts, bags.ids, bags.weights
-        lengths = products[0], rows, *products[1:]
-        filled = np.zeros(len(place), np.uint8)
-        local = room[: len(place) * len(masses)].reshape(len(place), len(masses))
-        bounds = np.empty(len(bags))
-        kernels.relax_query(*lengths, weights, own, *entries, bounds)
-        n_bags = len(bags)
-        if self.skip is not None:
-            bounds[self.skip[i]] = np.inf
-            n_bags -= 1
+        def distance(i: int, bag: int) -> float:
+            x, y = queries.row(i), index.bags.row(bag)
+            return pair_distance(*x, *y, vectors, problem)
 
-        def fill(some: np.ndarray) -> None:
-            kernels.fill_costs(*lengths, *entries[:2], some, filled, local)
+        asked = AskedDistance(distance)
+        python = 0 if self.kernels.block is not None else asked.address
+        exact = Exact(solver_address(), python, table.exponent, EXACT_SLACK)
+        found = np.empty((n, k)), np.empty((n, k), np.intp), np.empty(n, np.intp)
+        few = n_likely(k)
+        for first, last in _pieces(queries.starts):
+            i, bag, _ = self.search(
+                first, last, some, bags, vectors, exact, few, *found
+            )
+            if i >= 0:
+                if asked.error is not None:
+                    raise asked.error
+                distance(i, bag)  # says what is wrong
+                raise RuntimeError(
+                    f"No exact distance was found, but {distance(i, bag)}."
+                )
+        return found
 
-        # The likeliest few, bounded better: the k best of them give a first limit.
-        few = min(n_bags, n_likely(k))
-        likely = np.argpartition(bounds, few - 1)[:few]
-        bounds[likely] = np.inf
-        fill(likely)
-        better = np.empty(few)
-        potentials = np.empty((few, len(masses)), np.float32)
-        sets = local, masses, place, *entries
-        kernels.sample_query(*sets, likely, better, potentials)
-        order = np.lexsort((likely, better))
-        likely, better = likely[order], better[order]
-        for bag in likely[:k].tolist():
-            self.solve(i, bag)
-        limit = self.limits[i]
-        rest = likely[k:][better[k:] <= limit]
-        rest = np.concatenate([rest, np.flatnonzero(bounds <= limit)])
-        if not len(rest):
-            return
-        fill(rest)
-        beta = np.empty(len(place), np.float32)
-        kernels.extend_potentials(
-            local, filled, potentials[order[:_N_POTENTIALS]], beta
-        )
-        better = np.empty(len(rest))
-        kernels.tighten_query(*sets, rest, limit, beta, better)
-        kept = np.flatnonzero(better <= limit)
-        kept = kept[np.lexsort((rest[kept], better[kept]))]
-        for bag, bound in zip(rest[kept].tolist(), better[kept].tolist(), strict=True):
-            if bound > self.limits[i]:
-                break
-            self.solve(i, bag)
+
+def _arrays(bags: WordBags) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return bags.starts, bags.ids, bags.weights
+
+
+def _pieces(starts: np.ndarray) -> list[tuple[int, int]]:
+    """Runs of bags with about a number of words, at least a bag each."""
+    cuts = np.searchsorted(starts, np.arange(0, starts[-1], _WORDS_AT_ONCE))
+    cuts = np.unique(np.append(cuts, len(starts) - 1)).tolist()
+    return list(pairwise(cuts))
+
+
+@lru_cache(maxsize=1)
+def load_search() -> CompiledCascade | None:
+    """The compiled search; None where numba is not installed or does not load."""
+    kernels = load_kernels()
+    search = compile_loops(_build)
+    if kernels is None or search is None:
+        return None
+    return CompiledCascade(search, kernels)
+
+
+def _build(njit: Callable[..., Any]) -> Any:
+    _register()
+    digest = sources_digest(_compiled_search.__file__)
+    search = njit(**COMPILED)(_compiled_search.make_search(digest))
+    _try_out(search)
+    return search
+
+
+@lru_cache(maxsize=1)  # numba refuses to learn a function twice
+def _register() -> None:
+    compile_helpers(*_compiled_search.helpers())
+
+
+def _try_out(search: Callable[..., Any]) -> None:
+    """Compile, or load, for the types that the search uses."""
+    from skdptext.neighbors._search import BagIndex
+
+    vectors = np.ones((1, 1), np.float32)
+    vectors.flags.writeable = False  # as an embedding's, which numba tells apart
+    bags = WordBags(np.array([0, 1], np.intp), np.zeros(1, np.intp), np.ones(1))
+    index = BagIndex(bags, 1, vectors)
+    CompiledCascade(search, Kernels(None, None)).run(index, bags, 1, None)

@@ -10,11 +10,10 @@ from sklearn import get_config
 from threadpoolctl import threadpool_limits
 
 from skdptext.neighbors._cascade import Cascade
-from skdptext.neighbors._compiled_cascade import CompiledCascade
+from skdptext.neighbors._compiled_cascade import load_search
 from skdptext.transport import (
     LoweredTable,
     WordBags,
-    load_kernels,
     one_hot_distances,
     take_bags,
 )
@@ -79,17 +78,17 @@ class BagIndex:
         distances = np.empty((n, k))
         rows = np.empty((n, k), dtype=np.intp)
         n_solved = np.zeros(n, dtype=np.intp)
-        kernels = None if self.vectors is None else load_kernels()
+        compiled = None if self.vectors is None else load_search()
 
         def search(block: slice) -> None:
             some = take_bags(queries, np.arange(block.start, block.stop))
             skip = None if exclude is None else exclude[block]
             if self.vectors is None:
                 found = self._scan(some, k, skip)
-            elif kernels is None:
+            elif compiled is None:
                 found = Cascade(self, some, k, skip).run()
             else:
-                found = CompiledCascade(self, some, k, skip, kernels).run()
+                found = compiled.run(self, some, k, skip)
             distances[block], rows[block], n_solved[block] = found
 
         workers = effective_n_jobs(n_jobs)
@@ -97,7 +96,7 @@ class BagIndex:
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
                 delayed(search)(block)
-                for block in self._blocks(queries, workers, _MOST[kernels is not None])
+                for block in self._blocks(queries, workers, _MOST[compiled is not None])
             )
         return distances, rows, n_solved
 

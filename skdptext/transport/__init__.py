@@ -13,7 +13,13 @@ from skdptext.transport._bounds import (
     residual_relaxed_bounds,
     sinkhorn_bounds,
 )
-from skdptext.transport._compiled import padded_width
+from skdptext.transport._compiled import fill_costs, padded_width, relax_query
+from skdptext.transport._compiled_duals import (
+    extend_potentials,
+    sample_query,
+    tighten_query,
+)
+from skdptext.transport._compiled_exact import looped_distance
 from skdptext.transport._exact import (
     one_hot_distances,
     pair_distance,
@@ -22,27 +28,46 @@ from skdptext.transport._exact import (
     transport_cost,
     word_costs,
 )
-from skdptext.transport._kernels import Kernels, load_kernels
+from skdptext.transport._kernels import (
+    COMPILED,
+    Kernels,
+    compile_helpers,
+    load_kernels,
+    sources_digest,
+)
+from skdptext.transport._solver import AskedDistance, ask_python, solver_address
 
 __all__ = [
+    "COMPILED",
+    "AskedDistance",
     "BagBlock",
     "Kernels",
     "LoweredTable",
     "WordBags",
     "as_word_bags",
+    "ask_python",
+    "compile_helpers",
     "dual_bounds",
+    "extend_potentials",
+    "fill_costs",
     "load_kernels",
+    "looped_distance",
     "match_residuals",
     "name_rows",
     "one_hot_distances",
     "padded_width",
     "pair_distance",
     "pair_problem",
+    "relax_query",
     "relaxed_bounds",
     "residual",
     "residual_relaxed_bounds",
+    "sample_query",
     "sinkhorn_bounds",
+    "solver_address",
+    "sources_digest",
     "take_bags",
+    "tighten_query",
     "transport_cost",
     "word_costs",
 ]

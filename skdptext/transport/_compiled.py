@@ -12,6 +12,8 @@ minimum and, unlike infinity, gives no NaN.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 __all__ = ["fill_costs", "padded_width", "relax_query"]
@@ -26,7 +28,7 @@ def padded_width(n: int) -> int:
     return -(-n // 16) * 16
 
 
-def _least(x: np.float32, y: np.float32) -> np.float32:
+def _least(x: Any, y: Any) -> Any:
     """The lesser of two that are no NaN; a promise to the compiler."""
     return x if x < y else y
 

@@ -1,16 +1,29 @@
 """Exact problems of pairs, in loops for numba to compile.
 
 To the last bit what `_exact` gives: entries are the same few operations in the same
-order. Without numba they run too, slowly, and nobody calls them.
+order. Without numba they run too, slowly, and nobody calls them. They stand by
+themselves but for `_least` and the call of the solver: numba does not notice when a
+helper of another file changes.
 """
 
 from __future__ import annotations
 
+from math import frexp, ldexp
+
 import numpy as np
 
-from skdptext.transport._exact import SAME, Problem
+from skdptext.transport._compiled import _least
+from skdptext.transport._exact import DAMPING, SAME, WORTH_REDUCING, Problem
+from skdptext.transport._solver import run_solver
 
-__all__ = ["gathered_problem", "looped_costs", "looped_pair_problem"]
+__all__ = [
+    "gathered_problem",
+    "looped_block",
+    "looped_cost",
+    "looped_costs",
+    "looped_distance",
+    "looped_pair_problem",
+]
 
 
 def looped_costs(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -30,8 +43,9 @@ def looped_costs(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """
     n, dim, m = len(rows), len(columns), columns.shape[1]
     out = np.empty((n, m))
-    sums = np.empty((4, 128))
-    tile = np.zeros((dim, 128))  # stays in the cache for all rows
+    most = min(128, m)
+    sums = np.empty((4, most))
+    tile = np.empty((dim, most))  # stays in the cache for all rows
     for low in range(0, m, 128):
         width = min(128, m - low)
         for d in range(dim):
@@ -136,3 +150,122 @@ def gathered_problem(
         for j in range(m):
             out[i, j] = row[at[y_rows[j]]]
     return x_left, y_left, out
+
+
+def looped_cost(address: int, a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
+    """`transport_cost`; NaN where the solver does not report an optimum.
+
+    Parameters
+    ----------
+    address : int
+        From `solver_address`.
+    costs : ndarray
+        Overwritten.
+    """
+    n, m = len(a), len(b)
+    moved, received = 0.0, 0.0
+    for i in range(n):
+        moved += a[i]
+    for j in range(m):
+        received += b[j]
+    total = 0.0
+    if n == 1:
+        for j in range(m):
+            total += costs[0, j] * (b[j] / received)
+        return moved * total
+    if m == 1:
+        for i in range(n):
+            total += costs[i, 0] * (a[i] / moved)
+        return moved * total
+    a, b = a / moved, b / received
+    most = 0.0
+    for i in range(n):
+        for j in range(m):
+            most = max(most, costs[i, j])
+    scale = ldexp(1.0, -frexp(most)[1])
+    for i in range(n):
+        for j in range(m):
+            costs[i, j] *= scale
+    alpha, beta = np.zeros(n), np.zeros(m)
+    if n * m >= WORTH_REDUCING:
+        total = _looped_reduce(a, b, costs, alpha, beta)
+    cost = np.zeros(1)
+    code = run_solver(address, a, b, costs, np.zeros((n, m)), alpha, beta, cost)
+    if code != 1:
+        return np.nan
+    return moved * ((total + cost[0]) / scale)
+
+
+def _looped_reduce(
+    a: np.ndarray, b: np.ndarray, costs: np.ndarray, alpha: np.ndarray, beta: np.ndarray
+) -> float:
+    """`_reduce`; the potentials are filled in."""
+    n, m = costs.shape
+    for j in range(m):
+        beta[j] = np.inf
+    for i in range(n):
+        for j in range(m):
+            beta[j] = _least(costs[i, j], beta[j])
+    for j in range(m):
+        beta[j] *= DAMPING
+    for i in range(n):
+        least = np.inf
+        for j in range(m):
+            least = _least(costs[i, j] - beta[j], least)
+        alpha[i] = least
+    for j in range(m):
+        beta[j] = np.inf
+    for i in range(n):
+        for j in range(m):
+            costs[i, j] -= alpha[i]
+            beta[j] = _least(costs[i, j], beta[j])
+    for i in range(n):
+        for j in range(m):
+            costs[i, j] -= beta[j]
+    out, back = 0.0, 0.0
+    for i in range(n):
+        out += a[i] * alpha[i]
+    for j in range(m):
+        back += b[j] * beta[j]
+    return out + back
+
+
+def looped_distance(
+    address: int,
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    y_ids: np.ndarray,
+    y: np.ndarray,
+    vectors: np.ndarray,
+) -> float:
+    """`pair_distance`; NaN where the solver does not report an optimum."""
+    a, b, costs = looped_pair_problem(x_ids, x, y_ids, y, vectors)
+    return looped_cost(address, a, b, costs) if len(a) else 0.0
+
+
+def looped_block(
+    address: int,
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    columns: np.ndarray,
+    costs: np.ndarray,
+    first: int,
+    out: np.ndarray,
+) -> None:
+    """Distances of a bag to those from number `first` on, into `out`.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (len(x_ids), n_columns), float64
+    columns : ndarray
+        Of `costs`, for each word of the bags.
+    """
+    for bag in range(first, len(starts) - 1):
+        low, high = starts[bag], starts[bag + 1]
+        a, b, some = gathered_problem(
+            x_ids, x, ids[low:high], weights[low:high], costs, columns[low:high]
+        )
+        out[bag - first] = looped_cost(address, a, b, some) if len(a) else 0.0

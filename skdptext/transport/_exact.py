@@ -17,7 +17,9 @@ from scipy.spatial.distance import cdist
 from skdptext.transport._bags import WordBags
 
 __all__ = [
+    "DAMPING",
     "SAME",
+    "WORTH_REDUCING",
     "Problem",
     "goes_first",
     "one_hot_distances",
@@ -33,8 +35,8 @@ SAME = 4 * np.finfo(np.float64).eps
 
 # Costs of so many pairs of words are made smaller first: the solver gains a fifth or so
 # of its time, and the few passes over the costs take less.
-_WORTH_REDUCING = 1024
-_DAMPING = 0.75
+WORTH_REDUCING = 1024
+DAMPING = 0.75
 
 _SQRT2 = float(np.sqrt(2.0))
 
@@ -77,18 +79,18 @@ def transport_cost(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
         If the solver does not report an optimum. It fails in silence: for masses that
         differ it returns code 0 and cost 0.
     """
-    moved = float(a.sum())
+    moved = _sum(a)
     if len(a) == 1:
-        return moved * float((costs[0] * (b / b.sum())).sum())
+        return moved * _sum(costs[0] * (b / _sum(b)))
     if len(b) == 1:
-        return moved * float((costs[:, 0] * (a / moved)).sum())
+        return moved * _sum(costs[:, 0] * (a / moved))
     # The solver's tolerance is absolute: with costs near 1e-15 it returns a wrong plan
     # and code 1. A power of two brings them near 1 and changes no digit.
     scale = 2.0 ** -frexp(float(costs.max()))[1]
     scaled = np.ascontiguousarray(costs * scale)
-    a, b = a / moved, b / b.sum()
+    a, b = a / moved, b / _sum(b)
     known = 0.0
-    if scaled.size >= _WORTH_REDUCING:
+    if scaled.size >= WORTH_REDUCING:
         known = _reduce(a, b, scaled)
     result = emd_c(a, b, scaled, 0, 1)
     cost, code = known + float(result[1]), result[4]
@@ -105,12 +107,17 @@ def _reduce(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
 
     The optimal plans stay the same, and the solver finds one in fewer steps.
     """
-    work = costs - _DAMPING * costs.min(axis=0)
+    work = costs - DAMPING * costs.min(axis=0)
     alpha = work.min(axis=1)
     costs -= alpha[:, None]
     beta = costs.min(axis=0)
     costs -= beta
-    return float((a * alpha).sum() + (b * beta).sum())
+    return _sum(a * alpha) + _sum(b * beta)
+
+
+def _sum(numbers: np.ndarray) -> float:
+    # from first to last, as a loop adds them up: `sum` has another order
+    return float(np.add.accumulate(numbers)[-1])
 
 
 def goes_first(a_ids: np.ndarray, b_ids: np.ndarray) -> bool:

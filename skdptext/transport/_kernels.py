@@ -1,31 +1,53 @@
-"""Compiling the loops of `_compiled`, where numba is installed, on first use."""
+"""Compiling the loops of this room, where numba is installed, on first use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.transport import _compiled, _compiled_duals, _compiled_exact
+from skdptext.transport import (
+    _compiled,
+    _compiled_duals,
+    _compiled_exact,
+    _exact,
+    _solver,
+)
 from skdptext.transport._exact import pair_problem
+from skdptext.transport._solver import register_calls, solver_address
 from skdptext.utils import compile_loops
 
-__all__ = ["Kernels", "load_kernels"]
+__all__ = [
+    "COMPILED",
+    "Kernels",
+    "compile_helpers",
+    "load_kernels",
+    "sources_digest",
+]
+
+# Promises to the compiler: there is no NaN but as an answer, and no matter which zero
+# it is. Nothing is added up in another order, or multiplied and added in one.
+COMPILED = {"fastmath": {"nsz"}}
+_NO_NAN = {"nnan", "nsz"}
 
 
 class Kernels(NamedTuple):
-    """The compiled entry points."""
+    """The compiled entry points to exact distances.
 
-    relax_query: Any
-    fill_costs: Any
-    sample_query: Any
-    extend_potentials: Any
-    tighten_query: Any
-    pair_problem: Any  # None where it differs from the plain one by as little as a bit
-    costs: Any  # these two then too
-    gathered_problem: Any
+    Where they differ from the plain ones by as little as a bit, they are None, so that
+    a distance never depends on whether numba is there.
+    """
+
+    costs: Any
+    block: Any  # None, too, where POT's solver cannot be called without Python
+    # These two only then; all after that is Python's.
+    pair_problem: Any = None
+    gathered_problem: Any = None
 
 
 @lru_cache(maxsize=1)
@@ -34,34 +56,47 @@ def load_kernels() -> Kernels | None:
     return compile_loops(_build)
 
 
-# Promises to the compiler: there is no NaN, and no matter which zero it is.
-_EXACT = {"nnan", "nsz"}
-
-
 def _build(njit: Callable[..., Any]) -> Kernels:
     _register()
-    compiled = njit(fastmath=_EXACT)
-    kernels = Kernels(
-        compiled(_compiled.relax_query),
-        compiled(_compiled.fill_costs),
-        compiled(_compiled_duals.sample_query),
-        compiled(_compiled_duals.extend_potentials),
-        compiled(_compiled_duals.tighten_query),
-        compiled(_compiled_exact.looped_pair_problem),
-        compiled(_compiled_exact.looped_costs),
-        compiled(_compiled_exact.gathered_problem),
-    )
-    _try_out(kernels)
-    return kernels if _is_exact(kernels) else kernels._replace(pair_problem=None)
+    exact = njit(fastmath=_NO_NAN)
+    costs = exact(_compiled_exact.looped_costs)
+    if solver_address():
+        kernels = Kernels(costs, njit(**COMPILED)(_compiled_exact.looped_block))
+    else:
+        kernels = Kernels(
+            costs,
+            None,
+            exact(_compiled_exact.looped_pair_problem),
+            exact(_compiled_exact.gathered_problem),
+        )
+    return kernels if _is_exact(kernels) else Kernels(None, None)
+
+
+def compile_helpers(*helpers: Callable[..., Any]) -> None:
+    """Let numba compile functions where compiled ones call them."""
+    from numba.extending import register_jitable
+
+    for helper in helpers:
+        register_jitable(**COMPILED)(helper)
 
 
 @lru_cache(maxsize=1)  # numba refuses to learn a function twice
 def _register() -> None:
-    """Let numba compile the helpers where they are called."""
     from numba.extending import register_jitable
 
+    register_calls()
     _promise()
+    compile_helpers(
+        _compiled_exact.looped_cost,
+        _compiled_exact.looped_distance,
+        _compiled.padded_width,
+    )
     for helper in (
+        _compiled.relax_query,
+        _compiled.fill_costs,
+        _compiled_duals.sample_query,
+        _compiled_duals.extend_potentials,
+        _compiled_duals.tighten_query,
         _compiled_duals._dot,
         _compiled_duals._mask,
         _compiled_duals._rows,
@@ -71,11 +106,16 @@ def _register() -> None:
         _compiled_duals._least_costs,
         _compiled_duals._rows_and_columns,
         _compiled_exact._residual,
+        _compiled_exact._looped_reduce,
         _compiled_exact.looped_costs,
+        _compiled_exact.looped_pair_problem,
+        _compiled_exact.gathered_problem,
     ):
-        register_jitable(fastmath=_EXACT)(helper)
+        register_jitable(fastmath=_NO_NAN)(helper)
     # Sums in any order only where they need not be right.
-    register_jitable(fastmath=_EXACT | {"reassoc", "contract"})(_compiled_duals._soften)
+    register_jitable(fastmath=_NO_NAN | {"reassoc", "contract"})(
+        _compiled_duals._soften
+    )
 
 
 def _promise() -> None:
@@ -100,38 +140,48 @@ def _promise() -> None:
         return lambda x, y: least(x, y)
 
 
-def _try_out(kernels: Kernels) -> None:
-    """Compile, or load, for the types that the search uses."""
-    one, number = np.ones(1), np.zeros(1, np.intp)
-    starts, norms = np.array([0, 1], np.intp), np.ones(1, np.float32)
-    local, place = np.empty((1, 16), np.float32), np.full(1, -1, np.int32)
-    products = np.ones((1, 1), np.float32), number, norms, norms
-    kernels.relax_query(*products, one, number, starts, number, one, np.empty(1))
-    kernels.fill_costs(*products, starts, number, number, np.zeros(1, np.uint8), local)
-    bags = local, np.ones(16), place, starts, number, one, number
-    potentials, beta = np.zeros((1, 16), np.float32), np.zeros(1, np.float32)
-    kernels.sample_query(*bags, np.empty(1), potentials)
-    kernels.extend_potentials(local, np.ones(1, np.uint8), potentials, beta)
-    kernels.tighten_query(*bags, np.inf, beta, np.empty(1))
+def sources_digest(*files: str) -> int:
+    """A number that changes with these files or with the loops of this room."""
+    rooms = _compiled, _compiled_duals, _compiled_exact, _solver
+    names = [*(str(room.__file__) for room in rooms), *files]
+    digest = blake2b(digest_size=6)
+    for name in names:
+        digest.update(Path(name).read_bytes())
+    return int.from_bytes(digest.digest(), "little")
 
 
 def _is_exact(kernels: Kernels) -> bool:
-    """Whether exact costs are those of this build of SciPy, to the last bit.
+    """Whether costs are those of this build of SciPy, and distances those of `_exact`.
 
-    Compilers may fuse its multiplications and additions. Then the plain path stays in
-    use, so that a distance never depends on whether numba is there.
+    To the last bit: compilers may fuse multiplications and additions.
     """
     at = np.arange(60 * 37, dtype=np.float64).reshape(60, 37)
     vectors = np.sin(at * at).astype(np.float32)
     vectors.flags.writeable = False  # as an embedding's, which numba tells apart
-    x, y = np.arange(43), np.arange(21, 60)
-    pair = x, np.full(43, 1 / 43), y, np.full(39, 1 / 39), vectors
-    wanted = pair_problem(*pair)
-    x_points, y_points = (vectors[ids].astype(np.float64) for ids in (x, y))
-    costs = kernels.costs(x_points, np.ascontiguousarray(y_points.T))
-    gathered = kernels.gathered_problem(*pair[:4], costs, np.arange(39))
+    x = np.arange(43), np.full(43, 1 / 43)
+    # many words, whose costs are reduced before they are solved; a few; two; one
+    sizes = np.array([39, 5, 2, 1])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    ids = np.concatenate([np.arange(60 - size, 60) for size in sizes])
+    weights = np.repeat(1 / sizes, sizes)
+    points = vectors.astype(np.float64)
+    costs = kernels.costs(points[:43], np.ascontiguousarray(points.T))
+    if not np.array_equal(costs, _exact.word_costs(vectors, x[0], np.arange(60))):
+        return False
+    bags = [
+        (ids[low:high], weights[low:high]) for low, high in pairwise(starts.tolist())
+    ]
+    if kernels.block is not None:
+        out = np.empty(len(bags))
+        some = starts, ids, weights, ids, costs
+        kernels.block(solver_address(), *x, *some, 0, out)
+        return out.tolist() == [_exact.pair_distance(*x, *y, vectors) for y in bags]
     return all(
         np.array_equal(got, want)
-        for found in (kernels.pair_problem(*pair), gathered)
-        for got, want in zip(found, wanted, strict=True)
+        for y in bags
+        for found in (
+            kernels.pair_problem(*x, *y, vectors),
+            kernels.gathered_problem(*x, *y, costs, y[0]),
+        )
+        for got, want in zip(found, pair_problem(*x, *y, vectors), strict=True)
     )

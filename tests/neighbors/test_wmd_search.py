@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,26 +16,31 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
+from skdptext.neighbors import _compiled_cascade as cascade_module
+from skdptext.neighbors import _compiled_search as compiled_search
 from skdptext.neighbors import _search as search_module
+from skdptext.neighbors._compiled_cascade import CompiledCascade, load_search
+from skdptext.neighbors._compiled_search import _likeliest, _order, make_search
 from skdptext.neighbors._search import BagIndex
-from skdptext.transport import as_word_bags, load_kernels
+from skdptext.transport import Kernels, as_word_bags, load_kernels, sources_digest
+from skdptext.transport import _compiled_exact as loops
 
 
 @pytest.fixture(
-    params=["numpy", "compiled", "compiled, plain problems"],
+    params=["numpy", "compiled", "compiled, distances by Python"],
     autouse=True,
     scope="module",
 )
 def kernels(request):
     """Every test of this file runs with and without numba."""
-    found = load_kernels()
+    found = load_search()
     assert found is not None, "the tests need the extra `fast`"
     if request.param == "numpy":
         found = None
-    elif "plain" in request.param:
-        found = found._replace(pair_problem=None)
+    elif "Python" in request.param:
+        found = CompiledCascade(found.search, Kernels(None, None))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_module, "load_kernels", lambda: found)
+        patch.setattr(search_module, "load_search", lambda: found)
         yield found
 
 
@@ -158,3 +166,95 @@ def test_query_words_unseen_in_training(small_embedding):
     queries[1, [2, 199]] = 1
     found = fitted(X, small_embedding, 6).kneighbors(queries)
     assert_same(found, brute_force(queries, X, small_embedding, 6))
+
+
+# -- the compiled loops, as Python runs them ------------------------------------
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.booleans(), st.booleans())
+def test_uncompiled_too(seed, k, lattice, exclude):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(12, 2))
+    vectors = (np.round(vectors) if lattice else vectors).astype(np.float32)
+    X = rng.poisson(0.2, size=(40, 12)).astype(float)
+    X[np.arange(40), rng.integers(0, 12, 40)] += 1
+    train = as_word_bags(sp.csr_array(X))
+    index = BagIndex(train, 12, vectors)
+    queries = as_word_bags(sp.csr_array(X[:3]))
+    skip = np.arange(3) if exclude else None
+    plain = CompiledCascade(make_search(7), Kernels(loops.looped_costs, True))
+    D = pairwise_word_movers_distances(
+        X[:3], X, embedding=WordEmbedding([f"w{i}" for i in range(12)], vectors)
+    )
+    if exclude:
+        np.fill_diagonal(D, np.inf)
+    rows = np.argsort(D, axis=1, kind="stable")[:, :k]
+    found = plain.run(index, queries, k, skip)
+    assert_same(found[:2], (np.take_along_axis(D, rows, axis=1), rows))
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(0, 2**32 - 1))
+def test_orders(bounds, seed):
+    bounds = np.array(bounds, dtype=float)
+    bags = np.random.default_rng(seed).permutation(len(bounds))
+    assert _order(bounds, bags).tolist() == np.lexsort((bags, bounds)).tolist()
+    for few in range(1, len(bounds) + 1):
+        least = np.sort(bounds)[:few]
+        assert np.sort(bounds[_likeliest(bounds, few)]).tolist() == least.tolist()
+        assert len(set(_likeliest(bounds, few))) == few
+
+
+@pytest.mark.parametrize("solver", ["native", "Python"])
+def test_a_failure_of_the_solver_is_told(solver, monkeypatch):
+    """Also after the first k, where bounds have ruled the others out."""
+    bags = as_word_bags(sp.csr_array(np.eye(4)[:, [0, 1, 2, 3, 0]] + 1))
+    index = BagIndex(bags, 5, np.eye(5, dtype=np.float32))
+    calls = []
+
+    def fail(*args):
+        calls.append(args)
+        raise RuntimeError("code 0")
+
+    monkeypatch.setattr(cascade_module, "pair_distance", fail)
+    native = True if solver == "native" else None
+    monkeypatch.setattr(loops, "run_solver", lambda *_: 0)
+    plain = CompiledCascade(make_search(7), Kernels(None, native))
+    query = as_word_bags(sp.csr_array(np.array([[5.0, 4.0, 3.0, 2.0, 1.0]])))
+    with pytest.raises(RuntimeError, match="code 0"):
+        plain.run(index, query, 1, None)
+    assert len(calls) == 1
+
+
+def test_runs_are_cut_at_words():
+    from_sizes = [3, 2000, 5, 1, 1, 900, 200]
+    starts = np.concatenate([[0], np.cumsum(from_sizes)])
+    pieces = cascade_module._pieces(starts)
+    assert pieces[0][0] == 0
+    assert pieces[-1][1] == len(from_sizes)
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(pieces))
+    words = [starts[last] - starts[first] for first, last in pieces]
+    longest = max(from_sizes)
+    assert max(words) <= 1024 + longest
+    assert len(pieces) > 2
+
+
+def test_without_numba_there_is_no_compiled_search(monkeypatch):
+    assert load_search() is load_search()
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert load_search.__wrapped__() is None
+
+
+def test_the_search_is_that_of_these_sources():
+    found = load_search()
+    assert found is not None
+    bags = as_word_bags(sp.csr_array(np.eye(2)))
+    index = BagIndex(bags, 2, np.eye(2, dtype=np.float32))
+    seen = []
+
+    def watch(*args):
+        seen.append(found.search(*args))
+        return seen[-1]
+
+    CompiledCascade(watch, load_kernels()).run(index, bags, 1, None)
+    assert seen[0][2] == sources_digest(compiled_search.__file__)

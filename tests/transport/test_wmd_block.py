@@ -8,17 +8,31 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skdptext.transport import BagBlock, as_word_bags, load_kernels, pair_distance
+from skdptext.transport import (
+    BagBlock,
+    _exact,
+    as_word_bags,
+    load_kernels,
+    pair_distance,
+)
 from skdptext.transport import _block as block_module
+from skdptext.transport import _compiled_exact as loops
+from skdptext.transport._kernels import Kernels
 
 N_WORDS = 90
 
 
-@pytest.fixture(params=["plain", "compiled", "compiled, other costs"])
+@pytest.fixture(params=["plain", "compiled", "uncompiled", "no solver", "other costs"])
 def kernels(request, monkeypatch):
-    found = None if request.param == "plain" else load_kernels()
-    if "other" in request.param:
-        found = found._replace(pair_problem=None)
+    found = {
+        "plain": lambda: None,
+        "compiled": load_kernels,
+        "uncompiled": lambda: Kernels(loops.looped_costs, loops.looped_block),
+        "no solver": lambda: Kernels(
+            loops.looped_costs, None, loops.looped_pair_problem, loops.gathered_problem
+        ),
+        "other costs": lambda: Kernels(None, None),
+    }[request.param]()
     monkeypatch.setattr(block_module, "load_kernels", lambda: found)
 
 
@@ -47,3 +61,17 @@ def test_to_the_last_bit(kernels, seed, lattice, most):
         assert np.array_equal(found, wanted)
         assert np.array_equal(block.distances(*bags.row(i), first=9), wanted[9:])
     assert block.distances(*bags.row(0))[[0, 5]].tolist() == [0.0, 0.0]
+
+
+def test_a_failure_of_the_solver_is_told(monkeypatch):
+    bags = as_word_bags(sp.csr_array(np.eye(2) + 1))
+    monkeypatch.setattr(loops, "run_solver", lambda *_: 0)
+    monkeypatch.setattr(
+        _exact, "emd_c", lambda *_: (None, 0.0, np.zeros(2), np.zeros(2), 0)
+    )
+    found = Kernels(loops.looped_costs, loops.looped_block)
+    monkeypatch.setattr(block_module, "load_kernels", lambda: found)
+    x = as_word_bags(sp.csr_array(np.array([[0.0, 0.0, 1.0, 1.0]]))).row(0)
+    block = BagBlock(bags, np.eye(4, dtype=np.float32))
+    with pytest.raises(RuntimeError, match="code 0 instead of 1"):
+        block.distances(*x)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -12,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skdptext.transport import (
+    AskedDistance,
     LoweredTable,
     WordBags,
     as_word_bags,
+    ask_python,
     dual_bounds,
     load_kernels,
     match_residuals,
@@ -23,25 +27,55 @@ from skdptext.transport import (
     pair_problem,
     relaxed_bounds,
     residual_relaxed_bounds,
+    solver_address,
 )
 from skdptext.transport import _compiled as loops
 from skdptext.transport import _compiled_duals as duals
 from skdptext.transport import _compiled_exact as exact_loops
 from skdptext.transport import _kernels as kernels_module
+from skdptext.transport import _solver as solver_module
+from skdptext.transport._solver import run_solver
 
 N_WORDS = 30
+
+
+class Stages(NamedTuple):
+    """The steps of the compiled search up to the exact problems."""
+
+    relax_query: Any
+    fill_costs: Any
+    sample_query: Any
+    extend_potentials: Any
+    tighten_query: Any
+
+
 # The same functions, as Python runs them: what coverage sees, and a check that the
 # promises made to the compiler hide nothing.
-PLAIN = kernels_module.Kernels(
+PLAIN = Stages(
     loops.relax_query,
     loops.fill_costs,
     duals.sample_query,
     duals.extend_potentials,
     duals.tighten_query,
-    exact_loops.looped_pair_problem,
+)
+PLAIN_KERNELS = kernels_module.Kernels(
     exact_loops.looped_costs,
+    exact_loops.looped_block,
+    exact_loops.looped_pair_problem,
     exact_loops.gathered_problem,
 )
+
+
+@cache
+def compiled(function):
+    """As the search has it; numba knows the helpers once the kernels are there."""
+    assert load_kernels() is not None
+    return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)
+
+
+@cache
+def compiled_stages():
+    return Stages(*map(compiled, PLAIN))
 
 
 def random_bags(rng, n, most):
@@ -141,7 +175,7 @@ def check_stages(kernels, vectors, bags, query):
     st.booleans(),
 )
 def test_bounds_are_those_of_numpy_and_below_the_distance(seed, dim, scale, lattice):
-    check_stages(load_kernels(), *setting(seed, dim, scale, lattice))
+    check_stages(compiled_stages(), *setting(seed, dim, scale, lattice))
 
 
 @pytest.mark.parametrize("lattice", [False, True])
@@ -149,17 +183,17 @@ def test_bounds_are_those_of_numpy_and_below_the_distance(seed, dim, scale, latt
 def test_uncompiled_too(seed, lattice):
     vectors, bags, query = setting(seed, 3, 1.0, lattice)
     found, _ = check_stages(PLAIN, vectors, bags, query)
-    compiled = kernel_stages(load_kernels(), vectors, bags, query)
+    from_machine = kernel_stages(compiled_stages(), vectors, bags, query)
     for name in ("relaxed", "dual", "rows"):
-        np.testing.assert_allclose(found[name], compiled[name], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found[name], from_machine[name], rtol=0, atol=1e-12)
     # float32 sums in another order, on the way to potentials
-    np.testing.assert_allclose(found["softened"], compiled["softened"], atol=1e-4)
+    np.testing.assert_allclose(found["softened"], from_machine["softened"], atol=1e-4)
 
 
 def test_softened_bounds_are_worth_having():
     gaps = np.zeros(2)
     for seed in range(20):
-        found, exact = check_stages(load_kernels(), *setting(seed, 20, 1.0, False))
+        found, exact = check_stages(compiled_stages(), *setting(seed, 20, 1.0, False))
         gaps += [(exact - found[name]).sum() for name in ("dual", "softened")]
     assert gaps[1] < 0.6 * gaps[0]
 
@@ -168,7 +202,7 @@ def test_nothing_left_to_move():
     vectors = np.eye(N_WORDS, dtype=np.float32)
     _, bags, _ = setting(0, 1, 1.0, False)
     same = WordBags(*(np.asarray(part) for part in (bags.starts[:2], *bags.row(0))))
-    for kernels in (PLAIN, load_kernels()):
+    for kernels in (PLAIN, compiled_stages()):
         found, exact = check_stages(kernels, vectors, bags, same)
         assert exact[0] == 0
         assert all(np.isfinite(bounds).all() for bounds in found.values())
@@ -192,24 +226,76 @@ def test_problems_are_the_same_to_the_last_bit(seed, dim, n, m, scale, dtype):
         row[rng.choice(N_WORDS, size, replace=False)] = rng.choice([1, 3, 0.3], size)
     bags = as_word_bags(sp.csr_array(rows))
     pair = *bags.row(0), *bags.row(1), vectors
-    kernels = load_kernels()
-    assert kernels.pair_problem is not None
-    want, found = pair_problem(*pair), kernels.pair_problem(*pair)
-    for got, part in zip(found, want, strict=True):
-        assert np.array_equal(got, part)
-    for some in (kernels, PLAIN) if n * m * dim < 500 else (kernels,):
-        ids, others = bags.row(0)[0], bags.row(1)[0]
-        points = vectors.astype(np.float64)
-        costs = some.costs(points[ids], points[others].T.copy())
-        at = np.arange(len(others))
-        for got, part in zip(
-            some.gathered_problem(*pair[:4], costs, at), want, strict=True
-        ):
-            assert np.array_equal(got, part)
-    if n * m * dim < 500:
-        for got, part in zip(PLAIN.pair_problem(*pair), want, strict=True):
-            assert np.array_equal(got, part)
-    assert pair_distance(*pair) == pair_distance(*pair, kernels.pair_problem)
+    want = pair_problem(*pair)
+    small = n * m * dim < 500
+    for find in (exact_loops.looped_pair_problem, exact_loops.gathered_problem):
+        for function in (compiled(find), find) if small else (compiled(find),):
+            given = pair[:4] + problem_costs(find, bags, vectors, small)
+            for got, part in zip(function(*given), want, strict=True):
+                assert np.array_equal(got, part)
+    for function in (
+        compiled(exact_loops.looped_distance),
+        exact_loops.looped_distance,
+    ):
+        assert function(solver_address(), *pair) == pair_distance(*pair)
+        if not small:
+            break
+
+
+def problem_costs(find, bags, vectors, small):
+    """What a problem is made from, after the bags."""
+    if find is exact_loops.looped_pair_problem:
+        return (vectors,)
+    points = vectors.astype(np.float64)
+    ids, others = bags.row(0)[0], bags.row(1)[0]
+    costs = exact_loops.looped_costs if small else load_kernels().costs
+    return costs(points[ids], points[others].T.copy()), np.arange(len(others))
+
+
+@pytest.mark.parametrize("size", [(2, 3), (31, 33), (45, 40)])
+def test_reduced_costs_too(size):
+    """From 1,024 costs on they are reduced before they are solved."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(sum(size), 5)).astype(np.float32)
+    x, y = (rng.dirichlet(np.ones(n)) for n in size)
+    pair = np.arange(size[0]), x, np.arange(size[0], sum(size)), y, vectors
+    want = pair_distance(*pair)
+    for function in (
+        compiled(exact_loops.looped_distance),
+        exact_loops.looped_distance,
+    ):
+        assert function(solver_address(), *pair) == want
+
+
+def test_failures_of_the_solver_are_no_distances(monkeypatch):
+    """For masses that differ the solver says 0: code 0, cost 0."""
+    masses = np.array([0.5, 0.5]), np.array([0.5, 0.5])
+    arrays = np.eye(2), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.zeros(1)
+    assert run_solver(solver_address(), masses[0], 2 * masses[1], *arrays) == 0
+    assert run_solver(solver_address(), *masses, *arrays) == 1
+    monkeypatch.setattr(exact_loops, "run_solver", lambda *_: 0)
+    assert np.isnan(exact_loops.looped_cost(0, *masses, np.eye(2)))
+
+
+def test_without_the_function_there_is_no_address(monkeypatch):
+    find = solver_address.__wrapped__
+    assert find()
+    monkeypatch.setattr(solver_module, "_NAMES", ("_Z8EMD_wrapi",))
+    assert find() == 0
+    monkeypatch.setattr(solver_module.emd_wrap, "__file__", "nowhere.so")
+    assert find() == 0
+
+
+def test_errors_come_back_from_python():
+    def fail(query, bag):
+        raise ValueError(f"{query} {bag}")
+
+    asked = AskedDistance(fail)
+    assert np.isnan(ask_python(asked.address, 3, 4))
+    assert str(asked.error) == "3 4"
+    answered = AskedDistance(lambda query, bag: query / bag)
+    assert ask_python(answered.address, 3, 4) == 0.75
+    assert answered.error is None
 
 
 # -- loading ---------------------------------------------------------------------
@@ -232,16 +318,34 @@ def uncompiled(monkeypatch):
     return asked
 
 
+@pytest.fixture(params=["solver", "no solver"])
+def expected(request, monkeypatch):
+    """What is compiled, by what POT has."""
+    if request.param == "solver":
+        return PLAIN_KERNELS._replace(pair_problem=None, gathered_problem=None)
+    monkeypatch.setattr(kernels_module, "solver_address", lambda: 0)
+    return PLAIN_KERNELS._replace(block=None)
+
+
 def test_without_numba_there_are_no_kernels(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     assert load_kernels.__wrapped__() is None
 
 
-def test_compiled_once_cached_and_without_the_lock(uncompiled):
+def test_compiled_once_cached_and_without_the_lock(uncompiled, expected):
     assert load_kernels() is load_kernels()
-    assert load_kernels.__wrapped__() == PLAIN
+    assert load_kernels.__wrapped__() == expected
     assert uncompiled[0]["cache"]
     assert uncompiled[0]["nogil"]
+
+
+@pytest.mark.parametrize("what", ["word_costs", "pair_distance"])
+def test_distances_that_differ_by_a_bit_are_not_used(uncompiled, what, monkeypatch):
+    plain = getattr(kernels_module._exact, what)
+    monkeypatch.setattr(
+        kernels_module._exact, what, lambda *args: np.nextafter(plain(*args), np.inf)
+    )
+    assert load_kernels.__wrapped__() == kernels_module.Kernels(None, None)
 
 
 def test_problems_that_differ_by_a_bit_are_not_used(uncompiled, monkeypatch):
@@ -249,5 +353,15 @@ def test_problems_that_differ_by_a_bit_are_not_used(uncompiled, monkeypatch):
         a, b, costs = pair_problem(*args)
         return a, b, np.nextafter(costs, np.inf)
 
+    monkeypatch.setattr(kernels_module, "solver_address", lambda: 0)
     monkeypatch.setattr(kernels_module, "pair_problem", fused)
-    assert load_kernels.__wrapped__() == PLAIN._replace(pair_problem=None)
+    assert load_kernels.__wrapped__() == kernels_module.Kernels(None, None)
+
+
+def test_what_is_kept_on_disk_knows_its_sources(tmp_path):
+    other = tmp_path / "loops.py"
+    digests = []
+    for text in ("a", "b", "a"):
+        other.write_text(text)
+        digests.append(kernels_module.sources_digest(str(other)))
+    assert digests[0] == digests[2] != digests[1]

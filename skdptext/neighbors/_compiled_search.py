@@ -1,0 +1,295 @@
+"""The search of `BagIndex` in loops for numba to compile, from query to neighbours.
+
+Python is called for nothing on the way, so that other threads run beside it. Plain
+functions: without numba they run too, slowly, and nobody calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isnan, ldexp
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skdptext.transport import (
+    ask_python,
+    extend_potentials,
+    fill_costs,
+    looped_distance,
+    padded_width,
+    relax_query,
+    sample_query,
+    tighten_query,
+)
+
+__all__ = ["Bags", "Exact", "Queries", "helpers", "make_search"]
+
+# Bags whose potentials are carried over to all words: more of them rule more bags out,
+# and cost more.
+_N_POTENTIALS = 8
+
+
+class Queries(NamedTuple):
+    """A run of queries, and the products of their words and the table's."""
+
+    starts: np.ndarray
+    ids: np.ndarray
+    weights: np.ndarray
+    rows: np.ndarray  # of `products`, of each word
+    columns: np.ndarray  # of `products`, of each word; -1 where the table lacks it
+    products: np.ndarray
+    row_norms: np.ndarray
+    column_norms: np.ndarray
+    skip: np.ndarray  # a bag that each query must not find, or -1
+
+
+class Bags(NamedTuple):
+    """The bags to search, over columns of the products, and with the words' ids."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+    weights: np.ndarray
+    ids: np.ndarray
+
+
+class Exact(NamedTuple):
+    """How exact distances are found, and how they compare with bounds."""
+
+    solver: int  # address of POT's
+    python: int  # of a function to ask instead; 0 for none
+    exponent: int  # bounds are in units of 2 to this power
+    slack: float  # what an exact distance may err by, in these units
+
+
+def _likeliest(bounds: np.ndarray, few: int) -> np.ndarray:
+    """Numbers of the least bounds, as a heap whose root is the largest of them."""
+    heap = np.empty(few, np.int64)
+    size = 0
+    for bag in range(len(bounds)):
+        if size < few:
+            at = size
+            size += 1
+            while at > 0 and bounds[heap[(at - 1) // 2]] < bounds[bag]:
+                heap[at] = heap[(at - 1) // 2]
+                at = (at - 1) // 2
+            heap[at] = bag
+        elif bounds[bag] < bounds[heap[0]]:
+            at = 0
+            while True:
+                child = 2 * at + 1
+                if child >= few:
+                    break
+                if child + 1 < few and bounds[heap[child + 1]] > bounds[heap[child]]:
+                    child += 1
+                if bounds[heap[child]] <= bounds[bag]:
+                    break
+                heap[at] = heap[child]
+                at = child
+            heap[at] = bag
+    return heap
+
+
+def _sink(
+    heap: np.ndarray, at: int, n: int, bounds: np.ndarray, bags: np.ndarray
+) -> None:
+    """Let an entry of a heap of `n` places fall to its own; the least rises."""
+    top = heap[at]
+    key = bounds[top], bags[top]
+    while 2 * at + 1 < n:
+        child = 2 * at + 1
+        below = bounds[heap[child]], bags[heap[child]]
+        if child + 1 < n:
+            other = bounds[heap[child + 1]], bags[heap[child + 1]]
+            if other < below:
+                child, below = child + 1, other
+        if key <= below:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = top
+
+
+def _order(bounds: np.ndarray, bags: np.ndarray) -> np.ndarray:
+    """Places by bound, of equal ones by number of the bag."""
+    n = len(bounds)
+    heap, order = np.arange(n), np.empty(n, np.int64)
+    for root in range(n // 2 - 1, -1, -1):
+        _sink(heap, root, n, bounds, bags)
+    for at in range(n):
+        order[at] = heap[0]
+        heap[0] = heap[n - 1 - at]
+        _sink(heap, 0, n - 1 - at, bounds, bags)
+    return order
+
+
+def _enter(
+    distance: float, bag: int, distances: np.ndarray, bags: np.ndarray, n: int
+) -> int:
+    """Take a bag among the nearest so far, in order; how many there are then."""
+    k = len(distances)
+    at = n
+    while at > 0 and (distance, bag) < (distances[at - 1], bags[at - 1]):
+        at -= 1
+    if at == k:
+        return n
+    for place in range(min(n, k - 1), at, -1):
+        distances[place], bags[place] = distances[place - 1], bags[place - 1]
+    distances[at], bags[at] = distance, bag
+    return min(n + 1, k)
+
+
+def _distance(
+    queries: Queries, bags: Bags, vectors: np.ndarray, exact: Exact, i: int, bag: int
+) -> float:
+    """Distance of a pair; NaN where it could not be found."""
+    if exact.python:
+        return ask_python(exact.python, i, bag)
+    low, high = queries.starts[i], queries.starts[i + 1]
+    first, last = bags.starts[bag], bags.starts[bag + 1]
+    return looped_distance(
+        exact.solver,
+        queries.ids[low:high],
+        queries.weights[low:high],
+        bags.ids[first:last],
+        bags.weights[first:last],
+        vectors,
+    )
+
+
+def _search_one(
+    i: int,
+    queries: Queries,
+    bags: Bags,
+    vectors: np.ndarray,
+    exact: Exact,
+    n_likely: int,
+    place: np.ndarray,
+    room: np.ndarray,
+    distances: np.ndarray,
+    rows: np.ndarray,
+) -> tuple[int, int]:
+    """Nearest bags of a query; how many problems were solved, and one that was not."""
+    k, n_words = len(distances), len(place)
+    low, high = queries.starts[i], queries.starts[i + 1]
+    masses = np.zeros(padded_width(high - low))
+    masses[: high - low] = queries.weights[low:high]
+    own = queries.columns[low:high]
+    lengths = (
+        queries.products, queries.rows[low:high], queries.row_norms,
+        queries.column_norms,
+    )  # fmt: skip
+    entries = bags.starts, bags.columns, bags.weights
+    local = room[: n_words * len(masses)].reshape(n_words, len(masses))
+    filled = np.zeros(n_words, np.uint8)
+    bounds = np.empty(len(bags.starts) - 1)
+    relax_query(*lengths, queries.weights[low:high], own, *entries, bounds)
+    n_bags = len(bounds)
+    if queries.skip[i] >= 0:
+        bounds[queries.skip[i]] = np.inf
+        n_bags -= 1
+    # The likeliest few, bounded better: the k best of them give a first limit.
+    likely = _likeliest(bounds, min(n_bags, n_likely))
+    bounds[likely] = np.inf
+    fill_costs(*lengths, bags.starts, bags.columns, likely, filled, local)
+    better = np.empty(len(likely))
+    potentials = np.empty((len(likely), len(masses)), np.float32)
+    sample_query(local, masses, place, *entries, likely, better, potentials)
+    order = _order(better, likely)
+    for n in range(k):
+        bag = likely[order[n]]
+        distance = _distance(queries, bags, vectors, exact, i, bag)
+        if isnan(distance):
+            return n, bag
+        _enter(distance, bag, distances, rows, n)
+    limit = ldexp(distances[-1], -exact.exponent) + exact.slack
+    rest = order[k:]
+    later = np.concatenate(
+        (likely[rest[better[rest] <= limit]], np.flatnonzero(bounds <= limit))
+    )
+    if len(later) == 0:
+        return k, -1
+    fill_costs(*lengths, bags.starts, bags.columns, later, filled, local)
+    beta = np.empty(n_words, np.float32)
+    extend_potentials(local, filled, potentials[order[:_N_POTENTIALS]], beta)
+    better = np.empty(len(later))
+    tighten_query(local, masses, place, *entries, later, limit, beta, better)
+    n_solved = k
+    for at in _order(better, later):
+        if better[at] > limit:
+            break
+        distance = _distance(queries, bags, vectors, exact, i, later[at])
+        if isnan(distance):
+            return n_solved, later[at]
+        n_solved += 1
+        _enter(distance, later[at], distances, rows, k)
+        limit = ldexp(distances[-1], -exact.exponent) + exact.slack
+    return n_solved, -1
+
+
+def helpers() -> tuple[Callable[..., Any], ...]:
+    """What the search calls in this file."""
+    return _likeliest, _sink, _order, _enter, _distance, _search_one
+
+
+def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
+    """The search of a run of queries.
+
+    numba keeps it on disk, and looks at the file of a function it kept, but not at
+    those of the functions that this one calls. It does look at what a function closes
+    over: the `digest` of all these files.
+    """
+
+    def search_queries(
+        first: int,
+        last: int,
+        queries: Queries,
+        bags: Bags,
+        vectors: np.ndarray,
+        exact: Exact,
+        n_likely: int,
+        distances: np.ndarray,
+        rows: np.ndarray,
+        n_solved: np.ndarray,
+    ) -> tuple[int, int, int]:
+        """Nearest bags of the queries from `first` to `last`.
+
+        Parameters
+        ----------
+        first, last : int
+        vectors : ndarray of shape (n_words, dim)
+        n_likely : int
+            Bags to bound better before the first are solved; k at least.
+        distances, rows : ndarrays of shape (n_queries, k)
+            Filled.
+        n_solved : ndarray of shape (n_queries,)
+            Filled with the number of exact problems.
+
+        Returns
+        -------
+        query, bag : int
+            A pair that could not be solved; -1 if all could.
+        digest : int
+        """
+        n_words, most = len(queries.column_norms), 1
+        for i in range(first, last):
+            most = max(most, queries.starts[i + 1] - queries.starts[i])
+        room = np.empty(n_words * padded_width(most), np.float32)
+        place = np.full(n_words, -1, np.int32)
+        for i in range(first, last):
+            low, high = queries.starts[i], queries.starts[i + 1]
+            for at in range(low, high):
+                if queries.columns[at] >= 0:
+                    place[queries.columns[at]] = at - low
+            n_solved[i], failed = _search_one(
+                i, queries, bags, vectors, exact, n_likely, place, room, distances[i],
+                rows[i],
+            )  # fmt: skip
+            if failed >= 0:
+                return i, failed, digest
+            for at in range(low, high):
+                if queries.columns[at] >= 0:
+                    place[queries.columns[at]] = -1
+        return -1, -1, digest
+
+    return search_queries
