@@ -282,7 +282,7 @@ def sinkhorn_bounds(
     alpha: np.ndarray,
     beta: np.ndarray,
     n_steps: int = 8,
-    temperature: float = 0.03,
+    temperature: float = 0.015,
 ) -> np.ndarray:
     """A few Sinkhorn steps from given potentials, then hard c-transforms.
 
@@ -291,7 +291,7 @@ def sinkhorn_bounds(
 
     Parameters
     ----------
-    temperature : float, default=0.03
+    temperature : float, default=0.015
         Regularisation, in units of the mean cost.
     """
     a_start, b_start = _without(a), _without(b)

@@ -20,8 +20,8 @@ _TWO = np.float32(2.0)
 _LEAST = np.float32(1e-30)
 _MOST = np.float32(1e30)
 _DAMPING = np.float32(0.75)
-_TEMPERATURE = 0.03
-_N_STEPS = 8
+_TEMPERATURE = 0.015
+_N_STEPS = 12
 _SLACK = POTENTIAL_SLACK
 
 
