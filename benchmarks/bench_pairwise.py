@@ -25,7 +25,7 @@ from scipy.spatial.distance import cdist
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.transport import as_word_bags
+from skdptext.transport import as_word_bags, load_kernels
 
 PAIRS = {"tweets": 150, "sms": 150, "100": 24, "200": 14, "fiction": 14}
 
@@ -79,6 +79,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
+    load_kernels()  # also for what is too little to be worth it
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])
     rows = [bench(name, embedding, args) for name in args.sets]

@@ -31,6 +31,7 @@ from results import record
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.neighbors._compiled_cascade import load_search
 from skdptext.neighbors._search import BagIndex
 from skdptext.transport import WordBags, as_word_bags, take_bags
 
@@ -97,6 +98,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--k", type=int, default=5)
     args = parser.parse_args()
+    load_search()  # also for what is too little to be worth it
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])
     rows = []

@@ -16,6 +16,7 @@ from skdptext.transport import (
     BagBlock,
     WordBags,
     as_word_bags,
+    kernels_for,
     name_rows,
     one_hot_distances,
     pair_distance,
@@ -171,10 +172,13 @@ def pairwise_word_movers_distances(
             distances[i, part.start + first : part.stop] = found
 
     workers = effective_n_jobs(n_jobs)
+    kernels = None
+    if table is not None:
+        kernels = kernels_for(len(x_bags.ids) * len(y_bags.ids))
     with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
         for part in _blocks(y_bags, x_bags, table, workers):
             bags = take_bags(y_bags, np.arange(part.start, part.stop))
-            block = None if table is None else BagBlock(bags, table.vectors)
+            block = None if table is None else BagBlock(bags, table.vectors, kernels)
             # dealt in turn: of a symmetric result the first rows are the longest
             parallel(
                 delayed(fill)(range(i, len(x_bags), 4 * workers), part, bags, block)

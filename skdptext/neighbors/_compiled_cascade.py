@@ -14,6 +14,7 @@ from skdptext.neighbors._cascade import EXACT_SLACK, n_likely, table_columns
 from skdptext.neighbors._compiled_search import Bags, Exact, Queries
 from skdptext.transport import (
     COMPILED,
+    WORTH_COMPILING,
     AskedDistance,
     Kernels,
     WordBags,
@@ -29,7 +30,7 @@ from skdptext.utils import compile_loops
 if TYPE_CHECKING:
     from skdptext.neighbors._search import BagIndex
 
-__all__ = ["CompiledCascade", "load_search"]
+__all__ = ["CompiledCascade", "load_search", "search_for"]
 
 # Words of queries that are searched in one call: until it returns, Python waits to be
 # interrupted.
@@ -111,6 +112,13 @@ def load_search() -> CompiledCascade | None:
     if kernels is None or search is None:
         return None
     return CompiledCascade(search, kernels)
+
+
+def search_for(n_pairs: int) -> CompiledCascade | None:
+    """The compiled search, if it is there or is worth its compilation."""
+    if n_pairs >= WORTH_COMPILING or load_search.cache_info().currsize:
+        return load_search()
+    return None
 
 
 def _build(njit: Callable[..., Any]) -> Any:

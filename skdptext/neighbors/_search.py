@@ -10,7 +10,7 @@ from sklearn import get_config
 from threadpoolctl import threadpool_limits
 
 from skdptext.neighbors._cascade import Cascade
-from skdptext.neighbors._compiled_cascade import load_search
+from skdptext.neighbors._compiled_cascade import search_for
 from skdptext.transport import (
     LoweredTable,
     WordBags,
@@ -78,7 +78,9 @@ class BagIndex:
         distances = np.empty((n, k))
         rows = np.empty((n, k), dtype=np.intp)
         n_solved = np.zeros(n, dtype=np.intp)
-        compiled = None if self.vectors is None else load_search()
+        compiled = None
+        if self.vectors is not None:
+            compiled = search_for(len(self.bags.ids) * len(queries.ids))
 
         def search(block: slice) -> None:
             some = take_bags(queries, np.arange(block.start, block.stop))

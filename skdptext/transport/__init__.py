@@ -30,8 +30,10 @@ from skdptext.transport._exact import (
 )
 from skdptext.transport._kernels import (
     COMPILED,
+    WORTH_COMPILING,
     Kernels,
     compile_helpers,
+    kernels_for,
     load_kernels,
     sources_digest,
 )
@@ -39,6 +41,7 @@ from skdptext.transport._solver import AskedDistance, ask_python, solver_address
 
 __all__ = [
     "COMPILED",
+    "WORTH_COMPILING",
     "AskedDistance",
     "BagBlock",
     "Kernels",
@@ -50,6 +53,7 @@ __all__ = [
     "dual_bounds",
     "extend_potentials",
     "fill_costs",
+    "kernels_for",
     "load_kernels",
     "looped_distance",
     "match_residuals",

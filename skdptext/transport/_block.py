@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import WordBags
 from skdptext.transport._exact import Problem, goes_first, residual, transport_cost
-from skdptext.transport._kernels import Kernels, load_kernels
+from skdptext.transport._kernels import Kernels
 from skdptext.transport._solver import solver_address
 
 __all__ = ["BagBlock"]
@@ -22,14 +22,17 @@ class BagBlock:
         Non-empty.
     vectors : ndarray of shape (n_words, dim)
         Of all words. Those of the block's words are kept, as float64.
+    kernels : Kernels or None, default=None
+        Compiled loops; None: NumPy does it, with the same results.
     """
 
-    def __init__(self, bags: WordBags, vectors: np.ndarray) -> None:
+    def __init__(
+        self, bags: WordBags, vectors: np.ndarray, kernels: Kernels | None = None
+    ) -> None:
         self.bags = bags
         words, self._columns = np.unique(bags.ids, return_inverse=True)
         self._vectors = vectors
         self._points = vectors[words].astype(np.float64)
-        kernels = load_kernels()
         self._kernels: Kernels | None = None
         if kernels is not None and kernels.costs is not None:
             self._kernels = kernels

@@ -24,8 +24,10 @@ from skdptext.utils import compile_loops
 
 __all__ = [
     "COMPILED",
+    "WORTH_COMPILING",
     "Kernels",
     "compile_helpers",
+    "kernels_for",
     "load_kernels",
     "sources_digest",
 ]
@@ -34,6 +36,10 @@ __all__ = [
 # it is. Nothing is added up in another order, or multiplied and added in one.
 COMPILED = {"fastmath": {"nsz"}}
 _NO_NAN = {"nnan", "nsz"}
+
+# Pairs of words, one of each side, from which on loops are compiled: with fewer NumPy
+# is done in seconds, and compiling them would take longer.
+WORTH_COMPILING = 10**8
 
 
 class Kernels(NamedTuple):
@@ -54,6 +60,13 @@ class Kernels(NamedTuple):
 def load_kernels() -> Kernels | None:
     """The compiled loops; None where numba is not installed or does not load."""
     return compile_loops(_build)
+
+
+def kernels_for(n_pairs: int) -> Kernels | None:
+    """The compiled loops, if they are there or are worth their compilation."""
+    if n_pairs >= WORTH_COMPILING or load_kernels.cache_info().currsize:
+        return load_kernels()
+    return None
 
 
 def _build(njit: Callable[..., Any]) -> Kernels:

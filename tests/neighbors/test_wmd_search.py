@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 
@@ -22,8 +23,15 @@ from skdptext.neighbors import _search as search_module
 from skdptext.neighbors._compiled_cascade import CompiledCascade, load_search
 from skdptext.neighbors._compiled_search import _likeliest, _order, make_search
 from skdptext.neighbors._search import BagIndex
-from skdptext.transport import Kernels, as_word_bags, load_kernels, sources_digest
+from skdptext.transport import (
+    WORTH_COMPILING,
+    Kernels,
+    as_word_bags,
+    load_kernels,
+    sources_digest,
+)
 from skdptext.transport import _compiled_exact as loops
+from skdptext.transport import _kernels as kernels_module
 
 
 @pytest.fixture(
@@ -40,7 +48,7 @@ def kernels(request):
     elif "Python" in request.param:
         found = CompiledCascade(found.search, Kernels(None, None))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_module, "load_search", lambda: found)
+        patch.setattr(search_module, "search_for", lambda _: found)
         yield found
 
 
@@ -243,6 +251,19 @@ def test_without_numba_there_is_no_compiled_search(monkeypatch):
     assert load_search() is load_search()
     monkeypatch.setitem(sys.modules, "numba", None)
     assert load_search.__wrapped__() is None
+
+
+def test_compiled_only_where_it_pays(monkeypatch):
+    few, many = WORTH_COMPILING - 1, WORTH_COMPILING
+    for module, load, choose in (
+        (cascade_module, "load_search", cascade_module.search_for),
+        (kernels_module, "load_kernels", kernels_module.kernels_for),
+    ):
+        loader = functools.lru_cache(maxsize=1)(lambda: "compiled")
+        monkeypatch.setattr(module, load, loader)
+        assert choose(few) is None
+        assert choose(many) == "compiled"
+        assert choose(few) == "compiled"  # now that they are there
 
 
 def test_the_search_is_that_of_these_sources():

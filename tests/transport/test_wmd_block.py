@@ -15,7 +15,6 @@ from skdptext.transport import (
     load_kernels,
     pair_distance,
 )
-from skdptext.transport import _block as block_module
 from skdptext.transport import _compiled_exact as loops
 from skdptext.transport._kernels import Kernels
 
@@ -23,8 +22,8 @@ N_WORDS = 90
 
 
 @pytest.fixture(params=["plain", "compiled", "uncompiled", "no solver", "other costs"])
-def kernels(request, monkeypatch):
-    found = {
+def kernels(request):
+    return {
         "plain": lambda: None,
         "compiled": load_kernels,
         "uncompiled": lambda: Kernels(loops.looped_costs, loops.looped_block),
@@ -33,7 +32,6 @@ def kernels(request, monkeypatch):
         ),
         "other costs": lambda: Kernels(None, None),
     }[request.param]()
-    monkeypatch.setattr(block_module, "load_kernels", lambda: found)
 
 
 @settings(
@@ -54,7 +52,7 @@ def test_to_the_last_bit(kernels, seed, lattice, most):
         row[rng.choice(N_WORDS, size, replace=False)] = rng.integers(1, 4, size)
     rows[5], rows[6] = rows[0], 3 * rows[1]  # nothing is left to move
     bags = as_word_bags(sp.csr_array(rows))
-    block = BagBlock(bags, vectors)
+    block = BagBlock(bags, vectors, kernels)
     for i in range(4):
         found = block.distances(*bags.row(i))
         wanted = [pair_distance(*bags.row(i), *bags.row(j), vectors) for j in range(14)]
@@ -70,8 +68,7 @@ def test_a_failure_of_the_solver_is_told(monkeypatch):
         _exact, "emd_c", lambda *_: (None, 0.0, np.zeros(2), np.zeros(2), 0)
     )
     found = Kernels(loops.looped_costs, loops.looped_block)
-    monkeypatch.setattr(block_module, "load_kernels", lambda: found)
     x = as_word_bags(sp.csr_array(np.array([[0.0, 0.0, 1.0, 1.0]]))).row(0)
-    block = BagBlock(bags, np.eye(4, dtype=np.float32))
+    block = BagBlock(bags, np.eye(4, dtype=np.float32), found)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):
         block.distances(*x)
