@@ -13,7 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.attacks._smoothing import choose_smoothing
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import BaseWordPerturber
-from skdptext.utils import blocks, check_integer, check_option, check_real, check_rng
+from skdptext.utils import (
+    blocks,
+    check_integer,
+    check_option,
+    check_real,
+    check_rng,
+    shown_words,
+)
 
 __all__ = ["WordReconstructionAttack"]
 
@@ -238,7 +245,7 @@ class WordReconstructionAttack(BaseEstimator):
         if (ids < 0).any():
             unknown = words.ravel()[ids < 0].tolist()
             raise InvalidParameterError(
-                f"X must hold words of the embedding, got {unknown[:5]}."
+                f"X must hold words of the embedding, got {shown_words(unknown)}."
             )
         return ids.reshape(len(words), words.shape[1] if words.ndim == 2 else 1)
 

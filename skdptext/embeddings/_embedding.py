@@ -17,7 +17,7 @@ from skdptext.embeddings._gensim import Parts
 from skdptext.embeddings._io import InputOutput
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer
+from skdptext.utils import check_integer, shown_words
 
 __all__ = ["WordEmbedding"]
 
@@ -127,7 +127,7 @@ class WordEmbedding(InputOutput):
         try:
             return self.vectors[self._index[word]]
         except (KeyError, TypeError):
-            raise KeyError(f"{word!r} is not a word of the embedding.") from None
+            raise KeyError(f"{word!r:.80} is not a word of the embedding.") from None
 
     def __repr__(self) -> str:
         subwords = ", with subwords" if self.has_subwords else ""
@@ -269,7 +269,7 @@ class WordEmbedding(InputOutput):
         if unknown:
             raise InvalidParameterError(
                 f"words_or_n must hold words of the embedding only, got {len(unknown)} "
-                f"unknown: {unknown[:5]}."
+                f"unknown: {shown_words(unknown)}."
             )
         vectors = self.vectors[[self._index[word] for word in words]]
         return self._trusted(words, freeze(vectors), _subwords=self._subwords)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_document
+from skdptext.utils import check_document, shown_words
 
 __all__ = [
     "EncodedDocuments",
@@ -96,7 +96,8 @@ class _Encoder:
             unknown = list(dict.fromkeys(tokens[i] for i in holes))
             raise InvalidParameterError(
                 'oov="error" allows words of the embedding only: document '
-                f"{position} holds {len(unknown)} unknown, first {unknown[:5]}."
+                f"{position} holds {len(unknown)} unknown, first "
+                f"{shown_words(unknown)}."
             )
         if self.oov == "keep":
             for i in holes:
@@ -219,7 +220,7 @@ def encode_words(
         unknown = [t for t, i in zip(tokens, ids, strict=True) if i < 0]
         raise InvalidParameterError(
             f"words must be known to the embedding, got {len(unknown)} unknown, "
-            f"first {unknown[:5]}."
+            f"first {shown_words(unknown)}."
         )
     labels = []
     if label is not None:

@@ -15,7 +15,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism
 from skdptext.transport import transport_cost
 from skdptext.transport._bottleneck import bottleneck_distance
-from skdptext.utils import check_bags
+from skdptext.utils import check_bags, shown_words
 
 __all__ = ["input_distance"]
 
@@ -82,9 +82,11 @@ def _word_vectors(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
         else:
             vectors[i] = vector
     if unknown:
+        text = any(len(word.split()) > 1 for word in unknown)
         raise InvalidParameterError(
             "words must be known to the embedding (a str is one word, a document "
-            f"a list of them), got {unknown[:5]}."
+            f"a list of them), got {shown_words(unknown)}."
+            + (" Split the text into words." if text else "")
         )
     return vectors
 

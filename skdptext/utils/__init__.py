@@ -13,6 +13,7 @@ from skdptext.utils._validation import (
     check_numbers,
     check_option,
     check_real,
+    shown_words,
 )
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "check_rng",
     "compile_loops",
     "is_count_matrix",
+    "shown_words",
     "working_memory_bytes",
 ]

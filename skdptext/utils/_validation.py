@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,16 @@ from skdptext.exceptions import InvalidParameterError
 
 # Words of one document: what a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
+
+
+def shown_words(words: Sequence[str]) -> str:
+    """The first few words, shortened, for an error message.
+
+    What is no known word may be a whole document, and tracebacks go into logs.
+    """
+    heads = [word if len(word) <= 20 else f"{word[:20]}…" for word in words[:5]]
+    more = ", …" if len(words) > len(heads) else ""
+    return f"[{', '.join(map(repr, heads))}{more}]"
 
 
 def _rule(low: float | None, high: float | None, open_low: bool) -> str:
@@ -38,12 +48,12 @@ def check_real(
     """
     rule = f"{name} must be a finite number {_rule(low, high, open_low)}".rstrip()
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InvalidParameterError(f"{rule}, got {value!r}.")
+        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
     number = float(value)
     too_low = low is not None and (number <= low if open_low else number < low)
     too_high = high is not None and number > high
     if not math.isfinite(number) or too_low or too_high:
-        raise InvalidParameterError(f"{rule}, got {value!r}.")
+        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
     return number
 
 
@@ -67,10 +77,10 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -
     if high is not None:
         rule += f" and <= {high}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        raise InvalidParameterError(f"{rule}, got {value!r}.")
+        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
     number = int(value)
     if number < low or (high is not None and number > high):
-        raise InvalidParameterError(f"{rule}, got {value!r}.")
+        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
     return number
 
 
@@ -78,14 +88,16 @@ def check_option(name: str, value: Any, options: Collection[str]) -> str:
     """Return `value` if it is one of `options`, or list them."""
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(repr(option) for option in options)
-        raise InvalidParameterError(f"{name} must be one of {listed}, got {value!r}.")
+        raise InvalidParameterError(
+            f"{name} must be one of {listed}, got {value!r:.80}."
+        )
     return value
 
 
 def check_flag(name: str, value: Any) -> bool:
     """Return `value` as a bool, or say that it must be one."""
     if not isinstance(value, bool | np.bool_):
-        raise InvalidParameterError(f"{name} must be True or False, got {value!r}.")
+        raise InvalidParameterError(f"{name} must be True or False, got {value!r:.80}.")
     return bool(value)
 
 
@@ -94,7 +106,7 @@ def check_n_jobs(value: Any) -> int | None:
     wrong = isinstance(value, bool) or not isinstance(value, Integral) or value == 0
     if value is not None and wrong:
         raise InvalidParameterError(
-            f"n_jobs must be None or an integer other than 0, got {value!r}."
+            f"n_jobs must be None or an integer other than 0, got {value!r:.80}."
         )
     return value
 
