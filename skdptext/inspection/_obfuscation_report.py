@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdptext.exceptions import (
-    InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
@@ -179,9 +178,9 @@ def obfuscation_report(
     )
     check_option("trained_on", trained_on, ("both", "originals", "releases"))
     n_releases = check_integer("n_releases", n_releases, low=1)
-    confidence = check_real("confidence", confidence, low=0, high=1, open_low=True)
-    if confidence == 1:
-        raise InvalidParameterError("confidence must be in (0, 1), got 1.")
+    confidence = check_real(
+        "confidence", confidence, low=0, high=1, open_low=True, open_high=True
+    )
     check_n_jobs(n_jobs)
     fresh = random_state is None
     rng = check_rng(random_state)

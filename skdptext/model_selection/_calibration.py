@@ -128,9 +128,7 @@ def calibrate_epsilon(
     3
     """
     source, ids = check_request(perturber, words)
-    target = check_real("target", target, low=0, high=1, open_low=True)
-    if target == 1:
-        raise InvalidParameterError("target must be in (0, 1), got 1.")
+    target = check_real("target", target, low=0, high=1, open_low=True, open_high=True)
     check_option("statistic", statistic, ("unchanged", "changed"))
     n_draws = check_integer("n_draws", n_draws, low=2)
     check_tuned_on(tuned_on)

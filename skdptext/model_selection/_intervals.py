@@ -79,10 +79,9 @@ def score_summary(
 
 def check_confidence(confidence: Any) -> float:
     """Return `confidence` if it is between 0 and 1."""
-    number = check_real("confidence", confidence, low=0, high=1, open_low=True)
-    if number == 1:
-        raise InvalidParameterError("confidence must be in (0, 1), got 1.")
-    return number
+    return check_real(
+        "confidence", confidence, low=0, high=1, open_low=True, open_high=True
+    )
 
 
 def check_test_over_train(value: Any) -> float | None:

@@ -39,6 +39,11 @@ class WordPrivacyAudit:
         What it is at most, if the guarantee is true.
     violated : ndarray of shape (n_pairs,), bool
         Where ``lower_bound > claimed``.
+    refutable : ndarray of shape (n_pairs,), bool
+        Where ``claimed < largest_bound``; of the others the audit says nothing.
+    largest_bound : float
+        The largest lower bound that so many draws, pairs and this confidence can
+        show: that of a set S which all draws of one word hit, and none of the other.
     events : list of frozenset of str
         For each pair the set of released words that shows the lower bound.
     confidence : float
@@ -54,6 +59,7 @@ class WordPrivacyAudit:
         claimed: np.ndarray,
         events: list[frozenset[str]],
         *,
+        largest_bound: float,
         confidence: float,
         n_draws: int,
     ) -> None:
@@ -62,6 +68,8 @@ class WordPrivacyAudit:
         self.claimed = claimed
         # A claim that holds with equality must not fail by rounding.
         self.violated = lower_bound > claimed * (1 + 1e-12)
+        self.largest_bound = largest_bound
+        self.refutable = claimed * (1 + 1e-12) < largest_bound
         self.events = events
         self.confidence = confidence
         self.n_draws = n_draws
@@ -72,14 +80,15 @@ class WordPrivacyAudit:
         Returns
         -------
         summary : dict
-            ``n_pairs``, ``n_violated``, ``n_draws``, ``confidence``; of the pair with
-            the largest excess of bound over claim: ``worst_pair``,
+            ``n_pairs``, ``n_violated``, ``n_refutable``, ``n_draws``, ``confidence``;
+            of the pair with the largest excess of bound over claim: ``worst_pair``,
             ``worst_lower_bound``, ``worst_claimed``.
         """
         worst = int(np.argmax(self.lower_bound - self.claimed))
         return {
             "n_pairs": len(self.pairs),
             "n_violated": int(self.violated.sum()),
+            "n_refutable": int(self.refutable.sum()),
             "n_draws": self.n_draws,
             "confidence": self.confidence,
             "worst_pair": self.pairs[worst],
@@ -93,7 +102,8 @@ class WordPrivacyAudit:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns ``word``, ``other``, ``lower_bound``, ``claimed``, ``violated``.
+            Columns ``word``, ``other``, ``lower_bound``, ``claimed``, ``violated``,
+            ``refutable``.
         """
         try:
             import pandas as pd
@@ -107,6 +117,7 @@ class WordPrivacyAudit:
                 "lower_bound": self.lower_bound[order],
                 "claimed": self.claimed[order],
                 "violated": self.violated[order],
+                "refutable": self.refutable[order],
             }
         )
 
@@ -124,7 +135,11 @@ class WordPrivacyAudit:
             f"({self.n_draws} draws per word, confidence {self.confidence:g})."
         )
         if not facts["n_violated"]:
-            return f"{head} No violation was found; that does not prove privacy."
+            return (
+                f"{head} No violation was found; that does not prove privacy. So many "
+                f"draws could have refuted the claims of {facts['n_refutable']} of the "
+                f"{facts['n_pairs']} pairs, those below {self.largest_bound:.3g}."
+            )
         word, other = facts["worst_pair"]
         return (
             f"{head} Worst: {word!r} / {other!r}, odds change by a factor of at least "
@@ -158,11 +173,13 @@ def audit_word_privacy(
         ``guarantee()``, whose result has ``exponent(word, other)``; a fitted
         `DPWordPerturber`, or a wrapper around any other implementation.
     pairs : iterable of (str, str), default=None
-        Pairs to look at, in both directions each. None: `n_pairs` of them are chosen
-        where violations show first. This needs ``guarantee().embedding``.
+        Pairs of different words to look at, in both directions each. None: `n_pairs`
+        of them are chosen where violations show first. This needs
+        ``guarantee().embedding``.
     n_draws : int >= 100, default=20000
-        Draws per word. Excesses over the claim of a few per cent need 10⁵ and more;
-        exponents above about log(n_draws) cannot be refuted.
+        Draws per word. Excesses over the claim of a few per cent need 10⁵ and more.
+        Exponents above `largest_bound` cannot be refuted: 7.1 by default, and about
+        log(n_draws) less 2.8 for 10 pairs at this confidence.
     confidence : float in [0.5, 1), default=0.99
         Probability with which *no* true claim is called violated, over all pairs.
     n_pairs : int >= 1, default=10
@@ -233,9 +250,7 @@ def audit_word_privacy(
                 f"perturber must have a method {method}, got {perturber!r:.80}."
             )
     n_draws = check_integer("n_draws", n_draws, low=100)
-    confidence = check_real("confidence", confidence, low=0.5, high=1)
-    if confidence == 1:
-        raise InvalidParameterError("confidence must be < 1, got 1.")
+    confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     n_pairs = check_integer("n_pairs", n_pairs, low=1)
     rng = check_rng(random_state)
     guarantee = perturber.guarantee()
@@ -249,6 +264,8 @@ def audit_word_privacy(
     row = {word: i for i, word in enumerate(words)}
     level = (1 - confidence) / (4 * len(chosen))
     parts = _split(rng, n_draws)
+    n_test = len(parts[-1])
+    most = _log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
     counts = [
         np.stack([np.bincount(c[part], minlength=len(names)) for c in codes])
         for part in parts
@@ -266,7 +283,13 @@ def audit_word_privacy(
                 bounds[i], event = bound, picked
         events.append(frozenset(names[j] for j in event))
     return WordPrivacyAudit(
-        chosen, bounds, claimed, events, confidence=confidence, n_draws=n_draws
+        chosen,
+        bounds,
+        claimed,
+        events,
+        largest_bound=float(most),
+        confidence=confidence,
+        n_draws=n_draws,
     )
 
 
@@ -282,6 +305,11 @@ def _check_pairs(pairs: Any) -> list[tuple[str, str]]:
         raise InvalidParameterError(
             f"pairs must be a non-empty iterable of pairs of words, got {pairs!r:.80}."
         )
+    for pair in chosen:
+        if pair[0] == pair[1]:  # its exponent is 0 for any noise
+            raise InvalidParameterError(
+                f"pairs must be of two different words each, got {pair!r:.80}."
+            )
     return [(str(pair[0]), str(pair[1])) for pair in chosen]
 
 

@@ -26,12 +26,16 @@ def shown_words(words: Sequence[str]) -> str:
     return f"[{', '.join(map(repr, heads))}{more}]"
 
 
-def _rule(low: float | None, high: float | None, open_low: bool) -> str:
+def _rule(
+    low: float | None, high: float | None, open_low: bool, open_high: bool
+) -> str:
     if low is not None and high is not None:
-        return f"in {'(' if open_low else '['}{low:g}, {high:g}]"
+        return (
+            f"in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+        )
     if low is not None:
         return f"{'>' if open_low else '>='} {low:g}"
-    return f"<= {high:g}" if high is not None else ""
+    return f"{'<' if open_high else '<='} {high:g}" if high is not None else ""
 
 
 def check_real(
@@ -41,17 +45,19 @@ def check_real(
     low: float | None = None,
     high: float | None = None,
     open_low: bool = False,
+    open_high: bool = False,
 ) -> float:
     """Return `value` as a float, or say which rule it breaks.
 
-    The interval is closed, except at `low` if `open_low`.
+    The interval is closed, except at `low` if `open_low`, at `high` if `open_high`.
     """
-    rule = f"{name} must be a finite number {_rule(low, high, open_low)}".rstrip()
+    interval = _rule(low, high, open_low, open_high)
+    rule = f"{name} must be a finite number {interval}".rstrip()
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
     number = float(value)
     too_low = low is not None and (number <= low if open_low else number < low)
-    too_high = high is not None and number > high
+    too_high = high is not None and (number >= high if open_high else number > high)
     if not math.isfinite(number) or too_low or too_high:
         raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
     return number

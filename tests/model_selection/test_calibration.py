@@ -136,8 +136,9 @@ def test_targets_out_of_reach():
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        (0, {}, "target must be a finite number in"),
-        (1, {}, r"target must be in \(0, 1\)"),
+        (0, {}, r"target must be a finite number in \(0, 1\), got 0"),
+        (1, {}, r"target must be a finite number in \(0, 1\), got 1"),
+        (2, {}, r"target must be a finite number in \(0, 1\), got 2"),
         (0.5, {"statistic": "distinct"}, "statistic must be one of"),
         (0.5, {"n_draws": 1}, "n_draws must be an integer >= 2"),
         (0.5, {"words": []}, "words must hold"),

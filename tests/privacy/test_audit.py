@@ -244,6 +244,22 @@ def test_summary_frame_and_sentences():
     assert "does not prove privacy" in str(passed)
 
 
+def test_claims_that_so_few_draws_cannot_refute_are_counted():
+    # Of 500 draws that test, all of one word and none of the other: a limit of
+    # a^(1/500) against 1 - a^(1/500), two limits and two directions for 2 pairs.
+    low = (0.1 / 8) ** (1 / 500)
+    most = math.log(low / (1 - low))
+    params = {"pairs": [("b", "c"), ("a", "d")], "n_draws": 1000, "confidence": 0.9}
+    epsilon = most / 0.54  # of "a" and "d"; the other two are at 0.5
+    below = audit(Perturber(LINE, 0.999 * epsilon, 0.0), **params)
+    above = audit(Perturber(LINE, 1.001 * epsilon, 0.0), **params)
+    assert below.largest_bound == above.largest_bound == pytest.approx(most)
+    assert below.refutable.tolist() == [True, True]
+    assert above.refutable.tolist() == [True, False]
+    assert above.summary()["n_refutable"] == above.to_frame()["refutable"].sum() == 1
+    assert f"claims of 1 of the 2 pairs, those below {most:.3g}." in str(above)
+
+
 def test_frame_needs_pandas(monkeypatch):
     result = audit(Perturber(LINE, 1.0, 0.0), [("a", "b")], n_draws=200)
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -264,9 +280,15 @@ class Misshapen(Perturber):
         (Perturber(LINE, 1.0, 0.0), {"pairs": ["ab"]}, "pairs must be a non-empty"),
         (Perturber(LINE, 1.0, 0.0), {"pairs": [("a", 1)]}, "pairs must be a non-empty"),
         (Perturber(LINE, 1.0, 0.0), {"pairs": 3}, "pairs must be a non-empty"),
+        (
+            Perturber(LINE, 1.0, 0.0),
+            {"pairs": [("a", "b"), ("c", "c")]},
+            r"two different words each, got \('c', 'c'\)",
+        ),
         (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
         (Perturber(LINE, 1.0, 0.0), {"n_pairs": 0}, "n_pairs must be .* >= 1"),
-        (Perturber(LINE, 1.0, 0.0), {"confidence": 1.0}, "confidence must be < 1"),
+        (Perturber(LINE, 1.0, 0.0), {"confidence": 1.0}, r"in \[0\.5, 1\), got 1\.0"),
+        (Perturber(LINE, 1.0, 0.0), {"confidence": 2}, r"in \[0\.5, 1\), got 2"),
         (Perturber(LINE, 1.0, 0.0), {"confidence": 0.4}, "confidence must be"),
         (Perturber(LINE, 1.0, 0.0), {"random_state": -1}, "random_state must be"),
         (Misshapen(LINE, 1.0, 0.0), {}, r"must return .* got shape \(\d, 19999\)"),
