@@ -199,7 +199,12 @@ def _check_names(
     if value is None and name != "remove":
         return frozenset(known)
     rule = f"{name} must be an iterable of names among {', '.join(map(repr, known))}"
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes):
+        raise InvalidParameterError(
+            f"{name} must be a list of names, not a {type(value).__name__}, got "
+            f"{value!r:.80}: write [{value!r:.80}]."
+        )
+    if not isinstance(value, Iterable):
         raise InvalidParameterError(f"{rule}, got {value!r}.")
     chosen = list(value)
     unknown = [item for item in chosen if item not in known]

@@ -14,8 +14,20 @@ from skdptext.privacy._wording import (
     head,
     wrapped,
 )
+from skdptext.utils import check_integer
 
-__all__ = ["ComposedGuarantee"]
+__all__ = ["ComposedGuarantee", "check_times"]
+
+
+def check_times(other: Any) -> int:
+    """Return what `compose` was given if it is a number of releases."""
+    try:
+        return check_integer("other", other, low=1)
+    except InvalidParameterError:
+        raise InvalidParameterError(
+            "other must be an integer >= 1, a PrivacyGuarantee or a "
+            f"ComposedGuarantee, got {other!r:.80}."
+        ) from None
 
 
 class ComposedGuarantee:

@@ -344,12 +344,12 @@ class PrivacyGuarantee:
         InvalidParameterError
             If `other` is neither, or over another embedding.
         """
-        from skdptext.privacy._composition import ComposedGuarantee
+        from skdptext.privacy._composition import ComposedGuarantee, check_times
 
         if isinstance(other, PrivacyGuarantee | ComposedGuarantee):
             return ComposedGuarantee([self, other])
         together = copy(self)
-        together.releases *= check_integer("other", other, low=1)
+        together.releases *= check_times(other)
         return together
 
     # -- utility ---------------------------------------------------------------

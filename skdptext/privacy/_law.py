@@ -131,6 +131,7 @@ def audit_noise_law(
         if not hasattr(mechanism, name):
             raise InvalidParameterError(
                 f"mechanism must have {name}, got {mechanism!r:.80}."
+                + (" Pass perturber.mechanism_." if _is_perturber(mechanism) else "")
             )
     n_draws = check_integer("n_draws", n_draws, low=100)
     alpha = check_real("alpha", alpha, low=0, high=0.5, open_low=True)
@@ -146,6 +147,10 @@ def audit_noise_law(
     pvalues = {"repeats": 1.0 if n_distinct == n_draws else 0.0}
     pvalues |= _pvalues(np.asarray(mechanism.whiten(noise)), epsilon, rng)
     return NoiseLawAudit(pvalues, alpha)
+
+
+def _is_perturber(candidate: Any) -> bool:
+    return hasattr(candidate, "perturb_words")
 
 
 def _pvalues(

@@ -193,9 +193,9 @@ def _documents_promise(guarantee: PrivacyGuarantee) -> str:
         if guarantee.ordered
         else "Earth Mover's Distance E of their bags of words"
     )
-    cut = ", as cut for the release" if guarantee.n_words is not None else ""
+    cut = ", as cut for the release," if guarantee.n_words is not None else ""
     return (
-        f"The odds between any two documents {each}{cut}, change by at most a factor "
+        f"The odds between any two documents {each}{cut} change by at most a factor "
         f"of {factor}, D the {kind}."
     )
 

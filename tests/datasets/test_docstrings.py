@@ -338,7 +338,7 @@ def test_calls_do_not_share_their_lists(corpus):
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
-        ({"topics": "text"}, r"topics must be an iterable of names .*got 'text'"),
+        ({"topics": "text"}, r"not a str, got 'text': write \['text'\]"),
         ({"topics": ["algebra"]}, r"topics must be .*'linear algebra'.*got 'algebra'"),
         ({"authors": ["sklearn"]}, r"authors must be .*'scikit-learn'.*got 'sklearn'"),
         ({"authors": 3}, r"authors must be an iterable .*got 3"),

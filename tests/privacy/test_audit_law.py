@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skdptext import WordEmbedding
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.privacy import audit_noise_law
@@ -108,7 +108,12 @@ def test_right_noise_says_so():
 @pytest.mark.parametrize(
     ("mechanism", "params", "message"),
     [
-        (object(), {}, "mechanism must have sample"),
+        (object(), {}, r"mechanism must have sample, got <object [^>]*>\.$"),
+        (
+            DPWordPerturber(None),
+            {},
+            r"must have sample, .* Pass perturber\.mechanism_\.",
+        ),
         (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
         (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
         (Wrong(renormalised), {"random_state": "a"}, "random_state must be"),

@@ -181,7 +181,8 @@ def test_refusals(parts, small_embedding):
             ComposedGuarantee(wrong)
     for composable in (parts[0], ComposedGuarantee(parts)):
         for wrong in (0, -1, 1.5, True, "2", None):
-            with pytest.raises(InvalidParameterError, match="other must be an integer"):
+            message = r"other must be an integer >= 1, a PrivacyGuarantee or .*, got "
+            with pytest.raises(InvalidParameterError, match=message):
                 composable.compose(wrong)
     with pytest.raises(InvalidParameterError, match="at least n_words=3 words"):
         ComposedGuarantee(parts).exponent(["w1"], ["w2"])

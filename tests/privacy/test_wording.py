@@ -45,6 +45,7 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
         "Euclidean distance ‖φ(w) − φ(w')‖₂",  # relative to which metric
         "exp(4·d(w, w'))",  # what
         "exp(4·n·D)",
+        "of the same number of words n change by",
         "Not promised:",
         "documents of different length are not protected",
         "Unknown words: those not in the embedding are left out",
