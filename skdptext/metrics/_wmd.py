@@ -22,7 +22,7 @@ from skdptext.transport import (
     pair_distance,
     take_bags,
 )
-from skdptext.utils import check_bags, check_n_jobs
+from skdptext.utils import check_bags, check_n_jobs, shown_words
 
 __all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
 
@@ -258,7 +258,7 @@ def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
     if not len(found):
         raise InvalidParameterError(
             f"{name} must hold at least one word of the embedding, got "
-            f"{len(tokens)} unknown: {tokens[:5]}."
+            f"{len(tokens)} unknown: {shown_words(tokens)}."
         )
     bag = sp.csr_array(
         (np.ones(len(found)), (np.zeros(len(found), dtype=np.intp), found)),
