@@ -84,7 +84,7 @@ paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; bu
 	$(PIN) $(PY) benchmarks/paper/run.py $(PAPER_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/obfuscation_*.json.
-obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, 20 minutes
+obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
 	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
 
 clean:  ## remove the environment and everything built

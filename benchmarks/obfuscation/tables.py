@@ -18,6 +18,7 @@ from clusters import NOTE, Share, within
 from grid import EPSILONS, GOOGLE, KEEP_SEEDS, LAMS, SEEDS, W2V
 from published import ADVERSARIES, MATCH
 from results import record
+from text_tables import nearest_texts, one_text_under_noise
 from word_tables import SHORT, scale, words
 
 FIXED = {GOOGLE: "google", W2V: "w2v"}
@@ -34,12 +35,15 @@ def write_tables(marks: Marks) -> None:
     for problem in ("18 authors", "40 authors"):
         for table in (GOOGLE, W2V):
             table_one(marks, problem, table)
+        other_lambdas(marks, problem)
     kept(marks)
     claims(marks)
     adversaries(marks)
     trade(marks)
     words(marks)
     scale(marks)
+    nearest_texts()
+    one_text_under_noise()
 
 
 def write_quick(marks: Marks) -> None:
@@ -95,6 +99,33 @@ def table_one(marks: Marks, problem: str, table: str) -> None:
         f"{levels['author, blind']:.3f} blind and {levels['author']:.2f} for the most "
         f"frequent ({levels['author, topic known']:.2f} if the topic is known), topic "
         f"{levels['topic']:.2f}; in the paper {1 / n_theirs:.2f} and 0.50.",
+    )
+
+
+def other_lambdas(marks: Marks, problem: str) -> None:
+    """Table 1 for λ = 0.5 and 1, which the paper has not."""
+    rows = [
+        {
+            "vectors": SHORT[table],
+            "λ": lam,
+            "ε": f"{epsilon:g}",
+            "words changed": float(
+                marks.mean("words_changed", problem, table, epsilon, lam)
+            ),
+            **{
+                name: _shown(marks, problem, table, epsilon, lam, name)
+                for name in ADVERSARIES
+            },
+        }
+        for table in (GOOGLE, W2V)
+        for lam in LAMS[1:]
+        for epsilon in EPSILONS[table]
+    ]
+    record(
+        f"obfuscation_lambdas_{problem.split()[0]}",
+        rows,
+        title=f"{problem}, λ = 0.5 and 1: share of right answers",
+        note=f"As the tables for λ = 0. {INTERVALS}",
     )
 
 
