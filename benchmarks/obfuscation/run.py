@@ -1,6 +1,6 @@
 """Hiding the author, keeping the topic: the experiment of the 2018 and 2019 papers.
 
-One command, about fifty minutes on two cores::
+One command, about fifty minutes on two idle cores::
 
     make obfuscation            (python benchmarks/obfuscation/run.py)
 
