@@ -24,7 +24,8 @@ OWN_PAGE = (
     "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
     "obfuscation_docstrings", "obfuscation_kept", "obfuscation_lambda",
-    "obfuscation_scale", "obfuscation_trade", "obfuscation_words",
+    "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",
+    "obfuscation_scale", "obfuscation_text", "obfuscation_trade", "obfuscation_words",
 )  # fmt: skip
 # Okabe and Ito's blue, vermilion and grey: apart for every eye, and in grey.
 BLUE, RED, GREY = "#0072b2", "#d55e00", "#666666"
