@@ -29,14 +29,20 @@ def run(*options, folder, results):
     return done.stdout
 
 
-@pytest.mark.slow
-def test_quick_mode(data_file, tmp_path):
+@pytest.fixture
+def files(data_file):
+    """All data that the experiment reads."""
     for name in (
         "pan19_fanfiction_en.jsonl.gz",
         "googlenews_8k_300d.npz",
         "w2v_news_fiction_30k_300d.npz",
     ):
         data_file(name)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("files")
+def test_quick_mode(tmp_path):
     cells, results = tmp_path / "cells", tmp_path / "results"
     first = run("--quick", "--part", "1/1", folder=cells, results=results)
     assert first.count(" s\n") == 3
@@ -132,13 +138,8 @@ for cell in all_cells():
 
 
 @pytest.mark.slow
-def test_tables_and_figures_from_invented_marks(data_file, tmp_path):
-    for name in (
-        "pan19_fanfiction_en.jsonl.gz",
-        "googlenews_8k_300d.npz",
-        "w2v_news_fiction_30k_300d.npz",
-    ):
-        data_file(name)
+@pytest.mark.usefixtures("files")
+def test_tables_and_figures_from_invented_marks(tmp_path):
     cells, results = tmp_path / "cells", tmp_path / "results"
     places = {"folder": str(FOLDER), "parent": str(FOLDER.parent), "cells": str(cells)}
     subprocess.run([sys.executable, "-c", INVENTED.format(**places)], check=True)

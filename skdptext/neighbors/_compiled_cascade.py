@@ -14,11 +14,11 @@ from skdptext.neighbors._cascade import EXACT_SLACK, n_likely, table_columns
 from skdptext.neighbors._compiled_search import Bags, Exact, Queries
 from skdptext.transport import (
     COMPILED,
-    WORTH_COMPILING,
     AskedDistance,
     Kernels,
     WordBags,
     compile_helpers,
+    load_if_worth,
     load_kernels,
     pair_distance,
     pair_problem,
@@ -116,9 +116,8 @@ def load_search() -> CompiledCascade | None:
 
 def search_for(n_pairs: int) -> CompiledCascade | None:
     """The compiled search, if it is there or is worth its compilation."""
-    if n_pairs >= WORTH_COMPILING or load_search.cache_info().currsize:
-        return load_search()
-    return None
+    found: CompiledCascade | None = load_if_worth(load_search, n_pairs)
+    return found
 
 
 def _build(njit: Callable[..., Any]) -> Any:

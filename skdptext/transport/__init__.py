@@ -34,6 +34,7 @@ from skdptext.transport._kernels import (
     Kernels,
     compile_helpers,
     kernels_for,
+    load_if_worth,
     load_kernels,
     sources_digest,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "extend_potentials",
     "fill_costs",
     "kernels_for",
+    "load_if_worth",
     "load_kernels",
     "looped_distance",
     "match_residuals",

@@ -28,6 +28,7 @@ __all__ = [
     "Kernels",
     "compile_helpers",
     "kernels_for",
+    "load_if_worth",
     "load_kernels",
     "sources_digest",
 ]
@@ -64,8 +65,13 @@ def load_kernels() -> Kernels | None:
 
 def kernels_for(n_pairs: int) -> Kernels | None:
     """The compiled loops, if they are there or are worth their compilation."""
-    if n_pairs >= WORTH_COMPILING or load_kernels.cache_info().currsize:
-        return load_kernels()
+    return load_if_worth(load_kernels, n_pairs)
+
+
+def load_if_worth(loader: Any, n_pairs: int) -> Any:
+    """What a cached `loader` compiles, if it has done so or that is worth it."""
+    if n_pairs >= WORTH_COMPILING or loader.cache_info().currsize:
+        return loader()
     return None
 
 
