@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skdptext.transport import (
+    COSTS_AT_ONCE,
     WordBags,
+    carried_bounds,
     dual_bounds,
     match_residuals,
     pair_distance,
+    query_potentials,
     relaxed_bounds,
     residual_relaxed_bounds,
     sinkhorn_bounds,
@@ -26,11 +29,11 @@ __all__ = ["EXACT_SLACK", "Cascade", "n_likely", "table_columns"]
 # Rounding of an exact distance, in units of the largest norm, with room to spare.
 EXACT_SLACK = 1e-12
 
-# Floats of costs handled at once: the work arrays then stay in the processor's cache.
-_COSTS_AT_ONCE = 2**18
-
 # Floats of padding that take as long as the array calls of one more run.
 _CALLS_WORTH = 2**14
+
+# Bags whose potentials are carried over to the others.
+_N_CARRIED = 6
 
 
 # Numbers of queries and of bags, and a lower bound for each pair.
@@ -70,21 +73,21 @@ class Cascade:
         self.local = WordBags(queries.starts, places, queries.weights)
         n = len(queries)
         self.positions = np.full((n, len(table)), -1, dtype=np.int32)
-        own = table_columns(table, queries.ids)
-        known = np.flatnonzero(own >= 0)
+        self.own = table_columns(table, queries.ids)
+        known = np.flatnonzero(self.own >= 0)
         owner = np.repeat(np.arange(n), queries.sizes)[known]
-        self.positions[owner, own[known]] = known - queries.starts[owner]
+        self.positions[owner, self.own[known]] = known - queries.starts[owner]
 
     def search(self) -> None:
         """Solve every pair that may be among the nearest of its query."""
         self.prepare()
-        n, k = len(self.queries), self.k
+        queries, matrices = self.queries, self.index.matrices
+        n, k = len(queries), self.k
         bounds = np.empty((n, len(self.index.bags)))
         for i in range(n):
             rows, weights = self.local.row(i)
-            bounds[i] = relaxed_bounds(
-                self.costs[rows], weights, self.positions[i], self.index.local
-            )
+            own = self.own[queries.starts[i] : queries.starts[i + 1]]
+            bounds[i] = relaxed_bounds(self.costs[rows], weights, own, *matrices)
         n_bags = bounds.shape[1]
         if self.skip is not None:
             bounds[np.arange(n), self.skip] = np.inf
@@ -92,13 +95,63 @@ class Cascade:
         # The likeliest few, bounded better: the k best of them give a first limit.
         few = min(n_bags, n_likely(k))
         likely = np.argpartition(bounds, few - 1, axis=1)[:, :few]
-        pairs = self.tighten(np.repeat(np.arange(n), few), likely.ravel())
+        better, potentials = self.sample(likely)
         np.put_along_axis(bounds, likely, np.inf, axis=1)
-        pairs = self.solve_best(pairs)
-        query, bag = np.nonzero(bounds <= self.limits[:, None])
-        more = self.tighten(query, bag)
+        query = np.repeat(np.arange(n), few)
+        pairs = self.solve_best((query, likely.ravel(), better.ravel()))
+        best = np.argsort(better, axis=1)[:, :_N_CARRIED]
+        left = [self.carry(i, bounds[i], potentials, best[i]) for i in range(n)]
+        query = np.repeat(np.arange(n), [len(bags) for bags in left])
+        more = self.tighten(query, np.concatenate(left))
         pairs = _joined([pairs, more])
         self.solve_all(self.tighten(pairs[0], pairs[1], last=True))
+
+    def sample(self, likely: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds for so many bags of each query, and the potentials they are made of.
+
+        Parameters
+        ----------
+        likely : ndarray of shape (n_queries, few)
+
+        Returns
+        -------
+        bounds : ndarray of shape (n_queries, few)
+        potentials : ndarray of shape (few, words of all queries), float32
+        """
+        few = likely.shape[1]
+        query, rank = np.divmod(np.arange(likely.size), few)
+        bag = likely.ravel()
+        found = np.empty(likely.size)
+        potentials = np.empty((few, len(self.local.ids)), dtype=np.float32)
+        starts, sizes = self.queries.starts, self.queries.sizes
+        order, chunks = _alike(sizes[query], self.index.bags.sizes[bag])
+        for chunk in chunks:
+            pairs = order[chunk]
+            costs, a, b = self.problems(query[pairs], bag[pairs])
+            least = residual_relaxed_bounds(costs, a, b)
+            found[pairs], _, beta = dual_bounds(costs, a, b, *least[1:])
+            values = query_potentials(costs, beta)
+            slots = np.arange(len(values))[:, None]
+            used = slots < sizes[query[pairs]]
+            at = potentials.shape[1] * rank[pairs] + starts[query[pairs]] + slots
+            potentials.ravel()[at[used]] = values[used]
+        return found.reshape(likely.shape), potentials
+
+    def carry(
+        self, i: int, bounds: np.ndarray, potentials: np.ndarray, best: np.ndarray
+    ) -> np.ndarray:
+        """The bags that neither bounds rule out nor a query's potentials."""
+        left = np.flatnonzero(bounds <= self.limits[i])
+        # Each potential is carried to all words of the table.
+        if self.index.bags.sizes[left].sum() <= self.costs.shape[1] // 2:
+            return left
+        rows, weights = self.local.row(i)
+        words = slice(self.queries.starts[i], self.queries.starts[i + 1])
+        bounds = carried_bounds(
+            self.costs[rows], weights, self.positions[i], self.index.local, left,
+            potentials[best, words], self.limits[i],
+        )  # fmt: skip
+        return left[bounds <= self.limits[i]]
 
     def solve(self, query: int, bag: int) -> None:
         """Solve one pair exactly and tighten the query's limit."""
@@ -138,12 +191,18 @@ class Cascade:
         query, bag = query[order], bag[order]
         return _joined([self._chunk(query[c], bag[c], last) for c in chunks])
 
-    def _chunk(self, query: np.ndarray, bag: np.ndarray, last: bool) -> _Pairs:
+    def problems(
+        self, query: np.ndarray, bag: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Costs and residual masses of some pairs."""
         words, columns, a, b = match_residuals(
             self.local, query, self.positions, self.index.local, bag
         )
         words *= self.costs.shape[1]
-        costs = self.costs.take(words[:, None, :] + columns)
+        return self.costs.take(words[:, None, :] + columns), a, b
+
+    def _chunk(self, query: np.ndarray, bag: np.ndarray, last: bool) -> _Pairs:
+        costs, a, b = self.problems(query, bag)
         bounds, rows, columns = residual_relaxed_bounds(costs, a, b)
         kept = np.flatnonzero(bounds <= self.limits[query])
         if not len(kept):
@@ -214,6 +273,6 @@ def _alike(n: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, list[slice]]:
 
 def _pieces(begin: int, count: int, size: int) -> list[slice]:
     """A run of problems cut so that a piece's costs stay in the cache."""
-    step = max(1, _COSTS_AT_ONCE // size)
+    step = max(1, COSTS_AT_ONCE // size)
     end = begin + count
     return [slice(at, min(at + step, end)) for at in range(begin, end, step)]

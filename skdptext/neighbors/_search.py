@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import get_config
 from threadpoolctl import threadpool_limits
 
-from skdptext.neighbors._cascade import Cascade
+from skdptext.neighbors._cascade import Cascade, n_likely
 from skdptext.neighbors._compiled_cascade import search_for
 from skdptext.transport import (
     LoweredTable,
     WordBags,
+    as_matrix,
     one_hot_distances,
     take_bags,
 )
@@ -49,6 +52,12 @@ class BagIndex:
             self.table = LoweredTable(vectors, self.words)
             # the same bags, over the words that occur
             self.local = WordBags(bags.starts, columns, bags.weights)
+
+    @cached_property
+    def matrices(self) -> tuple[sp.csr_array, sp.csc_array]:
+        """The bags by row and by column, over the words that occur."""
+        by_bag = as_matrix(self.local, len(self.words))
+        return by_bag, by_bag.tocsc()
 
     def nearest(
         self,
@@ -98,21 +107,24 @@ class BagIndex:
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
                 delayed(search)(block)
-                for block in self._blocks(queries, workers, _MOST[compiled is not None])
+                for block in self._blocks(queries, k, workers, compiled is not None)
             )
         return distances, rows, n_solved
 
-    def _blocks(self, queries: WordBags, n_workers: int, most: int) -> Iterator[slice]:
+    def _blocks(
+        self, queries: WordBags, k: int, n_workers: int, compiled: bool
+    ) -> Iterator[slice]:
         """Runs of queries, at most so many, whose arrays fit in the working memory."""
         memory = get_config()["working_memory"] * 2**20 / n_workers
         if self.vectors is None:
             most_words, most_queries = np.inf, len(queries)
         else:
-            # costs and points of a word; bounds and places of words of a query
-            per_word = 8 * (len(self.words) + self.vectors.shape[1])
+            # costs, points and potentials of a word; bounds and places of words of a
+            # query
+            per_word = 8 * (len(self.words) + self.vectors.shape[1] + n_likely(k))
             per_query = 8 * len(self.words) + 24 * len(self.bags)
             most_words = max(1, memory // 2 // per_word)
-            most_queries = min(most, max(1, memory // 2 // per_query))
+            most_queries = min(_MOST[compiled], max(1, memory // 2 // per_query))
         if n_workers > 1:  # no run so long that a worker idles
             most_queries = min(most_queries, -(-len(queries) // (2 * n_workers)))
         most_queries = int(most_queries)

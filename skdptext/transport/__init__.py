@@ -3,7 +3,13 @@
 `metrics` and `neighbors` stand on this room; it knows no estimators.
 """
 
-from skdptext.transport._bags import WordBags, as_word_bags, name_rows, take_bags
+from skdptext.transport._bags import (
+    WordBags,
+    as_matrix,
+    as_word_bags,
+    name_rows,
+    take_bags,
+)
 from skdptext.transport._block import BagBlock
 from skdptext.transport._bounds import (
     LoweredTable,
@@ -12,6 +18,11 @@ from skdptext.transport._bounds import (
     relaxed_bounds,
     residual_relaxed_bounds,
     sinkhorn_bounds,
+)
+from skdptext.transport._carried import (
+    COSTS_AT_ONCE,
+    carried_bounds,
+    query_potentials,
 )
 from skdptext.transport._compiled import fill_costs, padded_width, relax_query
 from skdptext.transport._compiled_duals import (
@@ -42,14 +53,17 @@ from skdptext.transport._solver import AskedDistance, ask_python, solver_address
 
 __all__ = [
     "COMPILED",
+    "COSTS_AT_ONCE",
     "WORTH_COMPILING",
     "AskedDistance",
     "BagBlock",
     "Kernels",
     "LoweredTable",
     "WordBags",
+    "as_matrix",
     "as_word_bags",
     "ask_python",
+    "carried_bounds",
     "compile_helpers",
     "dual_bounds",
     "extend_potentials",
@@ -64,6 +78,7 @@ __all__ = [
     "padded_width",
     "pair_distance",
     "pair_problem",
+    "query_potentials",
     "relax_query",
     "relaxed_bounds",
     "residual",

@@ -85,3 +85,10 @@ def name_rows(rows: np.ndarray, most: int = 10) -> str:
     """Row numbers for an error message: ``[3, 17, 29, ...]``."""
     listed = ", ".join(str(int(row)) for row in rows[:most])
     return f"[{listed}{', ...' if len(rows) > most else ''}]"
+
+
+def as_matrix(bags: WordBags, n_words: int) -> sp.csr_array:
+    """The bags as rows of a matrix, which shares their arrays."""
+    return sp.csr_array(
+        (bags.weights, bags.ids, bags.starts), shape=(len(bags), n_words)
+    )

@@ -19,6 +19,7 @@ by less than `POTENTIAL_SLACK`, which the bounds have taken off already.
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags
 
@@ -102,7 +103,11 @@ class LoweredTable:
 
 
 def relaxed_bounds(
-    costs: np.ndarray, query: np.ndarray, place: np.ndarray, bags: WordBags
+    costs: np.ndarray,
+    query: np.ndarray,
+    own: np.ndarray,
+    by_bag: sp.csr_array,
+    by_word: sp.csc_array,
 ) -> np.ndarray:
     """Each word of a bag goes to the nearest word of the query; one bound per bag.
 
@@ -115,29 +120,34 @@ def relaxed_bounds(
         Lowered distances of the query's words to the table's.
     query : ndarray of shape (n,), float64
         Masses of the query's words.
-    place : ndarray of shape (n_table_words,), int
-        Place of a table's word within the query, -1 where it is not in it.
-    bags : WordBags
-        Non-empty bags; their ids are columns of `costs`.
+    own : ndarray of shape (n,), int
+        Columns of the query's words in the table, -1 of those that are not in it.
+    by_bag, by_word : csr_array and csc_array of shape (n_bags, n_table_words)
+        The bags, none empty, in either order.
 
     Returns
     -------
     bounds : ndarray of shape (n_bags,)
     """
     nearest = costs.min(axis=0).astype(np.float64)
-    held = np.zeros(len(nearest))
-    shared = np.flatnonzero(place >= 0)
-    if len(shared):
-        # of a query's own words, the nearest other; 0 for its only word
-        others = costs[:, shared]
-        others[place[shared], np.arange(len(shared))] = np.inf
-        others = others.min(axis=0)
-        nearest[shared] = np.where(np.isfinite(others), others, 0.0)
-        held[shared] = query[place[shared]]
-    terms = bags.weights - held.take(bags.ids)
-    np.maximum(terms, 0.0, out=terms)
-    terms *= nearest.take(bags.ids)
-    sums = np.add.reduceat(terms, bags.starts[:-1])
+    places = np.flatnonzero(own >= 0)
+    columns = own[places]
+    nearest[columns] = 0.0
+    sums = by_bag @ nearest
+    # of a query's own words, the nearest other; 0 for its only word
+    others = costs[:, columns]
+    others[places, np.arange(len(columns))] = np.inf
+    least = others.min(axis=0).astype(np.float64)
+    least[np.isinf(least)] = 0.0
+    starts = by_word.indptr[columns]
+    counts = by_word.indptr[columns + 1] - starts
+    at = np.repeat(starts - np.cumsum(counts) + counts, counts)
+    at += np.arange(len(at), dtype=at.dtype)
+    over = by_word.data.take(at)
+    over -= np.repeat(query[places], counts)
+    np.maximum(over, 0.0, out=over)
+    over *= np.repeat(least, counts)
+    sums += np.bincount(by_word.indices.take(at), over, minlength=len(sums))
     # the additions round, and residuals no larger than rounding count as nothing
     return np.maximum(sums * (1.0 - 1e-12) - 1e-14, 0.0)
 

@@ -9,17 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from skdptext.neighbors._cascade import table_columns
 from skdptext.transport import (
     LoweredTable,
     WordBags,
+    as_matrix,
     as_word_bags,
+    carried_bounds,
     dual_bounds,
     match_residuals,
     pair_distance,
+    query_potentials,
     relaxed_bounds,
     residual_relaxed_bounds,
     sinkhorn_bounds,
 )
+from skdptext.transport import _carried as carried_module
 
 
 def stages(bags, queries, vectors):
@@ -35,29 +40,44 @@ def stages(bags, queries, vectors):
         for place, word in enumerate(queries.row(i)[0]):
             positions[i, words == word] = place
     query, bag = np.divmod(np.arange(len(queries) * len(bags)), len(bags))
-    found = {
-        "relaxed": np.concatenate(
-            [
-                relaxed_bounds(
-                    costs[local_queries.row(i)[0]],
-                    local_queries.row(i)[1],
-                    positions[i],
-                    local,
-                )
-                for i in range(len(queries))
-            ]
+    matrix = as_matrix(local, len(words))
+    found = {name: np.empty(len(query)) for name in ("relaxed", "each", "carried")}
+    for i in range(len(queries)):
+        rows, masses = local_queries.row(i)
+        own = table_columns(words, queries.row(i)[0])
+        at = slice(i * len(bags), (i + 1) * len(bags))
+        found["relaxed"][at] = relaxed_bounds(
+            costs[rows], masses, own, matrix, matrix.tocsc()
         )
-    }
     rows, columns, a, b = match_residuals(local_queries, query, positions, local, bag)
     cube = costs[rows[:, None, :], columns]
     found["residual"], *least = residual_relaxed_bounds(cube, a, b)
     found["dual"], alpha, beta = dual_bounds(cube, a, b, *least)
     found["sinkhorn"] = sinkhorn_bounds(cube, a, b, alpha, beta)
+    potentials = query_potentials(cube, beta)
+    for i in range(len(queries)):
+        rows, masses = local_queries.row(i)
+        at = slice(i * len(bags), (i + 1) * len(bags))
+        some = np.random.default_rng(i).permutation(len(bags))
+        few = potentials[: len(rows), at][:, some[:3]].T
+        for name, limit in {"each": -np.inf, "carried": np.inf}.items():
+            found[name][at.start + some] = carried_bounds(
+                costs[rows], masses, positions[i], local, some, few, limit
+            )
     exact = [
         pair_distance(*queries.row(i), *bags.row(j), vectors)
         for i, j in zip(query, bag, strict=True)
     ]
     return found, np.ldexp(exact, -table.exponent)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_parts():
+    """Few bags are worth the better bound, and they are many runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(carried_module, "_WORTH_GATHERING", 0)
+        patch.setattr(carried_module, "COSTS_AT_ONCE", 60)
+        yield
 
 
 def random_bags(rng, n, n_words, most):
@@ -97,6 +117,8 @@ def test_bounds_are_worth_having():
     assert share["relaxed"] < share["residual"] < share["dual"]
     assert share["dual"] > 0.98
     assert share["sinkhorn"] > 0.98
+    # from the potentials of three other bags: all of them together say more
+    assert share["relaxed"] < share["each"] < share["carried"] < share["dual"]
 
 
 def test_all_words_shared_gives_zero():

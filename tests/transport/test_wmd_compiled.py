@@ -17,6 +17,7 @@ from skdptext.transport import (
     AskedDistance,
     LoweredTable,
     WordBags,
+    as_matrix,
     as_word_bags,
     ask_python,
     dual_bounds,
@@ -109,10 +110,11 @@ def numpy_stages(vectors, bags, query):
     local = WordBags(bags.starts, columns, bags.weights)
     ids, weights = query.row(0)
     costs = LoweredTable(vectors, words).distances(ids)
-    place, _ = places(words, ids)
+    place, own = places(words, ids)
+    matrix = as_matrix(local, len(words))
     one = WordBags(query.starts, np.arange(len(ids)), weights)
     zeros, all_bags = np.zeros(len(bags), np.intp), np.arange(len(bags))
-    found = {"relaxed": relaxed_bounds(costs, weights, place, local)}
+    found = {"relaxed": relaxed_bounds(costs, weights, own, matrix, matrix.tocsc())}
     rows, cols, a, b = match_residuals(one, zeros, place[None], local, all_bags)
     cube = costs[rows[:, None, :], cols]
     _, *least = residual_relaxed_bounds(cube, a, b)
