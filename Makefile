@@ -9,6 +9,8 @@ TORCH ?= torch
 PYTEST_ARGS ?=
 # Passed on, as in: make paper PAPER_ARGS="--quick"
 PAPER_ARGS ?=
+# Which of the benchmarks, as in: make bench BENCHES="benchmarks/bench_wmd.py"
+BENCHES ?= $(sort $(wildcard benchmarks/bench_*.py))
 # What `make bench-compare` compares with; any commit or tag.
 BASE ?= HEAD~1
 
@@ -67,8 +69,8 @@ docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are error
 
 # One that fails does not keep the others from running, and is named at the end.
 bench: $(STAMP)-bench  ## run every benchmark, about an hour; tables in build/bench/benchmarks.md
-	@rm -rf $(BENCH_OUT) && mkdir -p $(BENCH_OUT); failed=; \
-	for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+	@mkdir -p $(BENCH_OUT); failed=; \
+	for script in $(BENCHES); do \
 	    echo "== $$script"; \
 	    SKDPTEXT_BENCH_RESULTS=$(BENCH_OUT) $(PIN) $(PY) $$script || failed="$$failed $$script"; \
 	done; \

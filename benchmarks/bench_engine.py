@@ -2,10 +2,10 @@
 
 One command, in an environment with PyTorch (``pip install skdptext[torch]``)::
 
-    python benchmarks/bench_engine.py [--repeats 3] [--synthetic 100000]
+    python benchmarks/bench_engine.py [--repeats 3] [--tables real synthetic]
 
 On the CPU: `transform` of token lists of 16 words end to end, and the search alone,
-one thread, under the 30,000 × 300 table (see ``real_data.py``). The bare products
+one thread, under the tables of ``bench_perturbation.py``. The bare products
 write their scores and do nothing with them; all sides run in turn. Where there is a
 CUDA device: V = 100,000, m = 300, the product alone with everything on the device, the
 search of points that come from the host, `transform` end to end, and the share that the
@@ -20,8 +20,7 @@ import warnings
 from importlib.util import find_spec
 
 import numpy as np
-from bench_perturbation import alternate, synthetic
-from real_data import load_table
+from bench_perturbation import TABLES, alternate, synthetic
 from results import record
 from threadpoolctl import threadpool_limits
 
@@ -147,7 +146,7 @@ def on_cuda(repeats: int, peak: float) -> list[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--synthetic", type=int, help="words of a synthetic table")
+    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=TABLES)
     parser.add_argument("--peak", type=float, default=989.0, help="TFLOP/s of the GPU")
     arguments = parser.parse_args()
     if find_spec("torch") is None:
@@ -164,18 +163,18 @@ def main() -> None:
             note=f"Noise ε = {EPSILON:g}, λ = 0.5; peak {arguments.peak:g} TFLOP/s.",
         )
         return
-    n_words = arguments.synthetic
-    table = synthetic(n_words) if n_words else load_table()
-    search = embedding_search(table, "torch")
-    if search.excuse:
-        print(f"Not run: {search.excuse}.")
-        return
-    record(
-        "engine_synthetic" if n_words else "engine",
-        on_cpu(table, arguments.repeats),
-        title="Torch engine against the bare products",
-        note=f"One thread, {N_WORDS:,} words, ε = {EPSILON:g}; medians.",
-    )
+    for name in arguments.tables:
+        table = TABLES[name]()
+        search = embedding_search(table, "torch")
+        if search.excuse:
+            print(f"Not run: {search.excuse}.")
+            return
+        record(
+            "engine" if name == "real" else f"engine_{name}",
+            on_cpu(table, arguments.repeats),
+            title=f"Torch engine against the bare products, V = {len(table):,}",
+            note=f"One thread, {N_WORDS:,} words, ε = {EPSILON:g}; medians.",
+        )
 
 
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 
 One command::
 
-    python benchmarks/bench_perturbation.py [--repeats 5] [--synthetic 100000]
+    python benchmarks/bench_perturbation.py [--repeats 3] [--tables real synthetic]
 
 Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the
-folder named by SKDPTEXT_TEST_DATA, or ../shared/data); without it, under a synthetic
-table of the same size, which is said. Both sides run in turn in the same run with the
-same number of BLAS threads; printed are medians and the ratio of the rates. The bare
-product multiplies the words' float32 vectors with the table, 512 rows at a time, and
-does nothing with the result.
+folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without it, under a synthetic
+table of the same size, which is said), and under a synthetic one of 100,000. Both sides
+run in turn in the same run with the same number of BLAS threads; printed are medians
+and the ratio of the rates. The bare product multiplies the words' float32 vectors with
+the table, 512 rows at a time, and does nothing with the result.
 """
 
 from __future__ import annotations
@@ -49,17 +49,13 @@ def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
     return WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--synthetic", type=int, help="words of a synthetic table")
-    parser.add_argument("--words", type=int, default=N_WORDS)
-    arguments = parser.parse_args()
-    repeats = arguments.repeats
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
-    embedding = synthetic(arguments.synthetic) if arguments.synthetic else load_table()
+TABLES = {"real": load_table, "synthetic": lambda: synthetic(100_000)}
+
+
+def bench(
+    embedding: WordEmbedding, n_words: int, repeats: int
+) -> list[dict[str, object]]:
     vectors = embedding.vectors
-    n_words = arguments.words * 30_000 // max(30_000, len(embedding)) // 400 * 400
     ids = np.random.default_rng(0).integers(0, len(embedding), n_words)
     words = embedding.word_array[ids].tolist()
     rows = vectors[ids]
@@ -92,12 +88,25 @@ def main() -> None:
                         "ratio": bare / ours,
                     }
                 )
-    record(
-        "perturbation_synthetic" if arguments.synthetic else "perturbation",
-        lines,
-        title=f"Transform against the bare float32 product, V = {len(embedding):,}",
-        note=f"{n_words:,} words, m = {embedding.dim}, ε = {EPSILON:g}; medians.",
-    )
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=TABLES)
+    parser.add_argument("--words", type=int, default=N_WORDS)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    for name in arguments.tables:
+        embedding = TABLES[name]()
+        n_words = arguments.words * 30_000 // max(30_000, len(embedding)) // 400 * 400
+        record(
+            "perturbation" if name == "real" else f"perturbation_{name}",
+            bench(embedding, n_words, arguments.repeats),
+            title=f"Transform against the bare float32 product, V = {len(embedding):,}",
+            note=f"{n_words:,} words, m = {embedding.dim}, ε = {EPSILON:g}; medians.",
+        )
 
 
 if __name__ == "__main__":

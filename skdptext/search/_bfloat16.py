@@ -33,6 +33,7 @@ class Arithmetic(Protocol):
     xp: Any  # numpy, torch: sqrt, isfinite, argmax, cumsum, … by the same names
     max_rows: int  # points at a time
     chunk_bytes: int  # gathered vectors at a time
+    bound_bytes: int  # bounds of groups at a time
 
     def put(self, array: np.ndarray) -> Any:
         """The array on the device."""
@@ -49,8 +50,8 @@ class Arithmetic(Protocol):
     def group_maxima(self, points: Any, tile: Any, n_groups: int) -> Any:
         """Largest entry of points @ tile.T among the columns g, g + n_groups, …"""
 
-    def concatenate(self, arrays: list[Any]) -> Any:
-        """Side by side."""
+    def concatenate(self, arrays: list[Any], axis: int = 1) -> Any:
+        """Side by side, or of axis 0 one below the other."""
 
     def nonzero(self, mask: Any) -> tuple[Any, Any]:
         """Rows and columns of the true entries, row by row."""
@@ -251,19 +252,19 @@ class BFloat16Search:
 
     def _n_rows(self, memory: int | None) -> int:
         """Points at a time: their scores, maxima and bounds keep to the memory."""
-        per_row = 4 * self._tile + 18 * self._sizes.shape[1] + 16 * self._dim
+        per_row = 4 * self._tile + 4 * self._sizes.shape[1] + 16 * self._dim
         budget = working_memory_bytes() // 4 if memory is None else memory
-        budget -= self.arithmetic.chunk_bytes
+        budget -= self.arithmetic.chunk_bytes + 3 * self.arithmetic.bound_bytes
         return int(np.clip(budget // per_row, 16, self.arithmetic.max_rows))
 
-    def _scores(self, points: np.ndarray) -> tuple[Any, Any, Any]:
-        """Float32 points, largest ŝ of each group, and its E."""
+    def _maxima(self, points: np.ndarray) -> tuple[Any, Any, Any]:
+        """Float32 points, largest ŝ of each group, and what its E consists of."""
         ops, xp = self.arithmetic, self.arithmetic.xp
         p = ops.put(points.astype(np.float32))
         ones = ops.filled((len(points), _HALF_COLUMNS), 1.0)
         a = ops.bfloat16(ops.concatenate([p, ones]))
         maxima = [ops.group_maxima(a, tile, n) for tile, n in self._tiles]
-        best = ops.float32(ops.concatenate(maxima))
+        best = ops.concatenate(maxima)
         error = p - ops.float32(a)[:, : p.shape[1]]
         # The squares of numbers below 2⁻⁶³ vanish; the casts to float32 cost 2⁻²⁴ ‖p‖.
         floor = 2.0**-60 * self._dim
@@ -274,14 +275,35 @@ class BFloat16Search:
         parts = ops.concatenate(
             [on_b[:, None], norm[:, None], one, 2 * self._omega * norm[:, None]]
         )
+        return p, best, parts * _MARGIN
+
+    def _room(self, n_rows: int) -> tuple[Any, Any, Any]:
+        """Three arrays to work in: new ones would cost more than what is done there."""
+        shape = n_rows, self._sizes.shape[1]
+        return tuple(self.arithmetic.filled(shape, 0.0) for _ in range(3))
+
+    def _bounded(self, maxima: Any, parts: Any, best: Any, bound: Any) -> None:
+        """Fill in the largest ŝ of each group in float32, and its E."""
+        best[:] = maxima
         # The margin covers even TF32, which a user may have switched on.
-        return p, best, (parts * _MARGIN) @ self._sizes
+        self.arithmetic.xp.matmul(parts, self._sizes, out=bound)
 
     def _search(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Words of a block, and the rows that are left to the float32 search."""
         ops = self.arithmetic
-        p, best, bound = self._scores(points)
-        row, group, counts, known = self._survivors(best, bound)
+        p, maxima, parts = self._maxima(points)
+        # A few rows at a time: their bounds stay in the processor's cache.
+        size = max(1, ops.bound_bytes // (4 * maxima.shape[1]))
+        room = self._room(min(size, len(points)))
+        found = []
+        for rows in blocks(len(points), size):
+            best, bound, low = (part[: rows.stop - rows.start] for part in room)
+            self._bounded(maxima[rows], parts[rows], best, bound)
+            row, *rest = self._survivors(best, bound, low)
+            found.append((row + rows.start, *rest))
+        row, group, counts, known = (
+            ops.concatenate(list(part), 0) for part in zip(*found, strict=True)
+        )
         scores = self._rescore(p, row, group)
         flat, words = self._by_row(counts, row, group, scores)
         winner, top, gap = self._top_two(flat)
@@ -305,19 +327,21 @@ class BFloat16Search:
             )[0]
         return ids, np.flatnonzero(~known)
 
-    def _survivors(self, best: Any, bound: Any) -> tuple[Any, Any, Any, Any]:
+    def _survivors(self, best: Any, bound: Any, low: Any) -> tuple[Any, Any, Any, Any]:
         """Groups that may hold the nearest word, as rows and columns, row by row.
 
         Also their number per row, and the rows of which all such groups are listed.
+        Overwrites `bound` and `low`.
         """
         ops, xp = self.arithmetic, self.arithmetic.xp
-        low = best - bound
+        xp.subtract(best, bound, out=low)
         at = xp.argmax(low, 1)  # of a NaN, if there is one; then none is kept
         rows = ops.put(np.arange(len(best)))
         unit = _ROUND_BF16 * _MARGIN
         t = low[rows, at] - unit * abs(best[rows, at])
-        high = best + bound * (1 + unit)
-        row, group = ops.nonzero(high >= (t - unit * abs(t))[:, None])
+        bound *= 1 + unit
+        bound += best
+        row, group = ops.nonzero(bound >= (t - unit * abs(t))[:, None])
         counts = xp.bincount(row, minlength=len(best))
         known = xp.isfinite(t) & (counts <= _MAX_GROUPS)
         listed = known[row]
@@ -372,7 +396,9 @@ class BFloat16Search:
         spread = np.abs(some).max()
         points = some + spread * rng.normal(size=some.shape)
         with np.errstate(over="ignore", invalid="ignore"):
-            _, best, bound = self._scores(points)
+            _, maxima, parts = self._maxima(points)
+            best, bound, _ = self._room(n)
+            self._bounded(maxima, parts, best, bound)
             best, bound = (self.arithmetic.get(x).astype(float) for x in (best, bound))
             exact = self._exact_maxima(points)
             off = np.abs(best - exact) > bound + _ROUND_BF16 * np.abs(best)

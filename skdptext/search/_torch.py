@@ -29,7 +29,10 @@ class TorchArithmetic:
         self.device = torch.device(device)
         on_cpu = device == "cpu"
         self.max_rows = 1024 if on_cpu else 8192
-        self.chunk_bytes = 2**20 if on_cpu else 2**28
+        # By default a quarter of a gibibyte is there for the search; most of it should
+        # be left to rows.
+        self.chunk_bytes = 2**20 if on_cpu else 2**26
+        self.bound_bytes = 2**20 if on_cpu else 2**24
 
     def put(self, array: np.ndarray) -> Any:
         """The array on the device; on the CPU it is not copied."""
@@ -55,9 +58,9 @@ class TorchArithmetic:
         scores = self.xp.mm(points, tile.t())
         return self.xp.amax(scores.view(len(points), -1, n_groups), 1)
 
-    def concatenate(self, arrays: list[Any]) -> Any:
-        """Side by side."""
-        return self.xp.cat(arrays, 1)
+    def concatenate(self, arrays: list[Any], axis: int = 1) -> Any:
+        """Side by side, or of axis 0 one below the other."""
+        return self.xp.cat(arrays, axis)
 
     def nonzero(self, mask: Any) -> tuple[Any, Any]:
         """Rows and columns of the true entries, row by row."""

@@ -40,6 +40,7 @@ class EmulatedArithmetic:
     xp = np
     max_rows = 64
     chunk_bytes = 2**12
+    bound_bytes = 2**12
 
     def __init__(self, sums="float32"):
         self.sums = sums
@@ -75,8 +76,8 @@ class EmulatedArithmetic:
             total = truncate(exact) if width == 4 else round_bfloat16(exact)
         return total
 
-    def concatenate(self, arrays):
-        return np.concatenate(arrays, axis=1)
+    def concatenate(self, arrays, axis=1):
+        return np.concatenate(arrays, axis=axis)
 
     def nonzero(self, mask):
         return np.nonzero(mask)

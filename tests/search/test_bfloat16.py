@@ -72,6 +72,14 @@ any_size = st.one_of(
 
 
 @settings(deadline=None, max_examples=150)
+def bounded(search, points):
+    """Largest score of each group, its error bound, and room for what is below it."""
+    _, maxima, parts = search._maxima(points)
+    best, bound, low = search._room(len(points))
+    search._bounded(maxima, parts, best, bound)
+    return best, bound, low
+
+
 @given(data=st.data(), sums=st.sampled_from(SUMS))
 def test_the_bound_holds(data, sums):
     n, v, m = (data.draw(st.integers(1, high)) for high in (4, 30, 9))
@@ -79,7 +87,7 @@ def test_the_bound_holds(data, sums):
     points = data.draw(hnp.arrays(np.float64, (n, m), elements=any_size))
     search = make(vectors, sums, tile=16, group=2)
     with np.errstate(all="ignore"):
-        _, best, bound = search._scores(points)
+        best, bound, _ = bounded(search, points)
         exact = search._exact_maxima(points)
         off = np.abs(best - exact) - 2.0**-8 * np.abs(best)
     decided = np.isfinite(best) & np.isfinite(bound)
@@ -91,13 +99,13 @@ def test_the_bound_holds_and_is_narrow_on_a_real_table(google_8k, sums):
     part = google_8k.restrict(1500)
     search = make(part.vectors, sums, tile=512, group=16)
     points = noisy_words(part, 10.0, 0.5, 40)
-    _, best, bound = search._scores(points)
+    best, bound, low = bounded(search, points)
     off = np.abs(best - search._exact_maxima(points)) - 2.0**-8 * np.abs(best)
     assert (off <= bound)[np.isfinite(best)].all()
     # Half of what the format's worst case would be, and few groups are left.
     worst = 2.0**-7 * np.linalg.norm(points, axis=1)[:, None] * search._sizes[0]
     assert np.median(bound / worst) < 0.6
-    _, _, counts, known = search._survivors(best, bound)
+    _, _, counts, known = search._survivors(best, bound, low)
     assert known.all()
     assert counts.mean() < 4
 
