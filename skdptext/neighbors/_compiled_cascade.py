@@ -24,8 +24,9 @@ from skdptext.transport import (
     pair_problem,
     solver_address,
     sources_digest,
+    trial,
 )
-from skdptext.utils import compile_loops
+from skdptext.utils import LoadedOnce, compile_loops
 
 if TYPE_CHECKING:
     from skdptext.neighbors._search import BagIndex
@@ -104,20 +105,20 @@ def _pieces(starts: np.ndarray) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-@lru_cache(maxsize=1)
+@LoadedOnce
 def load_search() -> CompiledCascade | None:
     """The compiled search; None where numba is not installed or does not load."""
     kernels = load_kernels()
     search = compile_loops(_build)
     if kernels is None or search is None:
         return None
-    return CompiledCascade(search, kernels)
+    found = CompiledCascade(search, kernels)
+    return found if _is_exact(found) else CompiledCascade(search, Kernels(None, None))
 
 
 def search_for(n_pairs: int) -> CompiledCascade | None:
     """The compiled search, if it is there or is worth its compilation."""
-    found: CompiledCascade | None = load_if_worth(load_search, n_pairs)
-    return found
+    return load_if_worth(load_search, n_pairs)
 
 
 def _build(njit: Callable[..., Any]) -> Any:
@@ -142,3 +143,15 @@ def _try_out(search: Callable[..., Any]) -> None:
     bags = WordBags(np.array([0, 1], np.intp), np.zeros(1, np.intp), np.ones(1))
     index = BagIndex(bags, 1, vectors)
     CompiledCascade(search, Kernels(None, None)).run(index, bags, 1, None)
+
+
+def _is_exact(found: CompiledCascade) -> bool:
+    """Whether distances are those of `pair_distance`, to the last bit."""
+    from skdptext.neighbors._search import BagIndex
+
+    vectors, query, bags = trial()
+    index = BagIndex(bags, len(vectors), vectors)
+    distances, rows, _ = found.run(index, query, len(bags), None)
+    return distances[0].tolist() == [
+        pair_distance(*query.row(0), *bags.row(i), vectors) for i in rows[0]
+    ]

@@ -119,9 +119,10 @@ class BagIndex:
         if self.vectors is None:
             most_words, most_queries = np.inf, len(queries)
         else:
-            # costs, points and potentials of a word; bounds and places of words of a
-            # query
-            per_word = 8 * (len(self.words) + self.vectors.shape[1] + n_likely(k))
+            # of a word: its costs and three arrays made of them, point and potentials;
+            # of a query: bounds and places of words
+            few = min(n_likely(k), len(self.bags))
+            per_word = 16 * len(self.words) + 8 * self.vectors.shape[1] + 4 * few
             per_query = 8 * len(self.words) + 24 * len(self.bags)
             most_words = max(1, memory // 2 // per_word)
             most_queries = min(_MOST[compiled], max(1, memory // 2 // per_query))

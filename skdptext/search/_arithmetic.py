@@ -14,8 +14,8 @@ class Arithmetic(Protocol):
 
     xp: Any  # numpy, torch: sqrt, isfinite, argmax, cumsum, … by the same names
     max_rows: int  # points at a time
-    chunk_bytes: int  # gathered vectors at a time
-    bound_bytes: int  # bounds of groups at a time
+    chunk_bytes: int  # gathered vectors at a time, if there is memory for so many
+    bound_bytes: int  # bounds of groups at a time, likewise
 
     def put(self, array: np.ndarray) -> Any:
         """The array on the device."""

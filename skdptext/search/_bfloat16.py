@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,13 @@ _ROUND_SUM = 2.0**-22  # of one float32 addition, four times what rounding allow
 _SMALLEST = 2.0**-124  # four times what flushing a subnormal to zero can cost
 _MARGIN = 1 + 2.0**-8  # rounding of the bound itself
 _CHECKED = 64  # points on which an arithmetic is tried before it is trusted
+
+
+class _Room(NamedTuple):
+    """Bytes of what is made of a block of points, a part at a time."""
+
+    vectors: int  # of words that are rescored
+    bounds: int  # of groups
 
 
 class BFloat16Search:
@@ -207,20 +214,28 @@ class BFloat16Search:
         ids = np.empty(len(points), dtype=np.int32)
         left = []
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows in blocks(len(points), self._n_rows(memory)):
-                ids[rows], open_ = self._search(points[rows])
+            n_rows, room = self._plan(memory)
+            for rows in blocks(len(points), n_rows):
+                ids[rows], open_ = self._search(points[rows], room)
                 left.append(open_ + rows.start)
         rest = np.concatenate(left or [np.empty(0, int)])
         if len(rest):
             ids[rest] = nearest_words(points[rest], self.vectors, self.half_norms)
         return ids
 
-    def _n_rows(self, memory: int | None) -> int:
-        """Points at a time: their scores, maxima and bounds keep to the memory."""
+    def _plan(self, memory: int | None) -> tuple[int, _Room]:
+        """Points at a time, and bytes: their scores, maxima and bounds keep to memory.
+
+        A row has a tile of scores, the maxima twice, and the point in three precisions.
+        """
+        ops = self.arithmetic
         per_row = 4 * self._tile + 4 * self._sizes.shape[1] + 16 * self._dim
         budget = working_memory_bytes() // 4 if memory is None else memory
-        budget -= self.arithmetic.chunk_bytes + 3 * self.arithmetic.bound_bytes
-        return int(np.clip(budget // per_row, 16, self.arithmetic.max_rows))
+        vectors = min(ops.chunk_bytes, budget // 8)
+        room = _Room(vectors, min(ops.bound_bytes, budget // 32))
+        # three arrays of bounds; what is found among them may take four times as much
+        budget -= room.vectors + 7 * room.bounds
+        return int(np.clip(budget // per_row, 16, ops.max_rows)), room
 
     def _maxima(self, points: np.ndarray) -> tuple[Any, Any, Any]:
         """Float32 points, largest ŝ of each group, and what its E consists of."""
@@ -242,10 +257,10 @@ class BFloat16Search:
         )
         return p, best, parts * _MARGIN
 
-    def _room(self, n_rows: int) -> tuple[Any, Any, Any]:
-        """Three arrays to work in: new ones would cost more than what is done there."""
+    def _work_arrays(self, n_rows: int) -> list[Any]:
+        """For `best`, `bound` and `low`: new ones each time would cost more."""
         shape = n_rows, self._sizes.shape[1]
-        return tuple(self.arithmetic.filled(shape, 0.0) for _ in range(3))
+        return [self.arithmetic.filled(shape, 0.0) for _ in range(3)]
 
     def _bounded(self, maxima: Any, parts: Any, best: Any, bound: Any) -> None:
         """Fill in the largest ŝ of each group in float32, and its E."""
@@ -253,23 +268,23 @@ class BFloat16Search:
         # The margin covers even TF32, which a user may have switched on.
         self.arithmetic.xp.matmul(parts, self._sizes, out=bound)
 
-    def _search(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _search(self, points: np.ndarray, room: _Room) -> tuple[np.ndarray, np.ndarray]:
         """Words of a block, and the rows that are left to the float32 search."""
         ops = self.arithmetic
         p, maxima, parts = self._maxima(points)
         # A few rows at a time: their bounds stay in the processor's cache.
-        size = max(1, ops.bound_bytes // (4 * maxima.shape[1]))
-        room = self._room(min(size, len(points)))
+        size = max(1, room.bounds // (4 * maxima.shape[1]))
+        arrays = self._work_arrays(min(size, len(points)))
         found = []
         for rows in blocks(len(points), size):
-            best, bound, low = (part[: rows.stop - rows.start] for part in room)
+            best, bound, low = (part[: rows.stop - rows.start] for part in arrays)
             self._bounded(maxima[rows], parts[rows], best, bound)
             row, *rest = self._survivors(best, bound, low)
             found.append((row + rows.start, *rest))
         row, group, counts, known = (
             ops.concatenate(list(part), 0) for part in zip(*found, strict=True)
         )
-        scores = self._rescore(p, row, group)
+        scores = self._rescore(p, row, group, room.vectors)
         flat, words = self._by_row(counts, row, group, scores)
         winner, top, gap = self._top_two(flat)
         slack = twice_error_bound(points, self.half_norms)
@@ -312,11 +327,11 @@ class BFloat16Search:
         listed = known[row]
         return row[listed], group[listed], counts * known, known
 
-    def _rescore(self, p: Any, row: Any, group: Any) -> Any:
+    def _rescore(self, p: Any, row: Any, group: Any, n_bytes: int) -> Any:
         """Float32 scores of the words of the groups, shape (n, group)."""
         ops = self.arithmetic
         scores = ops.filled((len(row), self._group), 0.0)
-        size = max(1, ops.chunk_bytes // (4 * self._group * p.shape[1]))
+        size = max(1, n_bytes // (4 * self._group * p.shape[1]))
         for part in blocks(len(row), size):
             words = self._words[group[part]]
             # A sum of products, not a matrix product: that may be in TF32, by a
@@ -362,7 +377,7 @@ class BFloat16Search:
         points = some + spread * rng.normal(size=some.shape)
         with np.errstate(over="ignore", invalid="ignore"):
             _, maxima, parts = self._maxima(points)
-            best, bound, _ = self._room(n)
+            best, bound, _ = self._work_arrays(n)
             self._bounded(maxima, parts, best, bound)
             best, bound = (self.arithmetic.get(x).astype(float) for x in (best, bound))
             exact = self._exact_maxima(points)

@@ -8,12 +8,11 @@ scales, A all words and scales.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from skdptext.utils import blocks, compile_loops, working_memory_bytes
+from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_bytes
 
 __all__ = ["SharedNoise", "load_compiled", "tile_maxima"]
 
@@ -64,7 +63,7 @@ def tile_maxima(scaled: np.ndarray, part: np.ndarray, tops: np.ndarray) -> None:
                 top[d] = x0 if x0 > top[d] else top[d]
 
 
-@lru_cache(maxsize=1)
+@LoadedOnce
 def load_compiled() -> Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None:
     """`tile_maxima` compiled; None where numba is not installed."""
 

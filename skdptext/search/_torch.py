@@ -29,8 +29,6 @@ class TorchArithmetic:
         self.device = torch.device(device)
         on_cpu = device == "cpu"
         self.max_rows = 1024 if on_cpu else 8192
-        # By default a quarter of a gibibyte is there for the search; most of it should
-        # be left to rows.
         self.chunk_bytes = 2**20 if on_cpu else 2**26
         self.bound_bytes = 2**20 if on_cpu else 2**24
 

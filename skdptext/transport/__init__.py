@@ -48,6 +48,7 @@ from skdptext.transport._kernels import (
     load_if_worth,
     load_kernels,
     sources_digest,
+    trial,
 )
 from skdptext.transport._solver import AskedDistance, ask_python, solver_address
 
@@ -90,5 +91,6 @@ __all__ = [
     "take_bags",
     "tighten_query",
     "transport_cost",
+    "trial",
     "word_costs",
 ]

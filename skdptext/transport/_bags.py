@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["WordBags", "as_word_bags", "name_rows", "take_bags"]
+__all__ = ["WordBags", "as_matrix", "as_word_bags", "name_rows", "take_bags"]
 
 
 @dataclass(frozen=True, eq=False)

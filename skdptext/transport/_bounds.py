@@ -1,7 +1,7 @@
 """Lower bounds of the Word Mover's Distance, many documents at a time.
 
-Every function here takes and returns plain arrays, so that compiled versions can
-stand in for them one by one.
+Every function here takes and returns arrays, dense or sparse, so that compiled versions
+can stand in for them one by one.
 
 Layout. S pairs of a query, of at most n words, and a document, of at most L. Costs are
 float32 of shape (n, L, S): the pair runs fastest, so that every minimum is an

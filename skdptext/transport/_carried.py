@@ -60,8 +60,12 @@ def carried_bounds(
 
     Parameters
     ----------
-    costs, query, place, bags
+    costs, query
         As in `relaxed_bounds`.
+    place : ndarray of shape (n_table_words,), int
+        Place of a table's word within the query, -1 where it is not in it.
+    bags : WordBags
+        Non-empty; their ids are columns of `costs`.
     some : ndarray of shape (S,)
         Numbers of the bags to bound, at least one.
     potentials : ndarray of shape (P, n), float32
@@ -79,6 +83,7 @@ def carried_bounds(
     for alpha, beta in zip(potentials, carried, strict=True):
         np.subtract(costs, alpha[:, None], out=work)
         np.minimum(work.min(axis=0), _MOST, out=beta)
+    del work  # as large as `local` will be
     bounds = np.empty(len(some))
     sizes = bags.starts[some + 1] - bags.starts[some]
     # half of the room for either of two work arrays

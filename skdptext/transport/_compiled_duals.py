@@ -1,7 +1,6 @@
 """Bounds from potentials, of one query to many bags, in loops for numba to compile.
 
-As in `_compiled`, which see for the layout. They stand by themselves but for `_least`:
-numba does not notice when a helper of another file changes.
+As in `_compiled`, which see for the layout.
 """
 
 from __future__ import annotations

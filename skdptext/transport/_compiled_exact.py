@@ -1,13 +1,12 @@
 """Exact problems of pairs, in loops for numba to compile.
 
 To the last bit what `_exact` gives: entries are the same few operations in the same
-order. Without numba they run too, slowly, and nobody calls them. They stand by
-themselves but for `_least` and the call of the solver: numba does not notice when a
-helper of another file changes.
+order. Without numba they run too, slowly, and nobody calls them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import frexp, ldexp
 
 import numpy as np
@@ -18,11 +17,11 @@ from skdptext.transport._solver import run_solver
 
 __all__ = [
     "gathered_problem",
-    "looped_block",
     "looped_cost",
     "looped_costs",
     "looped_distance",
     "looped_pair_problem",
+    "make_block",
 ]
 
 
@@ -243,29 +242,44 @@ def looped_distance(
     return looped_cost(address, a, b, costs) if len(a) else 0.0
 
 
-def looped_block(
-    address: int,
-    x_ids: np.ndarray,
-    x: np.ndarray,
-    starts: np.ndarray,
-    ids: np.ndarray,
-    weights: np.ndarray,
-    columns: np.ndarray,
-    costs: np.ndarray,
-    first: int,
-    out: np.ndarray,
-) -> None:
-    """Distances of a bag to those from number `first` on, into `out`.
+def make_block(digest: int) -> Callable[..., int]:
+    """The distances of a bag to a block of bags.
 
-    Parameters
-    ----------
-    costs : ndarray of shape (len(x_ids), n_columns), float64
-    columns : ndarray
-        Of `costs`, for each word of the bags.
+    numba keeps it on disk, and looks at the file of a function it kept, but not at
+    those of the functions that this one calls. It does look at what a function closes
+    over: the `digest` of all these files.
     """
-    for bag in range(first, len(starts) - 1):
-        low, high = starts[bag], starts[bag + 1]
-        a, b, some = gathered_problem(
-            x_ids, x, ids[low:high], weights[low:high], costs, columns[low:high]
-        )
-        out[bag - first] = looped_cost(address, a, b, some) if len(a) else 0.0
+
+    def looped_block(
+        address: int,
+        x_ids: np.ndarray,
+        x: np.ndarray,
+        starts: np.ndarray,
+        ids: np.ndarray,
+        weights: np.ndarray,
+        columns: np.ndarray,
+        costs: np.ndarray,
+        first: int,
+        out: np.ndarray,
+    ) -> int:
+        """Distances of a bag to those from number `first` on, into `out`.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (len(x_ids), n_columns), float64
+        columns : ndarray
+            Of `costs`, for each word of the bags.
+
+        Returns
+        -------
+        digest : int
+        """
+        for bag in range(first, len(starts) - 1):
+            low, high = starts[bag], starts[bag + 1]
+            a, b, some = gathered_problem(
+                x_ids, x, ids[low:high], weights[low:high], costs, columns[low:high]
+            )
+            out[bag - first] = looped_cost(address, a, b, some) if len(a) else 0.0
+        return digest
+
+    return looped_block

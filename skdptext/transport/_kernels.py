@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from skdptext.transport import (
+    _bounds,
     _compiled,
     _compiled_duals,
     _compiled_exact,
     _exact,
     _solver,
 )
+from skdptext.transport._bags import WordBags
 from skdptext.transport._exact import pair_problem
 from skdptext.transport._solver import register_calls, solver_address
-from skdptext.utils import compile_loops
+from skdptext.utils import LoadedOnce, compile_loops
 
 __all__ = [
     "COMPILED",
@@ -31,7 +32,10 @@ __all__ = [
     "load_if_worth",
     "load_kernels",
     "sources_digest",
+    "trial",
 ]
+
+_Loops = TypeVar("_Loops")
 
 # Promises to the compiler: there is no NaN but as an answer, and no matter which zero
 # it is. Nothing is added up in another order, or multiplied and added in one.
@@ -57,7 +61,7 @@ class Kernels(NamedTuple):
     gathered_problem: Any = None
 
 
-@lru_cache(maxsize=1)
+@LoadedOnce
 def load_kernels() -> Kernels | None:
     """The compiled loops; None where numba is not installed or does not load."""
     return compile_loops(_build)
@@ -68,9 +72,9 @@ def kernels_for(n_pairs: int) -> Kernels | None:
     return load_if_worth(load_kernels, n_pairs)
 
 
-def load_if_worth(loader: Any, n_pairs: int) -> Any:
-    """What a cached `loader` compiles, if it has done so or that is worth it."""
-    if n_pairs >= WORTH_COMPILING or loader.cache_info().currsize:
+def load_if_worth(loader: LoadedOnce[_Loops], n_pairs: int) -> _Loops | None:
+    """What a `loader` compiles, if it has done so or that is worth it."""
+    if n_pairs >= WORTH_COMPILING or loader.loaded:
         return loader()
     return None
 
@@ -80,7 +84,8 @@ def _build(njit: Callable[..., Any]) -> Kernels:
     exact = njit(fastmath=_NO_NAN)
     costs = exact(_compiled_exact.looped_costs)
     if solver_address():
-        kernels = Kernels(costs, njit(**COMPILED)(_compiled_exact.looped_block))
+        block = _compiled_exact.make_block(sources_digest())
+        kernels = Kernels(costs, njit(**COMPILED)(block))
     else:
         kernels = Kernels(
             costs,
@@ -160,13 +165,29 @@ def _promise() -> None:
 
 
 def sources_digest(*files: str) -> int:
-    """A number that changes with these files or with the loops of this room."""
-    rooms = _compiled, _compiled_duals, _compiled_exact, _solver
-    names = [*(str(room.__file__) for room in rooms), *files]
+    """A number that changes with these files or with what the loops are made of."""
+    rooms = _bounds, _compiled, _compiled_duals, _compiled_exact, _exact, _solver
+    names = [*(str(room.__file__) for room in rooms), __file__, *files]
     digest = blake2b(digest_size=6)
     for name in names:
         digest.update(Path(name).read_bytes())
     return int.from_bytes(digest.digest(), "little")
+
+
+def trial() -> tuple[np.ndarray, WordBags, WordBags]:
+    """Vectors, a bag and others, on which compiled loops are compared with plain ones.
+
+    The others have many words, so that costs are reduced before they are solved; a few;
+    two; and one. They share words with the first.
+    """
+    at = np.arange(100 * 37, dtype=np.float64).reshape(100, 37)
+    vectors = np.sin(at * at).astype(np.float32)
+    vectors.flags.writeable = False  # as an embedding's, which numba tells apart
+    sizes = np.array([60, 9, 2, 1])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    ids = np.concatenate([np.arange(100 - size, 100) for size in sizes])
+    one = WordBags(np.array([0, 43]), np.arange(0, 86, 2), np.full(43, 1 / 43))
+    return vectors, one, WordBags(starts, ids, np.repeat(1 / sizes, sizes))
 
 
 def _is_exact(kernels: Kernels) -> bool:
@@ -174,30 +195,22 @@ def _is_exact(kernels: Kernels) -> bool:
 
     To the last bit: compilers may fuse multiplications and additions.
     """
-    at = np.arange(60 * 37, dtype=np.float64).reshape(60, 37)
-    vectors = np.sin(at * at).astype(np.float32)
-    vectors.flags.writeable = False  # as an embedding's, which numba tells apart
-    x = np.arange(43), np.full(43, 1 / 43)
-    # many words, whose costs are reduced before they are solved; a few; two; one
-    sizes = np.array([39, 5, 2, 1])
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    ids = np.concatenate([np.arange(60 - size, 60) for size in sizes])
-    weights = np.repeat(1 / sizes, sizes)
+    vectors, one, bags = trial()
+    x = one.row(0)
     points = vectors.astype(np.float64)
-    costs = kernels.costs(points[:43], np.ascontiguousarray(points.T))
-    if not np.array_equal(costs, _exact.word_costs(vectors, x[0], np.arange(60))):
+    costs = kernels.costs(points[x[0]], np.ascontiguousarray(points.T))
+    every = np.arange(len(vectors))
+    if not np.array_equal(costs, _exact.word_costs(vectors, x[0], every)):
         return False
-    bags = [
-        (ids[low:high], weights[low:high]) for low, high in pairwise(starts.tolist())
-    ]
+    others = [bags.row(i) for i in range(len(bags))]
     if kernels.block is not None:
         out = np.empty(len(bags))
-        some = starts, ids, weights, ids, costs
+        some = bags.starts, bags.ids, bags.weights, bags.ids, costs
         kernels.block(solver_address(), *x, *some, 0, out)
-        return out.tolist() == [_exact.pair_distance(*x, *y, vectors) for y in bags]
+        return out.tolist() == [_exact.pair_distance(*x, *y, vectors) for y in others]
     return all(
         np.array_equal(got, want)
-        for y in bags
+        for y in others
         for found in (
             kernels.pair_problem(*x, *y, vectors),
             kernels.gathered_problem(*x, *y, costs, y[0]),

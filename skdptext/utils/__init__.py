@@ -1,7 +1,7 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
-from skdptext.utils._compiled import compile_loops
+from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._inputs import check_document, is_count_matrix
 from skdptext.utils._random import NoiseStreams, check_noise_state, check_rng
 from skdptext.utils._validation import (
@@ -18,6 +18,7 @@ from skdptext.utils._validation import (
 
 __all__ = [
     "MAX_WORDS",
+    "LoadedOnce",
     "NoiseStreams",
     "blocks",
     "check_bags",

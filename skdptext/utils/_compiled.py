@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-__all__ = ["compile_loops"]
+__all__ = ["LoadedOnce", "compile_loops"]
 
 _Loops = TypeVar("_Loops")
 
@@ -33,3 +34,28 @@ def compile_loops(build: Callable[[Callable[..., Any]], _Loops]) -> _Loops | Non
         return build(decorator(True))
     except (OSError, RuntimeError):  # no folder to keep them in, or none to write to
         return build(decorator(False))
+
+
+class LoadedOnce(Generic[_Loops]):
+    """Decorate a loader: the first of all threads calls it, the others wait for it.
+
+    `functools.cache` lets all call it that come before the first is done, and numba
+    refuses to learn a function twice.
+    """
+
+    def __init__(self, loader: Callable[[], _Loops]) -> None:
+        self.__wrapped__ = loader
+        self._lock = threading.Lock()
+        self._found: list[_Loops] = []
+
+    def __call__(self) -> _Loops:
+        """What the loader returned."""
+        with self._lock:
+            if not self._found:
+                self._found.append(self.__wrapped__())
+            return self._found[0]
+
+    @property
+    def loaded(self) -> bool:
+        """Whether that is there."""
+        return bool(self._found)

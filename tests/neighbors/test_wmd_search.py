@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import sys
 
@@ -32,6 +31,7 @@ from skdptext.transport import (
 )
 from skdptext.transport import _compiled_exact as loops
 from skdptext.transport import _kernels as kernels_module
+from skdptext.utils import LoadedOnce
 
 
 @pytest.fixture(
@@ -234,6 +234,21 @@ def test_a_failure_of_the_solver_is_told(solver, monkeypatch):
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("off", [False, True])
+def test_distances_that_differ_by_a_bit_are_not_used(off, monkeypatch):
+    plain = cascade_module.pair_distance
+
+    def beside(*args):
+        return np.nextafter(plain(*args), np.inf) if off else plain(*args)
+
+    kernels = Kernels(loops.looped_costs, loops.make_block(7))
+    monkeypatch.setattr(cascade_module, "load_kernels", lambda: kernels)
+    monkeypatch.setattr(cascade_module, "compile_loops", lambda _: make_search(7))
+    monkeypatch.setattr(cascade_module, "pair_distance", beside)
+    found = load_search.__wrapped__()
+    assert found.kernels == (Kernels(None, None) if off else kernels)
+
+
 def test_runs_are_cut_at_words():
     from_sizes = [3, 2000, 5, 1, 1, 900, 200]
     starts = np.concatenate([[0], np.cumsum(from_sizes)])
@@ -259,7 +274,7 @@ def test_compiled_only_where_it_pays(monkeypatch):
         (cascade_module, "load_search", cascade_module.search_for),
         (kernels_module, "load_kernels", kernels_module.kernels_for),
     ):
-        loader = functools.lru_cache(maxsize=1)(lambda: "compiled")
+        loader = LoadedOnce(lambda: "compiled")
         monkeypatch.setattr(module, load, loader)
         assert choose(few) is None
         assert choose(many) == "compiled"

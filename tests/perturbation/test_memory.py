@@ -48,7 +48,8 @@ def peak_above_output(perturber, documents):
 
 
 @pytest.mark.parametrize(
-    ("working_memory", "n_documents"), [(64, 1_000), (64, 100_000), (1024, 1_000)]
+    ("working_memory", "n_documents"),
+    [(64, 1_000), (64, 100_000), (1024, 1_000), (1024, 100_000)],
 )
 def test_peak_keeps_to_working_memory(table, working_memory, n_documents):
     """Noise for 300,000 words at once would be 720 MB."""

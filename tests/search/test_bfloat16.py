@@ -71,15 +71,15 @@ any_size = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
 def bounded(search, points):
     """Largest score of each group, its error bound, and room for what is below it."""
     _, maxima, parts = search._maxima(points)
-    best, bound, low = search._room(len(points))
+    best, bound, low = search._work_arrays(len(points))
     search._bounded(maxima, parts, best, bound)
     return best, bound, low
 
 
+@settings(deadline=None, max_examples=150)
 @given(data=st.data(), sums=st.sampled_from(SUMS))
 def test_the_bound_holds(data, sums):
     n, v, m = (data.draw(st.integers(1, high)) for high in (4, 30, 9))
@@ -214,6 +214,18 @@ def test_no_points_and_one_word():
     assert make(vectors)(np.zeros((2, 3))).tolist() == [0, 0]
 
 
+def test_a_block_keeps_to_the_memory(google_8k, monkeypatch):
+    search = make(google_8k.vectors, tile=2048, group=16)
+    # scores of a tile, bfloat16 maxima in parts and joined, three points of a kind
+    per_row = 4 * 2048 + 4 * 512 + 16 * 302
+    assert search._plan(2**30)[0] == search.arithmetic.max_rows
+    monkeypatch.setattr(search.arithmetic, "max_rows", 10**6)
+    for memory in (2**20, 2**22):
+        rows, room = search._plan(memory)
+        taken = rows * per_row + room.vectors + 7 * room.bounds
+        assert memory - 2 * per_row < taken <= memory
+
+
 def test_independent_of_blocks(google_8k):
     points = noisy_words(google_8k, 20.0, 0.5, 100)
     search = make(google_8k.vectors, tile=2048, group=16)
@@ -221,5 +233,7 @@ def test_independent_of_blocks(google_8k):
     parts = [search(p) for p in np.array_split(points, 7)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
     with config_context(working_memory=1):
-        assert search._n_rows(None) < 64
+        rows, room = search._plan(None)
+        assert rows == 16  # the fewest
+        assert room.vectors + 7 * room.bounds < 2**17
         np.testing.assert_array_equal(search(points), whole)

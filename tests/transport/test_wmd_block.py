@@ -26,7 +26,7 @@ def kernels(request):
     return {
         "plain": lambda: None,
         "compiled": load_kernels,
-        "uncompiled": lambda: Kernels(loops.looped_costs, loops.looped_block),
+        "uncompiled": lambda: Kernels(loops.looped_costs, loops.make_block(7)),
         "no solver": lambda: Kernels(
             loops.looped_costs, None, loops.looped_pair_problem, loops.gathered_problem
         ),
@@ -67,7 +67,7 @@ def test_a_failure_of_the_solver_is_told(monkeypatch):
     monkeypatch.setattr(
         _exact, "emd_c", lambda *_: (None, 0.0, np.zeros(2), np.zeros(2), 0)
     )
-    found = Kernels(loops.looped_costs, loops.looped_block)
+    found = Kernels(loops.looped_costs, loops.make_block(7))
     x = as_word_bags(sp.csr_array(np.array([[0.0, 0.0, 1.0, 1.0]]))).row(0)
     block = BagBlock(bags, np.eye(4, dtype=np.float32), found)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):

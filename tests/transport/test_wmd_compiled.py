@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -61,7 +60,7 @@ PLAIN = Stages(
 )
 PLAIN_KERNELS = kernels_module.Kernels(
     exact_loops.looped_costs,
-    exact_loops.looped_block,
+    exact_loops.make_block(7),
     exact_loops.looped_pair_problem,
     exact_loops.gathered_problem,
 )
@@ -301,69 +300,3 @@ def test_errors_come_back_from_python():
 
 
 # -- loading ---------------------------------------------------------------------
-
-
-@pytest.fixture
-def uncompiled(monkeypatch):
-    """A numba that compiles nothing; the keyword arguments it is called with."""
-    asked = []
-
-    def njit(**options):
-        asked.append(options)
-        return lambda function: function
-
-    monkeypatch.setattr(numba, "njit", njit)
-    monkeypatch.setattr(
-        numba.extending, "register_jitable", lambda **options: lambda function: function
-    )
-    monkeypatch.setattr(kernels_module, "_register", lambda: None)
-    return asked
-
-
-@pytest.fixture(params=["solver", "no solver"])
-def expected(request, monkeypatch):
-    """What is compiled, by what POT has."""
-    if request.param == "solver":
-        return PLAIN_KERNELS._replace(pair_problem=None, gathered_problem=None)
-    monkeypatch.setattr(kernels_module, "solver_address", lambda: 0)
-    return PLAIN_KERNELS._replace(block=None)
-
-
-def test_without_numba_there_are_no_kernels(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert load_kernels.__wrapped__() is None
-
-
-def test_compiled_once_cached_and_without_the_lock(uncompiled, expected):
-    assert load_kernels() is load_kernels()
-    assert load_kernels.__wrapped__() == expected
-    assert uncompiled[0]["cache"]
-    assert uncompiled[0]["nogil"]
-
-
-@pytest.mark.parametrize("what", ["word_costs", "pair_distance"])
-def test_distances_that_differ_by_a_bit_are_not_used(uncompiled, what, monkeypatch):
-    plain = getattr(kernels_module._exact, what)
-    monkeypatch.setattr(
-        kernels_module._exact, what, lambda *args: np.nextafter(plain(*args), np.inf)
-    )
-    assert load_kernels.__wrapped__() == kernels_module.Kernels(None, None)
-
-
-def test_problems_that_differ_by_a_bit_are_not_used(uncompiled, monkeypatch):
-    def fused(*args):
-        a, b, costs = pair_problem(*args)
-        return a, b, np.nextafter(costs, np.inf)
-
-    monkeypatch.setattr(kernels_module, "solver_address", lambda: 0)
-    monkeypatch.setattr(kernels_module, "pair_problem", fused)
-    assert load_kernels.__wrapped__() == kernels_module.Kernels(None, None)
-
-
-def test_what_is_kept_on_disk_knows_its_sources(tmp_path):
-    other = tmp_path / "loops.py"
-    digests = []
-    for text in ("a", "b", "a"):
-        other.write_text(text)
-        digests.append(kernels_module.sources_digest(str(other)))
-    assert digests[0] == digests[2] != digests[1]

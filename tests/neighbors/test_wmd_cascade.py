@@ -1,0 +1,67 @@
+"""The steps of the search in NumPy, which its results do not show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skdptext.neighbors._cascade import Cascade
+from skdptext.neighbors._search import BagIndex
+from skdptext.transport import (
+    as_word_bags,
+    dual_bounds,
+    query_potentials,
+    residual_relaxed_bounds,
+)
+
+
+@pytest.fixture(scope="module")
+def bags(sms, google_8k):
+    X = CountVectorizer(vocabulary=google_8k.words).transform(sms[0][:1200])
+    X = sp.csr_array(X[np.flatnonzero(X.sum(axis=1))])
+    return as_word_bags(X[:800]), as_word_bags(X[800:860])
+
+
+def test_potentials_are_those_of_each_pair(bags, google_8k):
+    train, queries = bags
+    cascade = Cascade(BagIndex(train, 8000, google_8k.vectors), queries, 5, None)
+    cascade.prepare()
+    likely = np.random.default_rng(0).integers(0, len(train), (len(queries), 7))
+    bounds, potentials = cascade.sample(likely)
+    for i in range(len(queries)):
+        words = slice(queries.starts[i], queries.starts[i + 1])
+        for rank, bag in enumerate(likely[i]):
+            costs, a, b = cascade.problems(np.array([i]), np.array([bag]))
+            least = residual_relaxed_bounds(costs, a, b)
+            bound, _, beta = dual_bounds(costs, a, b, *least[1:])
+            assert bounds[i, rank] == pytest.approx(bound[0], abs=1e-12)
+            own = query_potentials(costs, beta)[:, 0]
+            np.testing.assert_array_equal(potentials[rank, words], own)
+
+
+def pairs_left(bags, google_8k, monkeypatch):
+    """Pairs for which bounds of their own are computed, after the likeliest."""
+    train, queries = bags
+    counts = []
+    tighten = Cascade.tighten
+
+    def count(self, query, bag, last=False):
+        counts.append(len(query))
+        return tighten(self, query, bag, last)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Cascade, "tighten", count)
+        Cascade(BagIndex(train, 8000, google_8k.vectors), queries, 5, None).run()
+    return counts[0]
+
+
+def test_carried_potentials_rule_most_pairs_out(bags, google_8k, monkeypatch):
+    carried = pairs_left(bags, google_8k, monkeypatch)
+    monkeypatch.setattr(
+        Cascade, "carry", lambda self, i, bounds, *_: np.flatnonzero(
+            bounds <= self.limits[i]
+        )
+    )  # fmt: skip
+    assert 0 < carried < pairs_left(bags, google_8k, monkeypatch) / 2
