@@ -69,7 +69,7 @@ docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are error
 
 # One that fails does not keep the others from running, and is named at the end.
 bench: $(STAMP)-bench  ## run every benchmark, about an hour; tables in build/bench/benchmarks.md
-	@mkdir -p $(BENCH_OUT); failed=; \
+	@$(if $(filter file,$(origin BENCHES)),rm -rf $(BENCH_OUT);) mkdir -p $(BENCH_OUT); failed=; \
 	for script in $(BENCHES); do \
 	    echo "== $$script"; \
 	    SKDPTEXT_BENCH_RESULTS=$(BENCH_OUT) $(PIN) $(PY) $$script || failed="$$failed $$script"; \
