@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--train", type=int, default=2000)
     parser.add_argument("--queries", type=int, default=400)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--k", type=int, default=5)
     args = parser.parse_args()
     if load_search() is None:
