@@ -116,7 +116,8 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     counts = read_counts(name, args.train + args.queries, embedding)
     train = as_word_bags(counts[: args.train])
     size = float(train.sizes.mean())
-    n_queries = int(np.clip(args.queries * 30 / size, 8, args.queries))
+    # so many that what a call of joblib costs, ten milliseconds or two, hardly shows
+    n_queries = int(np.clip(args.queries * 16 / size, 8, args.queries))
     queries = as_word_bags(counts[args.train : args.train + n_queries])
     index = _search.BagIndex(train, len(embedding), embedding.vectors)
     expected = index.nearest(queries, args.k)  # warm
@@ -155,8 +156,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--train", type=int, default=2000)
-    parser.add_argument("--queries", type=int, default=400)
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--queries", type=int, default=1600)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--k", type=int, default=5)
     args = parser.parse_args()
     if load_search() is None:

@@ -127,7 +127,7 @@ class BagIndex:
             most_words = max(1, memory // 2 // per_word)
             most_queries = min(_MOST[compiled], max(1, memory // 2 // per_query))
         if n_workers > 1:  # no run so long that a worker idles
-            most_queries = min(most_queries, -(-len(queries) // (2 * n_workers)))
+            most_queries = min(most_queries, -(-len(queries) // (4 * n_workers)))
         most_queries = int(most_queries)
         start = 0
         while start < len(queries):
