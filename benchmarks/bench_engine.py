@@ -2,7 +2,7 @@
 
 One command, in an environment with PyTorch (``pip install skdptext[torch]``)::
 
-    python benchmarks/bench_engine.py [--repeats 3] [--tables real synthetic]
+    python benchmarks/bench_engine.py [--repeats 3] [--tables real synthetic] [--parts]
 
 On the CPU: `transform` of token lists of 16 words end to end, and the search alone,
 one thread, under the tables of ``bench_perturbation.py``. The bare products
@@ -11,11 +11,16 @@ CUDA device: V = 100,000, m = 300, the product alone with everything on the devi
 search of points that come from the host, `transform` end to end, and the share that the
 first two have of the device's peak (``--peak``, in TFLOP/s; an H200's dense bfloat16
 peak is 989). That part was never run: no such device was at hand.
+
+``--parts`` instead says what the search on the CPU consists of, on any processor; where
+it has no bfloat16 instructions the product is many times slower than elsewhere, and the
+other parts are what they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 import warnings
 from importlib.util import find_spec
 
@@ -23,10 +28,13 @@ import numpy as np
 from bench_perturbation import TABLES, alternate, synthetic
 from results import record
 from threadpoolctl import threadpool_limits
+from watch import Watch
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.search import embedding_search
+from skdptext.search import embedding_search, half_squared_norms
+from skdptext.search._bfloat16 import BFloat16Search
+from skdptext.search._torch import TorchArithmetic
 
 EPSILON = 10.0
 N_WORDS = 8192
@@ -98,6 +106,44 @@ def on_cpu(table: WordEmbedding, repeats: int) -> list[dict[str, object]]:
     return lines
 
 
+def parts(table: WordEmbedding, repeats: int) -> dict[str, object]:
+    """Microseconds per word of the steps of the search."""
+    import torch
+
+    torch.set_num_threads(1)
+    perturber = DPWordPerturber(table, epsilon=EPSILON, lam=0.5).fit([])
+    ids = np.random.default_rng(0).integers(0, len(table), 1024)
+    points = noisy_points(perturber, ids)
+    arithmetic = TorchArithmetic(torch, "cpu")
+    search = BFloat16Search(
+        table.vectors, half_squared_norms(table.vectors), arithmetic
+    )
+    steps = {
+        "product and maxima": "_maxima",
+        "bounds": "_bounded",
+        "who is left": "_survivors",
+        "rescoring": "_rescore",
+    }
+    watches = {name: Watch() for name in steps}
+    for name, method in steps.items():
+        setattr(search, method, watches[name].wrap(getattr(search, method)))
+    spent: list[list[float]] = []
+    for _ in range(repeats + 1):  # the first warms up
+        for watch in watches.values():
+            watch.seconds = 0.0
+        start = time.perf_counter()
+        found = search(points)
+        whole = time.perf_counter() - start
+        known = [watch.seconds for watch in watches.values()]
+        spent.append([*known, whole - sum(known)])
+    names = [*steps, "all else"]
+    medians = np.median(spent[1:], axis=0) / len(ids) * 1e6
+    row: dict[str, object] = {"V": len(table)}
+    row |= {f"{n}, µs": float(t) for n, t in zip(names, medians, strict=True)}
+    row["same words"] = bool((found == embedding_search(table)(points)).all())
+    return row
+
+
 def on_cuda(repeats: int, peak: float) -> list[dict[str, object]]:
     import torch
 
@@ -147,6 +193,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=TABLES)
+    parser.add_argument("--parts", action="store_true", help="what the time is made of")
     parser.add_argument("--peak", type=float, default=989.0, help="TFLOP/s of the GPU")
     arguments = parser.parse_args()
     if find_spec("torch") is None:
@@ -155,6 +202,19 @@ def main() -> None:
     import torch
 
     warnings.simplefilter("ignore", PrivacyLeakWarning)
+    if arguments.parts:
+        with threadpool_limits(1, "blas"):
+            record(
+                "engine_parts",
+                [parts(TABLES[t](), arguments.repeats) for t in arguments.tables],
+                title="Torch engine: what a search consists of",
+                note=(
+                    f"One thread, 1,024 words, ε = {EPSILON:g}, λ = 0.5; µs per word, "
+                    "medians. The product is only fast where the processor has "
+                    "bfloat16 instructions (see the features of the machine)."
+                ),
+            )
+        return
     if torch.cuda.is_available():
         record(
             "engine_cuda",

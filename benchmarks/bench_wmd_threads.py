@@ -32,6 +32,7 @@ from multiprocessing import get_context
 
 import numpy as np
 from results import record
+from watch import Watch
 
 from skdptext import WordEmbedding
 from skdptext.neighbors import _search
@@ -43,25 +44,6 @@ from skdptext.neighbors._compiled_cascade import (
 from skdptext.transport import WordBags, as_word_bags
 
 SETS = ["8", "16", "messages16", "32", "64", "100"]
-
-
-class Watch:
-    """Wraps functions and adds up the time spent in them."""
-
-    def __init__(self) -> None:
-        self.seconds, self.calls = 0.0, 0
-
-    def wrap(self, function: Callable) -> Callable:
-        clock = time.perf_counter
-
-        def timed(*args, **options):
-            start = clock()
-            out = function(*args, **options)
-            self.seconds += clock() - start
-            self.calls += 1
-            return out
-
-        return timed
 
 
 def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
