@@ -68,7 +68,7 @@ docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are error
 	$(PIN) $(PY) -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 # One that fails does not keep the others from running, and is named at the end.
-bench: $(STAMP)-bench  ## run every benchmark, about an hour; tables in build/bench/benchmarks.md
+bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/bench/benchmarks.md
 	@$(if $(filter file,$(origin BENCHES)),rm -rf $(BENCH_OUT);) mkdir -p $(BENCH_OUT); failed=; \
 	for script in $(BENCHES); do \
 	    echo "== $$script"; \
