@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["WordBags", "as_matrix", "as_word_bags", "name_rows", "take_bags"]
+__all__ = ["WordBags", "as_matrix", "as_word_bags", "entries", "name_rows", "take_bags"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +72,18 @@ def as_word_bags(matrix: sp.csr_array) -> WordBags:
     return WordBags(starts, ids, weights)
 
 
+def entries(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Places of runs laid end to end: of each, `sizes` from `starts` on."""
+    at = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    at += np.arange(len(at), dtype=at.dtype)
+    return at
+
+
 def take_bags(bags: WordBags, rows: np.ndarray) -> WordBags:
     """Some of the bags, in the order given."""
     sizes = bags.sizes[rows]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    source = np.repeat(bags.starts[:-1][rows] - starts[:-1], sizes)
-    source += np.arange(starts[-1])
+    source = entries(bags.starts[:-1][rows], sizes)
     return WordBags(starts, bags.ids[source], bags.weights[source])
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.transport._bags import WordBags
+from skdptext.transport._bags import WordBags, entries
 
 __all__ = [
     "LoweredTable",
@@ -141,8 +141,7 @@ def relaxed_bounds(
     least[np.isinf(least)] = 0.0
     starts = by_word.indptr[columns]
     counts = by_word.indptr[columns + 1] - starts
-    at = np.repeat(starts - np.cumsum(counts) + counts, counts)
-    at += np.arange(len(at), dtype=at.dtype)
+    at = entries(starts, counts)
     over = by_word.data.take(at)
     over -= np.repeat(query[places], counts)
     np.maximum(over, 0.0, out=over)

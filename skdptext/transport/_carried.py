@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdptext.transport._bags import WordBags
+from skdptext.transport._bags import WordBags, entries
 from skdptext.transport._bounds import POTENTIAL_SLACK
 
 __all__ = ["COSTS_AT_ONCE", "carried_bounds", "query_potentials"]
@@ -122,8 +122,7 @@ class _Residuals:
         starts = bags.starts[some]
         sizes = bags.starts[some + 1] - starts
         self.first = np.cumsum(sizes) - sizes
-        at = np.repeat(starts - self.first, sizes)
-        at += np.arange(len(at))
+        at = entries(starts, sizes)
         self.words, self.masses = bags.ids.take(at), bags.weights.take(at)
         places = place.take(self.words)
         self.shared = np.flatnonzero(places >= 0)
