@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.neighbors._base import WMDNeighborsBase, as_parameter_error
-from skdptext.transport import as_word_bags, name_rows, take_bags
+from skdptext.transport import WordBags, as_word_bags, name_rows, take_bags
 from skdptext.utils import (
     check_bags,
     check_integer,
@@ -218,7 +218,14 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
         EmptyDocumentWarning
             If documents have no words; they get the most frequent class.
         """
-        best = np.argmax(self._vote(X), axis=1)
+        voting = k, queries, filled = self._voting(X)
+        if self.weights != "uniform":
+            return self.classes_[np.argmax(self._shares(*voting), axis=1)]
+        best = np.full(len(queries), np.argmax(self.class_prior_))
+        if len(filled):
+            best[filled], _ = self._index.vote(
+                take_bags(queries, filled), k, self._labels, n_jobs=self.n_jobs
+            )
         return self.classes_[best]
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -244,9 +251,10 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
         EmptyDocumentWarning
             If documents have no words; they get `class_prior_`.
         """
-        return self._vote(X)
+        return self._shares(*self._voting(X))
 
-    def _vote(self, X: Any) -> np.ndarray:
+    def _voting(self, X: Any) -> tuple[int, WordBags, np.ndarray]:
+        """k, the queries, and the rows of those that have neighbours."""
         check_is_fitted(self, "classes_")
         self._check_voting()
         k = self._check_k(None)
@@ -254,7 +262,10 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
         empty = queries.empty_rows
         if len(empty):
             _warn_empty(empty, len(queries), "get the class prior", stacklevel=4)
-        filled = np.setdiff1d(np.arange(len(queries)), empty)
+        return k, queries, np.setdiff1d(np.arange(len(queries)), empty)
+
+    def _shares(self, k: int, queries: WordBags, filled: np.ndarray) -> np.ndarray:
+        """What share of the votes each class gets."""
         result = np.tile(self.class_prior_, (len(queries), 1))
         if len(filled):
             distances, rows, _ = self._index.nearest(

@@ -56,9 +56,18 @@ class CompiledCascade:
         self.kernels = kernels
 
     def run(
-        self, index: BagIndex, queries: WordBags, k: int, skip: np.ndarray | None
+        self,
+        index: BagIndex,
+        queries: WordBags,
+        k: int,
+        skip: np.ndarray | None,
+        labels: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distances and numbers of the nearest bags, and exact problems solved."""
+        """Distances and numbers of the nearest bags, and exact problems solved.
+
+        With labels, >= 0, those of bags that vote as the nearest do; the distances
+        are then of no use.
+        """
         vectors, table = index.vectors, index.table
         assert vectors is not None
         n = len(queries)
@@ -68,7 +77,9 @@ class CompiledCascade:
         skipped = np.full(n, -1) if skip is None else np.asarray(skip, np.intp)
         local = index.local
         some = Queries(*_arrays(queries), places, own, *lengths, skipped)
-        bags = Bags(local.starts, local.ids, local.weights, index.bags.ids)
+        if labels is None:
+            labels = np.empty(0, np.intp)
+        bags = Bags(local.starts, local.ids, local.weights, index.bags.ids, labels)
         problem = self.kernels.pair_problem or pair_problem
 
         def distance(i: int, bag: int) -> float:

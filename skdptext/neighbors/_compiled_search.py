@@ -51,6 +51,7 @@ class Bags(NamedTuple):
     columns: np.ndarray
     weights: np.ndarray
     ids: np.ndarray
+    labels: np.ndarray  # empty where neighbours are asked for, and not their vote
 
 
 class Exact(NamedTuple):
@@ -60,6 +61,27 @@ class Exact(NamedTuple):
     python: int  # of a function to ask instead; 0 for none
     exponent: int  # bounds are in units of 2 to this power
     slack: float  # what an exact distance may err by, in these units
+
+
+class Work(NamedTuple):
+    """One query, and its costs so far."""
+
+    # as `fill_costs` takes them
+    lengths: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    masses: np.ndarray
+    place: np.ndarray
+    filled: np.ndarray
+    local: np.ndarray
+    potentials: np.ndarray  # to carry over to all words
+
+
+class Likely(NamedTuple):
+    """The likeliest bags by their better bounds, and the bounds of the others."""
+
+    bags: np.ndarray
+    bounds: np.ndarray
+    order: np.ndarray
+    others: np.ndarray
 
 
 def _likeliest(bounds: np.ndarray, few: int) -> np.ndarray:
@@ -157,6 +179,87 @@ def _distance(
     )
 
 
+def _left(
+    likely: Likely, first: int, limit: float, labels: np.ndarray, label: int
+) -> np.ndarray:
+    """Bags that bounds do not rule out: of the likeliest, those from `first` on.
+
+    None with the label, where one is given; -1 for none.
+    """
+    left, size = np.empty(len(likely.bags) + len(likely.others), np.int64), 0
+    for at in likely.order[first:]:
+        if likely.bounds[at] <= limit:
+            left[size] = likely.bags[at]
+            size += 1
+    for bag in range(len(likely.others)):
+        if likely.others[bag] <= limit:
+            left[size] = bag
+            size += 1
+    if label >= 0:
+        n, size = size, 0
+        for at in range(n):
+            if labels[left[at]] != label:
+                left[size] = left[at]
+                size += 1
+    return left[:size]
+
+
+def _tighten(bags: Bags, work: Work, left: np.ndarray, limit: float) -> np.ndarray:
+    """Better bounds of some bags."""
+    entries = bags.starts, bags.columns
+    fill_costs(*work.lengths, *entries, left, work.filled, work.local)
+    beta = np.empty(len(work.place), np.float32)
+    extend_potentials(work.local, work.filled, work.potentials, beta)
+    better = np.empty(len(left))
+    own = work.local, work.masses, work.place
+    tighten_query(*own, *entries, bags.weights, left, limit, beta, better)
+    return better
+
+
+def _settle(
+    i: int,
+    queries: Queries,
+    bags: Bags,
+    vectors: np.ndarray,
+    exact: Exact,
+    work: Work,
+    likely: Likely,
+    distances: np.ndarray,
+    rows: np.ndarray,
+    label: int,
+    k: int,
+) -> tuple[bool, int, int]:
+    """Whether it is sure that most of the k nearest bags have the label.
+
+    `distances` and `rows` are of the bags solved so far, just more than half of `k` of
+    them with the label. All these are among the k nearest, if few enough others are as
+    near as the farthest of them. Also how many problems were solved to know, and one
+    that was not.
+    """
+    own = bags.labels[rows] == label
+    farthest = distances[own].max()
+    spare = k - own.sum() - (distances[~own] <= farthest).sum()
+    if spare < 0:
+        return False, 0, -1
+    limit = ldexp(farthest, -exact.exponent) + exact.slack
+    rivals = _left(likely, len(rows), limit, bags.labels, label)
+    if len(rivals) <= spare:
+        return True, 0, -1
+    better = _tighten(bags, work, rivals, limit)
+    n_left, n_solved = (better <= limit).sum(), 0
+    for at in _order(better, rivals):
+        if spare < 0 or n_left <= spare:
+            break
+        distance = _distance(queries, bags, vectors, exact, i, rivals[at])
+        if isnan(distance):
+            return False, n_solved, rivals[at]
+        n_solved += 1
+        n_left -= 1
+        if distance <= farthest:
+            spare -= 1
+    return n_left <= spare, n_solved, -1
+
+
 def _search_one(
     i: int,
     queries: Queries,
@@ -169,7 +272,11 @@ def _search_one(
     distances: np.ndarray,
     rows: np.ndarray,
 ) -> tuple[int, int]:
-    """Nearest bags of a query; how many problems were solved, and one that was not."""
+    """Nearest bags of a query; how many problems were solved, and one that was not.
+
+    Where the bags have labels and the vote is sure before the neighbours are, `rows`
+    names one bag of the label so often.
+    """
     k, n_words = len(distances), len(place)
     low, high = queries.starts[i], queries.starts[i + 1]
     masses = np.zeros(padded_width(high - low))
@@ -189,47 +296,59 @@ def _search_one(
         bounds[queries.skip[i]] = np.inf
         n_bags -= 1
     # The likeliest few, bounded better: the k best of them give a first limit.
-    likely = _likeliest(bounds, min(n_bags, n_likely))
-    bounds[likely] = np.inf
-    fill_costs(*lengths, bags.starts, bags.columns, likely, filled, local)
-    better = np.empty(len(likely))
-    potentials = np.empty((len(likely), len(masses)), np.float32)
-    sample_query(local, masses, place, *entries, likely, better, potentials)
-    order = _order(better, likely)
+    few = _likeliest(bounds, min(n_bags, n_likely))
+    bounds[few] = np.inf
+    fill_costs(*lengths, bags.starts, bags.columns, few, filled, local)
+    better = np.empty(len(few))
+    potentials = np.empty((len(few), len(masses)), np.float32)
+    sample_query(local, masses, place, *entries, few, better, potentials)
+    order = _order(better, few)
+    likely = Likely(few, better, order, bounds)
+    best = potentials[order[:_N_POTENTIALS]]
+    work = Work(lengths, masses, place, filled, local, best)
+    n_solved = 0
     for n in range(k):
-        bag = likely[order[n]]
+        bag = few[order[n]]
         distance = _distance(queries, bags, vectors, exact, i, bag)
         if isnan(distance):
-            return n, bag
+            return n_solved, bag
+        n_solved += 1
         _enter(distance, bag, distances, rows, n)
+        if len(bags.labels):
+            alike = (bags.labels[rows[: n + 1]] == bags.labels[bag]).sum()
+            if alike == k // 2 + 1:
+                settled, more, failed = _settle(
+                    i, queries, bags, vectors, exact, work, likely,
+                    distances[: n + 1], rows[: n + 1], bags.labels[bag], k,
+                )  # fmt: skip
+                n_solved += more
+                if settled:
+                    rows[:] = bag
+                if settled or failed >= 0:
+                    return n_solved, failed
     limit = ldexp(distances[-1], -exact.exponent) + exact.slack
-    rest = order[k:]
-    later = np.concatenate(
-        (likely[rest[better[rest] <= limit]], np.flatnonzero(bounds <= limit))
-    )
-    if len(later) == 0:
-        return k, -1
-    fill_costs(*lengths, bags.starts, bags.columns, later, filled, local)
-    beta = np.empty(n_words, np.float32)
-    extend_potentials(local, filled, potentials[order[:_N_POTENTIALS]], beta)
-    better = np.empty(len(later))
-    tighten_query(local, masses, place, *entries, later, limit, beta, better)
-    n_solved = k
-    for at in _order(better, later):
+    left = _left(likely, k, limit, bags.labels, -1)
+    if len(left) == 0:
+        return n_solved, -1
+    better = _tighten(bags, work, left, limit)
+    for at in _order(better, left):
         if better[at] > limit:
             break
-        distance = _distance(queries, bags, vectors, exact, i, later[at])
+        distance = _distance(queries, bags, vectors, exact, i, left[at])
         if isnan(distance):
-            return n_solved, later[at]
+            return n_solved, left[at]
         n_solved += 1
-        _enter(distance, later[at], distances, rows, k)
+        _enter(distance, left[at], distances, rows, k)
         limit = ldexp(distances[-1], -exact.exponent) + exact.slack
     return n_solved, -1
 
 
 def helpers() -> tuple[Callable[..., Any], ...]:
     """What the search calls in this file."""
-    return _likeliest, _sink, _order, _enter, _distance, _search_one
+    return (
+        _likeliest, _sink, _order, _enter, _distance, _left, _tighten, _settle,
+        _search_one,
+    )  # fmt: skip
 
 
 def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:

@@ -83,6 +83,48 @@ class BagIndex:
         n_solved : ndarray of shape (n_queries,)
             Exact problems solved for each query.
         """
+        return self._find(queries, k, exclude=exclude, n_jobs=n_jobs)
+
+    def vote(
+        self,
+        queries: WordBags,
+        k: int,
+        labels: np.ndarray,
+        *,
+        n_jobs: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The most frequent label of the `k` nearest bags to each query.
+
+        Compiled, a search ends when the vote is sure, which may be long before the
+        neighbours are.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_bags,), int
+            From 0 on.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_queries,), int
+            Of equally frequent labels the least.
+        n_solved : ndarray of shape (n_queries,)
+            Exact problems solved for each query.
+        """
+        _, rows, n_solved = self._find(queries, k, labels=labels, n_jobs=n_jobs)
+        votes = np.zeros((len(queries), labels.max() + 1), dtype=np.intp)
+        np.add.at(votes, (np.arange(len(queries))[:, None], labels[rows]), 1)
+        return votes.argmax(axis=1), n_solved
+
+    def _find(
+        self,
+        queries: WordBags,
+        k: int,
+        *,
+        exclude: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `nearest`; with labels, of bags that vote as the nearest do."""
         n = len(queries)
         distances = np.empty((n, k))
         rows = np.empty((n, k), dtype=np.intp)
@@ -99,7 +141,7 @@ class BagIndex:
             elif compiled is None:
                 found = Cascade(self, some, k, skip).run()
             else:
-                found = compiled.run(self, some, k, skip)
+                found = compiled.run(self, some, k, skip, labels)
             distances[block], rows[block], n_solved[block] = found
 
         workers = effective_n_jobs(n_jobs)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.neighbors._cascade import Cascade
 from skdptext.neighbors._search import BagIndex
@@ -18,9 +16,8 @@ from skdptext.transport import (
 
 
 @pytest.fixture(scope="module")
-def bags(sms, google_8k):
-    X = CountVectorizer(vocabulary=google_8k.words).transform(sms[0][:1200])
-    X = sp.csr_array(X[np.flatnonzero(X.sum(axis=1))])
+def bags(labelled_sms):
+    X = labelled_sms[0]
     return as_word_bags(X[:800]), as_word_bags(X[800:860])
 
 

@@ -11,14 +11,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.neighbors import _compiled_cascade as cascade_module
 from skdptext.neighbors import _compiled_search as compiled_search
-from skdptext.neighbors import _search as search_module
 from skdptext.neighbors._compiled_cascade import CompiledCascade, load_search
 from skdptext.neighbors._compiled_search import _likeliest, _order, make_search
 from skdptext.neighbors._search import BagIndex
@@ -33,23 +31,8 @@ from skdptext.transport import _compiled_exact as loops
 from skdptext.transport import _kernels as kernels_module
 from skdptext.utils import LoadedOnce
 
-
-@pytest.fixture(
-    params=["numpy", "compiled", "compiled, distances by Python"],
-    autouse=True,
-    scope="module",
-)
-def kernels(request):
-    """Every test of this file runs with and without numba."""
-    found = load_search()
-    assert found is not None, "the tests need the extra `fast`"
-    if request.param == "numpy":
-        found = None
-    elif "Python" in request.param:
-        found = CompiledCascade(found.search, Kernels(None, None))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_module, "search_for", lambda _: found)
-        yield found
+# Every test of this file runs with and without numba.
+pytestmark = pytest.mark.usefixtures("kernels")
 
 
 def brute_force(queries, train, embedding, k, itself=False):
@@ -71,9 +54,8 @@ def fitted(X, embedding, k, **params):
 
 
 @pytest.fixture(scope="module")
-def sms_bags(sms, google_8k):
-    X = CountVectorizer(vocabulary=google_8k.words).transform(sms[0][:1200])
-    return sp.csr_array(X[np.flatnonzero(X.sum(axis=1))])
+def sms_bags(labelled_sms):
+    return labelled_sms[0]
 
 
 def test_sms(sms_bags, google_8k):

@@ -1,0 +1,124 @@
+"""A vote that ends when it is sure is that of the nearest, ties included."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skdptext import WordEmbedding
+from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.neighbors import WMDKNNClassifier
+from skdptext.neighbors import _compiled_cascade as cascade_module
+from skdptext.neighbors import _search as search_module
+from skdptext.neighbors._compiled_cascade import CompiledCascade
+from skdptext.neighbors._compiled_search import make_search
+from skdptext.neighbors._search import BagIndex
+from skdptext.transport import Kernels, as_word_bags
+from skdptext.transport import _compiled_exact as loops
+
+# The loops of the search as Python runs them.
+PLAIN = CompiledCascade(make_search(7), Kernels(loops.looped_costs, True))
+
+
+def winners(distances, labels, k):
+    """The most frequent label of the k first in order, of several the least."""
+    found = []
+    for row in distances:
+        nearest = labels[np.argsort(row, kind="stable")[:k]].tolist()
+        found.append(
+            min(set(nearest), key=lambda label: (-nearest.count(label), label))
+        )
+    return found
+
+
+def crowded(seed, n_bags, n_words, n_labels):
+    """Bags of words on a line of few places, many of them the same: ties everywhere."""
+    rng = np.random.default_rng(seed)
+    places = rng.integers(-3, 4, size=(n_words, 1)).astype(float)
+    embedding = WordEmbedding([f"w{i}" for i in range(n_words)], places)
+    X = rng.poisson(1.5 / n_words, size=(n_bags, n_words)).astype(float)
+    X[np.arange(n_bags), rng.integers(0, n_words, n_bags)] += 1
+    return X, embedding, rng.integers(0, n_labels, n_bags)
+
+
+def assert_votes(seed, k, n_words, n_labels, n_bags=60, n_queries=20):
+    X, embedding, labels = crowded(seed, n_bags + n_queries, n_words, n_labels)
+    train, queries, labels = X[:n_bags], X[n_bags:], labels[:n_bags]
+    index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
+    found, _ = index.vote(as_word_bags(sp.csr_array(queries)), k, labels)
+    D = pairwise_word_movers_distances(queries, train, embedding=embedding)
+    assert found.tolist() == winners(D, labels, k)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 12),
+    st.integers(1, 20),
+    st.integers(1, 4),
+)
+def test_ties(kernels, seed, k, n_words, n_labels):
+    assert_votes(seed, k, n_words, n_labels)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 5),
+    st.integers(1, 12),
+    st.integers(1, 3),
+)
+def test_ties_uncompiled(seed, k, n_words, n_labels):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "search_for", lambda _: PLAIN)
+        assert_votes(seed, k, n_words, n_labels, n_queries=3)
+
+
+@pytest.mark.parametrize("k", [1, 5, 10])
+def test_messages(kernels, labelled_sms, google_8k, k):
+    X, y = labelled_sms
+    train, queries = as_word_bags(X[:900]), as_word_bags(X[900:1000])
+    index = BagIndex(train, len(google_8k), google_8k.vectors)
+    labels = np.unique(y, return_inverse=True)[1][:900]
+    found, n_solved = index.vote(queries, k, labels)
+    D = pairwise_word_movers_distances(X[900:1000], X[:900], embedding=google_8k)
+    assert found.tolist() == winners(D, labels, k)
+    assert 0 < found.mean() < 1
+    # Were a vote never sure before the neighbours are, it would still be right.
+    everything = index.nearest(queries, k)[2]
+    if kernels is None:
+        assert n_solved.tolist() == everything.tolist()
+    else:
+        assert n_solved.min() == k // 2 + 1
+        assert n_solved.mean() < everything.mean() * (0.9 if k > 1 else 1.0)
+    model = WMDKNNClassifier(google_8k, n_neighbors=k).fit(X[:900], y[:900])
+    assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
+
+
+def test_every_failure_of_the_solver_is_told(monkeypatch):
+    """Before the majority, while it is made sure, and after it could not be."""
+    # 5 problems of the first k, 2 to find out that no label is sure, 1 more
+    X, embedding, labels = crowded(14, 60, 12, 2)
+    index = BagIndex(as_word_bags(sp.csr_array(X[1:])), 12, embedding.vectors)
+    query = as_word_bags(sp.csr_array(X[:1]))
+    search = CompiledCascade(make_search(7), Kernels(None, None))
+    exact, calls = cascade_module.pair_distance, []
+
+    def break_down(*args):
+        calls.append(args)
+        if len(calls) > last:
+            raise RuntimeError(f"call {len(calls)}")
+        return exact(*args)
+
+    monkeypatch.setattr(cascade_module, "pair_distance", break_down)
+    last = 1000
+    search.run(index, query, 5, None, labels[1:])
+    n = len(calls)
+    assert n == 8
+    for last in range(n):
+        calls.clear()
+        with pytest.raises(RuntimeError, match=f"call {last + 1}$"):
+            search.run(index, query, 5, None, labels[1:])
