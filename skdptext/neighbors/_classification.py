@@ -204,6 +204,9 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
     def predict(self, X: Any) -> np.ndarray:
         """Labels of documents.
 
+        With uniform weights and the extra `fast`, the search for a document ends when
+        its label is sure, before all of its neighbours are.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skdptext.neighbors import _compiled_search
+from skdptext.neighbors import _compiled_orders, _compiled_search
 from skdptext.neighbors._cascade import EXACT_SLACK, n_likely, table_columns
 from skdptext.neighbors._compiled_search import Bags, Exact, Queries
 from skdptext.transport import (
@@ -134,7 +134,7 @@ def search_for(n_pairs: int) -> CompiledCascade | None:
 
 def _build(njit: Callable[..., Any]) -> Any:
     _register()
-    digest = sources_digest(_compiled_search.__file__)
+    digest = sources_digest(_compiled_orders.__file__, _compiled_search.__file__)
     search = njit(**COMPILED)(_compiled_search.make_search(digest))
     _try_out(search)
     return search

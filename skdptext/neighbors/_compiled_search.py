@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdptext.neighbors._compiled_orders import enter, likeliest, order_of, orders
 from skdptext.transport import (
     ask_python,
     extend_potentials,
@@ -82,83 +83,6 @@ class Likely(NamedTuple):
     bounds: np.ndarray
     order: np.ndarray
     others: np.ndarray
-
-
-def _likeliest(bounds: np.ndarray, few: int) -> np.ndarray:
-    """Numbers of the least bounds, as a heap whose root is the largest of them."""
-    heap = np.empty(few, np.int64)
-    size = 0
-    for bag in range(len(bounds)):
-        if size < few:
-            at = size
-            size += 1
-            while at > 0 and bounds[heap[(at - 1) // 2]] < bounds[bag]:
-                heap[at] = heap[(at - 1) // 2]
-                at = (at - 1) // 2
-            heap[at] = bag
-        elif bounds[bag] < bounds[heap[0]]:
-            at = 0
-            while True:
-                child = 2 * at + 1
-                if child >= few:
-                    break
-                if child + 1 < few and bounds[heap[child + 1]] > bounds[heap[child]]:
-                    child += 1
-                if bounds[heap[child]] <= bounds[bag]:
-                    break
-                heap[at] = heap[child]
-                at = child
-            heap[at] = bag
-    return heap
-
-
-def _sink(
-    heap: np.ndarray, at: int, n: int, bounds: np.ndarray, bags: np.ndarray
-) -> None:
-    """Let an entry of a heap of `n` places fall to its own; the least rises."""
-    top = heap[at]
-    key = bounds[top], bags[top]
-    while 2 * at + 1 < n:
-        child = 2 * at + 1
-        below = bounds[heap[child]], bags[heap[child]]
-        if child + 1 < n:
-            other = bounds[heap[child + 1]], bags[heap[child + 1]]
-            if other < below:
-                child, below = child + 1, other
-        if key <= below:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = top
-
-
-def _order(bounds: np.ndarray, bags: np.ndarray) -> np.ndarray:
-    """Places by bound, of equal ones by number of the bag."""
-    n = len(bounds)
-    heap, order = np.arange(n), np.empty(n, np.int64)
-    for root in range(n // 2 - 1, -1, -1):
-        _sink(heap, root, n, bounds, bags)
-    for at in range(n):
-        order[at] = heap[0]
-        heap[0] = heap[n - 1 - at]
-        _sink(heap, 0, n - 1 - at, bounds, bags)
-    return order
-
-
-def _enter(
-    distance: float, bag: int, distances: np.ndarray, bags: np.ndarray, n: int
-) -> int:
-    """Take a bag among the nearest so far, in order; how many there are then."""
-    k = len(distances)
-    at = n
-    while at > 0 and (distance, bag) < (distances[at - 1], bags[at - 1]):
-        at -= 1
-    if at == k:
-        return n
-    for place in range(min(n, k - 1), at, -1):
-        distances[place], bags[place] = distances[place - 1], bags[place - 1]
-    distances[at], bags[at] = distance, bag
-    return min(n + 1, k)
 
 
 def _distance(
@@ -247,7 +171,7 @@ def _settle(
         return True, 0, -1
     better = _tighten(bags, work, rivals, limit)
     n_left, n_solved = (better <= limit).sum(), 0
-    for at in _order(better, rivals):
+    for at in order_of(better, rivals):
         if spare < 0 or n_left <= spare:
             break
         distance = _distance(queries, bags, vectors, exact, i, rivals[at])
@@ -296,13 +220,13 @@ def _search_one(
         bounds[queries.skip[i]] = np.inf
         n_bags -= 1
     # The likeliest few, bounded better: the k best of them give a first limit.
-    few = _likeliest(bounds, min(n_bags, n_likely))
+    few = likeliest(bounds, min(n_bags, n_likely))
     bounds[few] = np.inf
     fill_costs(*lengths, bags.starts, bags.columns, few, filled, local)
     better = np.empty(len(few))
     potentials = np.empty((len(few), len(masses)), np.float32)
     sample_query(local, masses, place, *entries, few, better, potentials)
-    order = _order(better, few)
+    order = order_of(better, few)
     likely = Likely(few, better, order, bounds)
     best = potentials[order[:_N_POTENTIALS]]
     work = Work(lengths, masses, place, filled, local, best)
@@ -313,7 +237,7 @@ def _search_one(
         if isnan(distance):
             return n_solved, bag
         n_solved += 1
-        _enter(distance, bag, distances, rows, n)
+        enter(distance, bag, distances, rows, n)
         if len(bags.labels):
             alike = (bags.labels[rows[: n + 1]] == bags.labels[bag]).sum()
             if alike == k // 2 + 1:
@@ -331,24 +255,21 @@ def _search_one(
     if len(left) == 0:
         return n_solved, -1
     better = _tighten(bags, work, left, limit)
-    for at in _order(better, left):
+    for at in order_of(better, left):
         if better[at] > limit:
             break
         distance = _distance(queries, bags, vectors, exact, i, left[at])
         if isnan(distance):
             return n_solved, left[at]
         n_solved += 1
-        _enter(distance, left[at], distances, rows, k)
+        enter(distance, left[at], distances, rows, k)
         limit = ldexp(distances[-1], -exact.exponent) + exact.slack
     return n_solved, -1
 
 
 def helpers() -> tuple[Callable[..., Any], ...]:
-    """What the search calls in this file."""
-    return (
-        _likeliest, _sink, _order, _enter, _distance, _left, _tighten, _settle,
-        _search_one,
-    )  # fmt: skip
+    """What the search calls, of this folder."""
+    return *orders(), _distance, _left, _tighten, _settle, _search_one
 
 
 def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:

@@ -16,9 +16,11 @@ from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.neighbors import _compiled_cascade as cascade_module
+from skdptext.neighbors import _compiled_orders as compiled_orders
 from skdptext.neighbors import _compiled_search as compiled_search
 from skdptext.neighbors._compiled_cascade import CompiledCascade, load_search
-from skdptext.neighbors._compiled_search import _likeliest, _order, make_search
+from skdptext.neighbors._compiled_orders import likeliest, order_of
+from skdptext.neighbors._compiled_search import make_search
 from skdptext.neighbors._search import BagIndex
 from skdptext.transport import (
     WORTH_COMPILING,
@@ -188,11 +190,11 @@ def test_uncompiled_too(seed, k, lattice, exclude):
 def test_orders(bounds, seed):
     bounds = np.array(bounds, dtype=float)
     bags = np.random.default_rng(seed).permutation(len(bounds))
-    assert _order(bounds, bags).tolist() == np.lexsort((bags, bounds)).tolist()
+    assert order_of(bounds, bags).tolist() == np.lexsort((bags, bounds)).tolist()
     for few in range(1, len(bounds) + 1):
         least = np.sort(bounds)[:few]
-        assert np.sort(bounds[_likeliest(bounds, few)]).tolist() == least.tolist()
-        assert len(set(_likeliest(bounds, few))) == few
+        assert np.sort(bounds[likeliest(bounds, few)]).tolist() == least.tolist()
+        assert len(set(likeliest(bounds, few))) == few
 
 
 @pytest.mark.parametrize("solver", ["native", "Python"])
@@ -275,4 +277,6 @@ def test_the_search_is_that_of_these_sources():
         return seen[-1]
 
     CompiledCascade(watch, load_kernels()).run(index, bags, 1, None)
-    assert seen[0][2] == sources_digest(compiled_search.__file__)
+    assert seen[0][2] == sources_digest(
+        compiled_orders.__file__, compiled_search.__file__
+    )
