@@ -86,11 +86,12 @@ class TestNearestWords:
 
 
 class TestWordMoversNeighbors:
+    @pytest.mark.parametrize("method", ["kneighbors", "predict"])
     @pytest.mark.parametrize("length", [8, 16], ids=["tweets", "sms"])
-    def test_kneighbors(self, benchmark, table, length):
+    def test_search(self, benchmark, table, length, method):
         train, queries = bags(table, 1000, length, 0), bags(table, 100, length, 1)
         model = WMDKNNClassifier(table, n_neighbors=5).fit(train, np.arange(1000) % 2)
-        benchmark(model.kneighbors, queries)
+        benchmark(getattr(model, method), queries)
 
 
 class TestDeniability:

@@ -74,9 +74,10 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
 
     Notes
     -----
-    A document without words has no distance to any other. `fit` leaves such rows out,
-    and `predict` and `predict_proba` answer them with `class_prior_`, each with one
-    `EmptyDocumentWarning`; `kneighbors` and `kneighbors_graph` refuse them.
+    A document without words has no distance to any other. `fit` leaves such rows out;
+    `predict` answers them with the most frequent class and `predict_proba` with
+    `class_prior_`, each with one `EmptyDocumentWarning`; `kneighbors` and
+    `kneighbors_graph` refuse them.
 
     *Privacy.* The classifier adds none: it keeps its training documents. Fitted on
     bags that a perturber released, it is post-processing and costs none.
@@ -204,8 +205,9 @@ class WMDKNNClassifier(ClassifierMixin, WMDNeighborsBase):
     def predict(self, X: Any) -> np.ndarray:
         """Labels of documents.
 
-        With uniform weights and the extra `fast`, the search for a document ends when
-        its label is sure, before all of its neighbours are.
+        With uniform weights and compiled loops (the extra `fast`), the search for a
+        document may end before its neighbours are known, once one class is sure of
+        more than half of the votes.
 
         Parameters
         ----------

@@ -65,8 +65,8 @@ class CompiledCascade:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Distances and numbers of the nearest bags, and exact problems solved.
 
-        With labels, >= 0, those of bags that vote as the nearest do; the distances
-        are then of no use.
+        With labels, >= 0, only the most frequent label among the bags is that of the
+        nearest, the least of several; distances are then of no use.
         """
         vectors, table = index.vectors, index.table
         assert vectors is not None

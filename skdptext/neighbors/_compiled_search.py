@@ -86,21 +86,31 @@ class Likely(NamedTuple):
 
 
 def _distance(
-    queries: Queries, bags: Bags, vectors: np.ndarray, exact: Exact, i: int, bag: int
+    queries: Queries,
+    bags: Bags,
+    vectors: np.ndarray,
+    exact: Exact,
+    known: np.ndarray,
+    i: int,
+    bag: int,
 ) -> float:
-    """Distance of a pair; NaN where it could not be found."""
+    """Distance of a pair; NaN where it could not be found. Kept in `known`."""
+    if not isnan(known[bag]):
+        return known[bag]
     if exact.python:
-        return ask_python(exact.python, i, bag)
-    low, high = queries.starts[i], queries.starts[i + 1]
-    first, last = bags.starts[bag], bags.starts[bag + 1]
-    return looped_distance(
-        exact.solver,
-        queries.ids[low:high],
-        queries.weights[low:high],
-        bags.ids[first:last],
-        bags.weights[first:last],
-        vectors,
-    )
+        known[bag] = ask_python(exact.python, i, bag)
+    else:
+        low, high = queries.starts[i], queries.starts[i + 1]
+        first, last = bags.starts[bag], bags.starts[bag + 1]
+        known[bag] = looped_distance(
+            exact.solver,
+            queries.ids[low:high],
+            queries.weights[low:high],
+            bags.ids[first:last],
+            bags.weights[first:last],
+            vectors,
+        )
+    return known[bag]
 
 
 def _left(
@@ -146,42 +156,42 @@ def _settle(
     bags: Bags,
     vectors: np.ndarray,
     exact: Exact,
+    known: np.ndarray,
     work: Work,
     likely: Likely,
     distances: np.ndarray,
     rows: np.ndarray,
     label: int,
     k: int,
-) -> tuple[bool, int, int]:
-    """Whether it is sure that most of the k nearest bags have the label.
+) -> tuple[bool, int]:
+    """Whether it is sure that more than half of the k nearest bags have the label.
 
     `distances` and `rows` are of the bags solved so far, just more than half of `k` of
-    them with the label. All these are among the k nearest, if few enough others are as
-    near as the farthest of them. Also how many problems were solved to know, and one
-    that was not.
+    them with the label. These have the vote, if at most the rest of `k` are bags of
+    other labels that are as near as the farthest of them: nearer bags of the label can
+    only take each other's places. Also a bag that could not be solved.
     """
     own = bags.labels[rows] == label
     farthest = distances[own].max()
     spare = k - own.sum() - (distances[~own] <= farthest).sum()
     if spare < 0:
-        return False, 0, -1
+        return False, -1
     limit = ldexp(farthest, -exact.exponent) + exact.slack
     rivals = _left(likely, len(rows), limit, bags.labels, label)
     if len(rivals) <= spare:
-        return True, 0, -1
+        return True, -1
     better = _tighten(bags, work, rivals, limit)
-    n_left, n_solved = (better <= limit).sum(), 0
+    n_left = (better <= limit).sum()
     for at in order_of(better, rivals):
         if spare < 0 or n_left <= spare:
             break
-        distance = _distance(queries, bags, vectors, exact, i, rivals[at])
+        distance = _distance(queries, bags, vectors, exact, known, i, rivals[at])
         if isnan(distance):
-            return False, n_solved, rivals[at]
-        n_solved += 1
+            return False, rivals[at]
         n_left -= 1
         if distance <= farthest:
             spare -= 1
-    return n_left <= spare, n_solved, -1
+    return n_left <= spare, -1
 
 
 def _search_one(
@@ -193,13 +203,14 @@ def _search_one(
     n_likely: int,
     place: np.ndarray,
     room: np.ndarray,
+    known: np.ndarray,
     distances: np.ndarray,
     rows: np.ndarray,
-) -> tuple[int, int]:
-    """Nearest bags of a query; how many problems were solved, and one that was not.
+) -> int:
+    """Nearest bags of a query, and a bag that could not be solved, or -1.
 
-    Where the bags have labels and the vote is sure before the neighbours are, `rows`
-    names one bag of the label so often.
+    Where the bags have labels and one is sure to have more than half of the votes,
+    before all neighbours are known, `rows` names a bag of that label again and again.
     """
     k, n_words = len(distances), len(place)
     low, high = queries.starts[i], queries.starts[i + 1]
@@ -230,41 +241,38 @@ def _search_one(
     likely = Likely(few, better, order, bounds)
     best = potentials[order[:_N_POTENTIALS]]
     work = Work(lengths, masses, place, filled, local, best)
-    n_solved = 0
     for n in range(k):
         bag = few[order[n]]
-        distance = _distance(queries, bags, vectors, exact, i, bag)
+        distance = _distance(queries, bags, vectors, exact, known, i, bag)
         if isnan(distance):
-            return n_solved, bag
-        n_solved += 1
+            return bag
         enter(distance, bag, distances, rows, n)
         if len(bags.labels):
             alike = (bags.labels[rows[: n + 1]] == bags.labels[bag]).sum()
             if alike == k // 2 + 1:
-                settled, more, failed = _settle(
-                    i, queries, bags, vectors, exact, work, likely,
+                settled, failed = _settle(
+                    i, queries, bags, vectors, exact, known, work, likely,
                     distances[: n + 1], rows[: n + 1], bags.labels[bag], k,
                 )  # fmt: skip
-                n_solved += more
                 if settled:
                     rows[:] = bag
                 if settled or failed >= 0:
-                    return n_solved, failed
+                    return failed
     limit = ldexp(distances[-1], -exact.exponent) + exact.slack
     left = _left(likely, k, limit, bags.labels, -1)
     if len(left) == 0:
-        return n_solved, -1
+        return -1
     better = _tighten(bags, work, left, limit)
     for at in order_of(better, left):
         if better[at] > limit:
             break
-        distance = _distance(queries, bags, vectors, exact, i, left[at])
+        bag = left[at]
+        distance = _distance(queries, bags, vectors, exact, known, i, bag)
         if isnan(distance):
-            return n_solved, left[at]
-        n_solved += 1
-        enter(distance, left[at], distances, rows, k)
+            return bag
+        enter(distance, bag, distances, rows, k)
         limit = ldexp(distances[-1], -exact.exponent) + exact.slack
-    return n_solved, -1
+    return -1
 
 
 def helpers() -> tuple[Callable[..., Any], ...]:
@@ -321,10 +329,12 @@ def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
             for at in range(low, high):
                 if queries.columns[at] >= 0:
                     place[queries.columns[at]] = at - low
-            n_solved[i], failed = _search_one(
-                i, queries, bags, vectors, exact, n_likely, place, room, distances[i],
-                rows[i],
+            known = np.full(len(bags.starts) - 1, np.nan)
+            failed = _search_one(
+                i, queries, bags, vectors, exact, n_likely, place, room, known,
+                distances[i], rows[i],
             )  # fmt: skip
+            n_solved[i] = (~np.isnan(known)).sum()
             if failed >= 0:
                 return i, failed, digest
             for at in range(low, high):

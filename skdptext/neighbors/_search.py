@@ -95,8 +95,8 @@ class BagIndex:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The most frequent label of the `k` nearest bags to each query.
 
-        Compiled, a search ends when the vote is sure, which may be long before the
-        neighbours are.
+        Compiled, a search may end before the neighbours are known, once one label is
+        sure of more than half of them.
 
         Parameters
         ----------
@@ -110,6 +110,8 @@ class BagIndex:
         n_solved : ndarray of shape (n_queries,)
             Exact problems solved for each query.
         """
+        # of one type, as numba compiles the search for each
+        labels = np.require(labels, np.intp, ["C", "W"])
         _, rows, n_solved = self._find(queries, k, labels=labels, n_jobs=n_jobs)
         votes = np.zeros((len(queries), labels.max() + 1), dtype=np.intp)
         np.add.at(votes, (np.arange(len(queries))[:, None], labels[rows]), 1)
@@ -124,7 +126,7 @@ class BagIndex:
         labels: np.ndarray | None = None,
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `nearest`; with labels, of bags that vote as the nearest do."""
+        """As `nearest`; with labels, of bags with the same most frequent one."""
         n = len(queries)
         distances = np.empty((n, k))
         rows = np.empty((n, k), dtype=np.intp)

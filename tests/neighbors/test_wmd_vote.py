@@ -34,18 +34,18 @@ def winners(distances, labels, k):
     return found
 
 
-def crowded(seed, n_bags, n_words, n_labels):
+def crowded(seed, n_bags, n_words, n_labels, scale=1.0):
     """Bags of words on a line of few places, many of them the same: ties everywhere."""
     rng = np.random.default_rng(seed)
-    places = rng.integers(-3, 4, size=(n_words, 1)).astype(float)
+    places = rng.integers(-3, 4, size=(n_words, 1)) * scale
     embedding = WordEmbedding([f"w{i}" for i in range(n_words)], places)
     X = rng.poisson(1.5 / n_words, size=(n_bags, n_words)).astype(float)
     X[np.arange(n_bags), rng.integers(0, n_words, n_bags)] += 1
     return X, embedding, rng.integers(0, n_labels, n_bags)
 
 
-def assert_votes(seed, k, n_words, n_labels, n_bags=60, n_queries=20):
-    X, embedding, labels = crowded(seed, n_bags + n_queries, n_words, n_labels)
+def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=20):
+    X, embedding, labels = crowded(seed, n_bags + n_queries, n_words, n_labels, scale)
     train, queries, labels = X[:n_bags], X[n_bags:], labels[:n_bags]
     index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
     found, _ = index.vote(as_word_bags(sp.csr_array(queries)), k, labels)
@@ -59,9 +59,11 @@ def assert_votes(seed, k, n_words, n_labels, n_bags=60, n_queries=20):
     st.integers(1, 12),
     st.integers(1, 20),
     st.integers(1, 4),
+    st.integers(12, 60),
+    st.sampled_from([1e-20, 1.0, 1e15]),
 )
-def test_ties(kernels, seed, k, n_words, n_labels):
-    assert_votes(seed, k, n_words, n_labels)
+def test_ties(kernels, seed, k, n_words, n_labels, n_bags, scale):
+    assert_votes(seed, k, n_words, n_labels, n_bags, scale)
 
 
 @settings(max_examples=25, deadline=None)
@@ -70,11 +72,13 @@ def test_ties(kernels, seed, k, n_words, n_labels):
     st.integers(1, 5),
     st.integers(1, 12),
     st.integers(1, 3),
+    st.integers(5, 60),
+    st.sampled_from([1e-20, 1.0, 1e15]),
 )
-def test_ties_uncompiled(seed, k, n_words, n_labels):
+def test_ties_uncompiled(seed, k, n_words, n_labels, n_bags, scale):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_module, "search_for", lambda _: PLAIN)
-        assert_votes(seed, k, n_words, n_labels, n_queries=3)
+        assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=3)
 
 
 @pytest.mark.parametrize("k", [1, 5, 10])
@@ -100,25 +104,30 @@ def test_messages(kernels, labelled_sms, google_8k, k):
 
 def test_every_failure_of_the_solver_is_told(monkeypatch):
     """Before the majority, while it is made sure, and after it could not be."""
-    # 5 problems of the first k, 2 to find out that no label is sure, 1 more
-    X, embedding, labels = crowded(14, 60, 12, 2)
+    X, embedding, labels = crowded(28, 60, 12, 2)
     index = BagIndex(as_word_bags(sp.csr_array(X[1:])), 12, embedding.vectors)
     query = as_word_bags(sp.csr_array(X[:1]))
     search = CompiledCascade(make_search(7), Kernels(None, None))
-    exact, calls = cascade_module.pair_distance, []
+    exact, asked = cascade_module.pair_distance, []
 
     def break_down(*args):
-        calls.append(args)
-        if len(calls) > last:
-            raise RuntimeError(f"call {len(calls)}")
+        asked.append((args[2].tolist(), args[3].tolist()))
+        if len(asked) > last:
+            raise RuntimeError(f"call {len(asked)}")
         return exact(*args)
 
     monkeypatch.setattr(cascade_module, "pair_distance", break_down)
     last = 1000
+    search.run(index, query, 5, None)
+    plain = asked.copy()
+    asked.clear()
     search.run(index, query, 5, None, labels[1:])
-    n = len(calls)
-    assert n == 8
+    n = len(asked)
+    # In vain other labels were solved first: no problem twice, but in another order.
+    assert sorted(asked) == sorted(plain)
+    assert asked[:3] == plain[:3]
+    assert asked[5:] != plain[5:]
     for last in range(n):
-        calls.clear()
+        asked.clear()
         with pytest.raises(RuntimeError, match=f"call {last + 1}$"):
             search.run(index, query, 5, None, labels[1:])
