@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from itertools import pairwise
 from math import ldexp
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,9 @@ class Cascade:
         self, index: BagIndex, queries: WordBags, k: int, skip: np.ndarray | None
     ) -> None:
         self.index, self.queries, self.k, self.skip = index, queries, k, skip
-        self.solved: list[list[tuple[float, int]]] = [[] for _ in range(len(queries))]
+        # The nearest so far, k at most, and how many were solved to know them.
+        self.nearest: list[list[tuple[float, int]]] = [[] for _ in range(len(queries))]
+        self.n_solved = np.zeros(len(queries), dtype=np.intp)
         # Bounds above a query's limit, in scaled units, rule a bag out; ties stay in.
         self.limits = np.full(len(queries), np.inf)
 
@@ -60,9 +63,9 @@ class Cascade:
         self.search()
         n, k = len(self.queries), self.k
         distances, rows = np.empty((n, k)), np.empty((n, k), dtype=np.intp)
-        for i, solved in enumerate(self.solved):
-            distances[i], rows[i] = zip(*solved[:k], strict=True)
-        return distances, rows, np.array([len(solved) for solved in self.solved])
+        for i, nearest in enumerate(self.nearest):
+            distances[i], rows[i] = zip(*nearest, strict=True)
+        return distances, rows, self.n_solved
 
     def prepare(self) -> None:
         """Costs of all queries' words, and the places of the table's in the queries."""
@@ -159,10 +162,12 @@ class Cascade:
         assert vectors is not None
         x, y = self.queries.row(query), self.index.bags.row(bag)
         distance = pair_distance(*x, *y, vectors)
-        solved = self.solved[query]
-        insort(solved, (distance, bag))
-        if len(solved) >= self.k:
-            kth = ldexp(solved[self.k - 1][0], -self.index.table.exponent)
+        nearest = self.nearest[query]
+        insort(nearest, (distance, bag))
+        del nearest[self.k :]
+        self.n_solved[query] += 1
+        if len(nearest) == self.k:
+            kth = ldexp(nearest[-1][0], -self.index.table.exponent)
             self.limits[query] = kth + EXACT_SLACK
 
     def solve_best(self, pairs: _Pairs) -> _Pairs:
@@ -177,8 +182,13 @@ class Cascade:
 
     def solve_all(self, pairs: _Pairs) -> None:
         """Solve by ascending bound until the bound rules the rest of a query out."""
-        for i, j, bound in zip(*(x.tolist() for x in _sorted(pairs)), strict=True):
-            if bound <= self.limits[i]:
+        query, bag, bounds = _sorted(pairs)
+        ends = np.searchsorted(query, np.arange(len(self.queries) + 1)).tolist()
+        for i, (start, end) in enumerate(pairwise(ends)):
+            some = bag[start:end].tolist(), bounds[start:end].tolist()
+            for j, bound in zip(*some, strict=True):
+                if bound > self.limits[i]:
+                    break
                 self.solve(i, j)
 
     def tighten(self, query: np.ndarray, bag: np.ndarray, last: bool = False) -> _Pairs:

@@ -164,10 +164,12 @@ class BagIndex:
             most_words, most_queries = np.inf, len(queries)
         else:
             # of a word: its costs and three arrays made of them, point and potentials;
-            # of a query: bounds and places of words
+            # of a query: places of words, and bounds of bags; without the loops also
+            # what is kept of pairs that bounds leave, which may be all
             few = min(n_likely(k), len(self.bags))
             per_word = 16 * len(self.words) + 8 * self.vectors.shape[1] + 4 * few
-            per_query = 8 * len(self.words) + 24 * len(self.bags)
+            per_bag = 24 if compiled else 224
+            per_query = 8 * len(self.words) + per_bag * len(self.bags)
             most_words = max(1, memory // 2 // per_word)
             most_queries = min(_MOST[compiled], max(1, memory // 2 // per_query))
         if n_workers > 1:  # no run so long that a worker idles

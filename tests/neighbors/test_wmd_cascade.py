@@ -1,10 +1,15 @@
-"""The steps of the search in NumPy, which its results do not show."""
+"""The steps of the search in NumPy, which its results do not show, and its memory."""
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn import config_context
 
+from skdptext.neighbors import _search as search_module
 from skdptext.neighbors._cascade import Cascade
 from skdptext.neighbors._search import BagIndex
 from skdptext.transport import (
@@ -12,6 +17,7 @@ from skdptext.transport import (
     dual_bounds,
     query_potentials,
     residual_relaxed_bounds,
+    take_bags,
 )
 
 
@@ -62,3 +68,37 @@ def test_carried_potentials_rule_most_pairs_out(bags, google_8k, monkeypatch):
         )
     )  # fmt: skip
     assert 0 < carried < pairs_left(bags, google_8k, monkeypatch) / 2
+
+
+@pytest.fixture
+def peak(monkeypatch):
+    """Most bytes that a search holds above its index."""
+    monkeypatch.setattr(search_module, "search_for", lambda _: None)
+
+    def measure(index, queries, megabytes):
+        index.nearest(take_bags(queries, np.arange(1)), 5)
+        with config_context(working_memory=megabytes):
+            tracemalloc.start()
+            try:
+                index.nearest(queries, 5)
+                return tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+
+    return measure
+
+
+@pytest.mark.parametrize("megabytes", [4, 12])
+def test_memory_of_messages(bags, google_8k, peak, megabytes):
+    train, queries = bags
+    index = BagIndex(train, 8000, google_8k.vectors)
+    assert peak(index, queries, megabytes) < megabytes * 2**20
+
+
+def test_memory_where_bounds_rule_nothing_out(small_embedding, peak):
+    """Of equal bags each is solved: all pairs at once would take 13 MB."""
+    rng = np.random.default_rng(0)
+    equal = np.tile(rng.permutation(np.arange(200) < 2), (1000, 1)).astype(float)
+    train, queries = as_word_bags(sp.csr_array(equal)), np.eye(60, 200)
+    index = BagIndex(train, 200, small_embedding.vectors)
+    assert peak(index, as_word_bags(sp.csr_array(queries)), 8) < 8 * 2**20
