@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -132,16 +131,11 @@ class Release:
             lengths = np.full(stop - start, self.sample_length)
         noisy = codes.copy()
         where = np.flatnonzero(codes >= 0)
-        segments = _segments(generators, codes, lengths)
-        radii = np.concatenate(
-            [self.mechanism.radii(generators[i], n) for i, n in segments]
-            or [np.empty(0)]
+        draws = _draws(
+            self.mechanism, generators, _segments(generators, codes, lengths), block
         )
-        shape = block, self.embedding.dim
-        dtype = self.mechanism.normals_dtype
-        normals = _normal_blocks(generators, segments, shape, dtype)
-        for rows, directions in zip(blocks(len(where), block), normals, strict=True):
-            points = self.mechanism.shape_noise(directions, radii[rows])
+        for rows, draw in zip(blocks(len(where), block), draws, strict=True):
+            points = self.mechanism.shape_noise(*draw)
             points += self._vectors(codes[where[rows]], documents.inferred)
             noisy[where[rows]] = self.search(points, memory)
         return noisy
@@ -201,33 +195,39 @@ def _segments(generators: Streams, codes: np.ndarray, lengths: np.ndarray) -> Se
     return list(enumerate((upto[ends] - upto[ends - lengths]).tolist()))
 
 
-def _normal_blocks(
+def _draws(
+    mechanism: MahalanobisMechanism,
     generators: Streams,
     segments: Segments,
-    shape: tuple[int, int],
-    dtype: type[np.floating[Any]],
-) -> Iterator[np.ndarray]:
-    """Standard normal vectors in the order of the words, so many rows at a time.
+    block: int,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Standard normal vectors and radii in the order of the words, so many at a time.
 
-    A stream gives the same numbers however its draws are cut, so the size of the
-    blocks does not show. The array is used again for the next block.
+    A stream gives all its radii and then its normals, one after the other however they
+    are cut, so the size of the blocks does not show; and each stream is read in one go,
+    for it costs more to change streams than to draw the noise of a word. The array of
+    normals is used again for the next block.
     """
     total = sum(n for _, n in segments)
-    rows, dim = shape
-    buffer = np.empty((min(rows, total), dim), dtype=dtype)
-    filled = 0
+    dtype = mechanism.normals_dtype
+    normals = np.empty((min(block, total), mechanism.dim), dtype=dtype)
+    radii = np.empty(total)
+    done = filled = 0
     for i, n in segments:
+        if not n:
+            continue
+        generator = generators[i]
+        at = done + filled
+        radii[at : at + n] = mechanism.radii(generator, n)
         while n:
-            take = min(n, len(buffer) - filled)
-            generators[i].standard_normal(
-                out=buffer[filled : filled + take], dtype=dtype
-            )
+            take = min(n, len(normals) - filled)
+            generator.standard_normal(out=normals[filled : filled + take], dtype=dtype)
             filled, n = filled + take, n - take
-            if filled == len(buffer):
-                yield buffer
-                filled = 0
+            if filled == len(normals):
+                yield normals, radii[done : done + filled]
+                done, filled = done + filled, 0
     if filled:
-        yield buffer[:filled]
+        yield normals[:filled], radii[done:]
 
 
 def as_bags(codes: np.ndarray, offsets: np.ndarray, n_words: int) -> sp.csr_matrix:
