@@ -17,21 +17,21 @@ from bench_wmd import DATA  # first, it pins the threads
 
 # isort: split
 import argparse
-import csv
 import gzip
 import json
+import os
 import time
 
 import numpy as np
 import scipy.sparse as sp
-from real_data import absent
+from real_data import absent, load_table
 from results import record
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WMDKNNClassifier, WordEmbedding
+from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
 from skdptext.neighbors._compiled_cascade import load_search
 
-TABLE = "w2v_news_fiction_30k_300d.npz"
 FILES = {
     "sms": "sms_spam.tsv.gz",
     "tweets": "disaster_tweets.csv.gz",
@@ -39,35 +39,28 @@ FILES = {
 }
 
 
-def read_sms() -> list[tuple[str, str]]:
-    """Labels and texts."""
-    with gzip.open(DATA / FILES["sms"], "rt", encoding="utf-8") as file:
-        return [tuple(line.split("\t", 1)) for line in file]
+def read_fiction() -> tuple[list[str], list[str]]:
+    """Halves of texts, and their fandoms."""
+    texts, labels = [], []
+    with gzip.open(DATA / FILES["fiction"], "rt", encoding="utf-8") as file:
+        for text in map(json.loads, file):
+            if text["topic"].startswith("target_"):
+                words = text["text"].split()
+                middle = len(words) // 2
+                texts += [" ".join(words[:middle]), " ".join(words[middle:])]
+                labels += [text["topic"]] * 2
+    return texts, labels
 
 
-def read_tweets() -> list[tuple[str, str]]:
-    path = DATA / FILES["tweets"]
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        return [(row["target"], row["text"]) for row in csv.DictReader(file)]
-
-
-def read_fiction() -> list[tuple[str, str]]:
-    path, halves = DATA / FILES["fiction"], []
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            text = json.loads(line)
-            words = text["text"].split()
-            middle = len(words) // 2
-            for half in (words[:middle], words[middle:]):
-                halves.append((text["topic"], " ".join(half)))
-    return [half for half in halves if half[0].startswith("target_")]
-
-
-READ = {"sms": read_sms, "tweets": read_tweets, "fiction": read_fiction}
+READ = {
+    "sms": lambda: fetch_sms_spam(return_X_y=True),
+    "tweets": lambda: fetch_disaster_tweets(return_X_y=True),
+    "fiction": read_fiction,
+}
 
 
 def bench(name: str, ks: list[int], embedding: WordEmbedding, args):
-    labels, texts = zip(*READ[name](), strict=True)
+    texts, labels = READ[name]()
     X = CountVectorizer(vocabulary=embedding.words).transform(texts)
     order = np.random.default_rng(0).permutation(X.shape[0])
     order = order[np.diff(X.indptr)[order] > 0][: args.train + args.queries]
@@ -115,9 +108,10 @@ def main() -> None:
     args = parser.parse_args()
     if load_search() is None:
         raise SystemExit("The compiled loops need numba.")
-    if absent(TABLE, *(FILES[name] for name in args.sets)):
+    os.environ["SKDPTEXT_DATA"] = str(DATA)
+    if absent(*(FILES[name] for name in args.sets)):
         return
-    embedding = WordEmbedding.load(DATA / TABLE)
+    embedding = load_table()
     rows = []
     for name in args.sets:
         for row in bench(name, args.k, embedding, args):

@@ -96,7 +96,7 @@ def test_memory_of_messages(bags, google_8k, peak, megabytes):
 
 
 def test_memory_where_bounds_rule_nothing_out(small_embedding, peak):
-    """Of equal bags each is solved: all pairs at once would take 13 MB."""
+    """Of equal bags each is solved: all pairs at once would take 17 MB."""
     rng = np.random.default_rng(0)
     equal = np.tile(rng.permutation(np.arange(200) < 2), (1000, 1)).astype(float)
     train, queries = as_word_bags(sp.csr_array(equal)), np.eye(60, 200)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
@@ -100,6 +101,9 @@ def test_messages(kernels, labelled_sms, google_8k, k):
         assert n_solved.mean() < everything.mean() * (0.9 if k > 1 else 1.0)
     model = WMDKNNClassifier(google_8k, n_neighbors=k).fit(X[:900], y[:900])
     assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
+    model.set_params(n_jobs=2)
+    with config_context(working_memory=1):  # runs of a few queries each
+        assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
 
 
 def test_every_failure_of_the_solver_is_told(monkeypatch):
