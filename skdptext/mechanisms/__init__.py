@@ -1,15 +1,28 @@
-"""Noise mechanisms: what is added to a vector, and the metric that it guarantees."""
+"""Mechanisms: randomised maps of words that say what they promise."""
 
+from skdptext.mechanisms._channel import (
+    WordChannel,
+    WordMechanism,
+    law_fingerprint,
+)
 from skdptext.mechanisms._covariance import (
     Spectrum,
     embedding_spectrum,
     scaled_covariance,
 )
-from skdptext.mechanisms._mahalanobis import MahalanobisMechanism
+from skdptext.mechanisms._mahalanobis import MahalanobisChannel, MahalanobisNoise
+from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._simulate import draw_words
 
 __all__ = [
-    "MahalanobisMechanism",
+    "MahalanobisChannel",
+    "MahalanobisMetric",
+    "MahalanobisNoise",
     "Spectrum",
+    "WordChannel",
+    "WordMechanism",
+    "draw_words",
     "embedding_spectrum",
+    "law_fingerprint",
     "scaled_covariance",
 ]

@@ -1,130 +1,177 @@
-"""Regularized Mahalanobis noise; the n-dimensional Laplace noise is its case λ = 0."""
+"""Noise on vectors: regularized Mahalanobis, n-dimensional Laplace at λ = 0."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
 
 import numpy as np
 
-from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._covariance import Spectrum
-from skdptext.utils import check_real
+from skdptext.embeddings import WordEmbedding
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._covariance import embedding_spectrum
+from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.search import Search, embedding_search
 
-__all__ = ["MahalanobisMechanism"]
+__all__ = ["MahalanobisChannel", "MahalanobisNoise"]
 
 
-class MahalanobisMechanism:
-    r"""Adds noise of density proportional to :math:`e^{-ε‖z‖_{RM}}`.
+class MahalanobisNoise(WordMechanism):
+    r"""The word nearest to a noisy vector: the mechanism of the papers.
 
-    .. math::
-
-        ‖z‖_{RM} = \sqrt{z^\top M^{-1} z}, \qquad M = λΣ + (1 - λ) I .
-
-    Parameters
-    ----------
-    epsilon : float > 0
-        Privacy parameter, per unit of distance.
-    lam : float in [0, 1]
-        0: spherical, the n-dimensional Laplace mechanism. 1: elliptical as Σ is.
-    spectrum : Spectrum
-        Of the scaled covariance Σ.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is out of range, or Σ is singular and ``lam=1``.
+    Each word w becomes the word nearest, in Euclidean distance, to φ(w) + Z, where the
+    density of Z is proportional to :math:`e^{-ε‖z‖_{RM}}` with
+    :math:`‖z‖_{RM} = \sqrt{z^\top M^{-1} z}` and :math:`M = λΣ + (1 - λ)I`; Σ is the
+    covariance of the embedding, scaled to trace m, its dimension. λ = 0 is the
+    n-dimensional Laplace mechanism [1]_ [2]_; with λ > 0 the noise has the shape of the
+    embedding [3]_.
 
     Notes
     -----
-    *Privacy.* For two vectors x, x' and any set S of outputs,
-    Pr[x + Z ∈ S] ≤ exp(ε‖x − x'‖_RM) Pr[x' + Z ∈ S].
+    *Privacy.* Pr[z | w] ≤ exp(ε‖φ(w) − φ(w')‖_RM) Pr[z | w'] for all words w, w', z. To
+    take the nearest word is post-processing of the noisy vector.
 
     References
     ----------
-    Xu, Aggarwal, Feyisetan, Teissier (2020), algorithms 1 and 2.
+    .. [1] N. Fernandes, M. Dras, A. McIver (2018). Author obfuscation using
+       generalised differential privacy.
+    .. [2] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
+       for text document processing. POST 2019.
+    .. [3] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2020). A differentially
+       private text perturbation method using a regularized Mahalanobis metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import MahalanobisNoise
+    >>> embedding = WordEmbedding(["a", "b"], [[0.0, 0.0], [3.0, 4.0]])
+    >>> channel = MahalanobisNoise().prepare(embedding, epsilon=2.0, lam=0.0)
+    >>> channel.exponents(np.array([0]), np.array([0, 1]))
+    array([[ 0., 10.]])
+    >>> words = np.array([0, 0, 1])
+    >>> channel.apply(words, channel.draw(np.random.default_rng(0), 3)).shape
+    (3,)
     """
 
-    def __init__(self, epsilon: float, lam: float, spectrum: Spectrum) -> None:
-        self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
-        self.lam = check_real("lam", lam, low=0, high=1)
-        if self.lam == 1 and spectrum.is_singular:
-            raise InvalidParameterError(
-                "lam must be < 1 where the covariance of the embedding is singular "
-                f"(smallest eigenvalue {spectrum.eigenvalues[0]:.1e}), as it is with "
-                "no more words than dimensions or with dependent columns, got lam=1. "
-                "Try lam=0.9."
-            )
-        self.spectrum = spectrum
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return len(self.spectrum.eigenvalues)
-
-    @cached_property
-    def eigenvalues(self) -> np.ndarray:
-        """Eigenvalues of M, ascending."""
-        return self.lam * self.spectrum.eigenvalues + (1 - self.lam)
-
-    @cached_property
-    def factor(self) -> np.ndarray:
-        """The symmetric square root of M, shape (dim, dim)."""
-        if self.lam == 0:
-            return np.eye(self.dim)
-        basis = self.spectrum.eigenvectors
-        return (basis * np.sqrt(self.eigenvalues)) @ basis.T
-
-    @property
-    def normals_dtype(self) -> type[np.floating[Any]]:
-        """Precision of the normal vectors that directions come from.
-
-        A float32 normal is 0 once in ten million draws: in one dimension that is no
-        direction at all, and in few it shows.
-        """
-        return np.float32 if self.dim >= 16 else np.float64
-
-    def radii(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Draw `n` lengths ‖Z‖_RM, which follow Gamma(dim, 1/ε)."""
-        return rng.gamma(self.dim, 1.0 / self.epsilon, n)
-
-    def shape_noise(self, normals: np.ndarray, radii: np.ndarray) -> np.ndarray:
-        """Noise with these lengths, in the directions of standard normal vectors.
+    def prepare(
+        self, embedding: WordEmbedding, epsilon: float, lam: float
+    ) -> MahalanobisChannel:
+        """The noise of one embedding, ε and λ.
 
         Parameters
         ----------
-        normals : ndarray of shape (n, dim)
-        radii : ndarray of shape (n,)
+        embedding : WordEmbedding
+        epsilon : float > 0
+            In nats per unit of distance.
+        lam : float in [0, 1]
+            1 needs a regular Σ.
 
         Returns
         -------
-        noise : ndarray of shape (n, dim), float64
-            r · M^½ · g/‖g‖.
+        channel : MahalanobisChannel
+
+        Raises
+        ------
+        InvalidParameterError
+            If ε or λ breaks its rule, or the embedding has no covariance.
         """
-        noise = normals.astype(np.float64)
-        scale = radii / np.sqrt(np.einsum("ij,ij->i", noise, noise))
-        if self.lam > 0:
-            # Not renormalised after: the length is in the metric, not in Euclid's.
-            noise = noise @ self.factor
-        noise *= scale[:, None]
-        return noise
+        return MahalanobisChannel(self, embedding, epsilon, lam)
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Draw `n` noise vectors, shape (n, dim)."""
-        radii = self.radii(rng, n)
-        return self.shape_noise(
-            rng.standard_normal((n, self.dim), dtype=self.normals_dtype), radii
-        )
 
-    def whiten(self, vectors: np.ndarray) -> np.ndarray:
-        """Vectors whose Euclidean distances are the distances of the mechanism."""
-        vectors = np.asarray(vectors, dtype=np.float64)
-        if self.lam == 0:
-            return vectors
-        basis = self.spectrum.eigenvectors
-        return (vectors @ basis) / np.sqrt(self.eigenvalues)
+class MahalanobisChannel(WordChannel):
+    """`MahalanobisNoise` for one embedding.
 
-    def distance(self, x: Any, y: Any) -> Any:
-        """‖x − y‖_RM along the last axis."""
-        difference = np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64)
-        return np.linalg.norm(self.whiten(difference), axis=-1)
+    Parameters
+    ----------
+    mechanism : WordMechanism
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+    metric : MahalanobisMetric, default=None
+        Shapes the noise and bounds its privacy loss. None: that of `lam` over the
+        covariance of the embedding. One over another Σ must be fixed by the options of
+        `mechanism`, which key the noise, and must owe nothing to private documents.
+    """
+
+    metric: MahalanobisMetric
+
+    def __init__(
+        self,
+        mechanism: WordMechanism,
+        embedding: WordEmbedding,
+        epsilon: float,
+        lam: float = 0.0,
+        *,
+        metric: MahalanobisMetric | None = None,
+    ) -> None:
+        super().__init__(mechanism, embedding, epsilon, lam)
+        if metric is None:
+            metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
+        self.metric = metric
+        self._engine = "numpy"
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """Lengths ‖Z‖_RM, which follow Gamma(m, 1/ε), and standard normal vectors.
+
+        The normals are float64: a float32 normal is exactly 0 once in 2^23 draws, and
+        such an atom shows.
+        """
+        radii = rng.gamma(self.metric.dim, 1.0 / self.epsilon, n)
+        return radii, rng.standard_normal((n, self.metric.dim))
+
+    def noise(self, draws: Draws) -> np.ndarray:
+        """r · M^½ · g/‖g‖ for lengths r and normals g, shape (n, dim)."""
+        radii, normals = draws
+        lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+        # a vector of zeros, which no generator draws, has no direction
+        scale = radii / np.where(lengths > 0, lengths, 1.0)
+        # Not renormalised after: the length is in the metric, not in Euclid's.
+        shaped = normals @ self.metric.factor if self.metric.lam > 0 else normals
+        return shaped * scale[:, None]
+
+    def unit_noise(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Noise for ε = 1; that of any ε is it divided by ε."""
+        return self.noise(self.draw(rng, n)) * self.epsilon
+
+    def apply(
+        self, words: np.ndarray, draws: Draws, memory: int | None = None
+    ) -> np.ndarray:
+        """Numbers of the words nearest to φ(w) + noise."""
+        points = self.noise(draws)
+        points += self.embedding.vectors[words]
+        return self._search(points, memory)
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ε times the distances in `metric`, shape (len(x), len(y))."""
+        vectors = self.embedding.vectors
+        return self.epsilon * self.metric.distances(vectors[x], vectors[y])
+
+    @property
+    def row_bytes(self) -> int:
+        """Draws in pieces and joined, shaped normals and points, float64 and float32."""
+        return self.metric.dim * (4 * 8 + 4)
+
+    def with_engine(self, engine: str) -> MahalanobisChannel:
+        """The same channel, searching by an engine."""
+        other = copy(self)
+        other._engine = engine
+        return other
+
+    @property
+    def _search(self) -> Search:
+        # not an attribute: it holds the table once more, and must not be pickled
+        return embedding_search(self.embedding, self._engine)
+
+    @property
+    def excuse(self) -> str | None:
+        """Why the engine asked for is not in use; None if it is."""
+        return self._search.excuse
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with the engine's settings and `memory` for its scores."""
+        with self._search.session(n_threads):
+            yield partial(self.apply, memory=memory)

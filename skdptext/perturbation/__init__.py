@@ -1,6 +1,6 @@
-"""Estimators that release documents with private words."""
+"""The estimator that releases documents with private words."""
 
-from skdptext.perturbation._base import BaseWordPerturber
-from skdptext.perturbation._word import DPWordPerturber
+from skdptext.perturbation._perturber import DPWordPerturber
+from skdptext.perturbation._release import Release
 
-__all__ = ["BaseWordPerturber", "DPWordPerturber"]
+__all__ = ["DPWordPerturber", "Release"]

@@ -1,33 +1,38 @@
-"""From encoded documents to noisy ones: noise, nearest word, in bounded blocks."""
+"""From words to noisy words: draw, and apply in bounded blocks."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import ThreadpoolController
 from tqdm.auto import tqdm
 
-from skdptext.embeddings import WordEmbedding
-from skdptext.mechanisms import MahalanobisMechanism
-from skdptext.perturbation._documents import EncodedDocuments, resample
-from skdptext.search import Search
-from skdptext.utils import NoiseStreams, blocks, working_memory_bytes
+from skdptext.documents import EncodedDocuments, resample
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import WordChannel
+from skdptext.utils import (
+    NoiseStreams,
+    blas_threads,
+    limit_blas_threads,
+    working_memory_bytes,
+)
 
-__all__ = ["Release", "as_bags", "as_tokens"]
+__all__ = ["Release"]
 
-# Words perturbed in one go: enough to fill the product, small beside the table.
+# Words perturbed in one go: enough to fill a product, small beside the table.
 _MAX_BLOCK = 4096
-_MIN_BLOCK = 64
-# Bytes that the search takes at least beside its points (scores, candidate pairs).
-_SEARCH_BYTES = 16 * 2**20
+# Words that one draw of a document's stream is for: no block is smaller, so that
+# working_memory does not show in the noise of a seed.
+_PIECE = 64
+# Bytes that `apply` may take at least beside what it takes per word.
+_APPLY_BYTES = 16 * 2**20
 
 Streams = Sequence[np.random.Generator]
-# Number of a stream, and how many noise vectors it has to give
+# Number of a stream, and for how many words it has to draw
 Segments = list[tuple[int, int]]
 
 
@@ -37,18 +42,16 @@ class Release:
 
     Parameters
     ----------
-    embedding : WordEmbedding
-    search : Search
-        Of the nearest word.
-    mechanism : MahalanobisMechanism
+    channel : WordChannel
+    n_words : int
+        Of the vocabulary.
     streams : NoiseStreams
     sample_length : int or None
         Redraw each document as so many of its own words first.
     """
 
-    embedding: WordEmbedding
-    search: Search
-    mechanism: MahalanobisMechanism
+    channel: WordChannel
+    n_words: int
     streams: NoiseStreams
     sample_length: int | None = None
 
@@ -68,30 +71,28 @@ class Release:
         offsets : ndarray of shape (n_documents + 1,), int64
         """
         offsets = documents.offsets
-        n_documents = len(offsets) - 1
         if self.sample_length is not None:
-            offsets = np.arange(n_documents + 1, dtype=np.int64) * self.sample_length
-        controller = ThreadpoolController()
-        blas_threads = _blas_threads(controller)
-        n_threads = _n_threads(n_jobs, blas_threads)
+            offsets = np.arange(len(offsets), dtype=np.int64) * self.sample_length
+        of_product = blas_threads()
+        n_threads = _n_threads(n_jobs, of_product)
         block, memory = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
         tasks = _split(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
-        # One thread here leaves the product its own; several share them out. The limit
-        # is the process's, so it is touched only where it must be.
-        share_out = n_threads > 1 and blas_threads > 1
-        each = max(1, blas_threads // n_threads)
+        # One thread here leaves the product its own; several share them out.
+        each = max(1, of_product // n_threads)
+        share_out = n_threads > 1 and of_product > 1
         with (
-            controller.limit(limits=each if share_out else None, user_api="blas"),
-            self.search.session(each),
-            tqdm(total=n_documents, disable=not verbose, unit="doc") as progress,
+            limit_blas_threads(each) if share_out else nullcontext(),
+            _session(self.channel, each, memory) as apply,
+            tqdm(total=len(documents), disable=not verbose, unit="doc") as progress,
         ):
+            # sharedmem: a backend of processes would be sent the table with each task
             results = Parallel(
-                n_jobs=n_threads, prefer="threads", return_as="generator"
+                n_jobs=n_threads, require="sharedmem", return_as="generator"
             )(
-                delayed(self._perturb)(documents, start, stop, block, memory)
+                delayed(self._perturb)(documents, start, stop, block, apply)
                 for start, stop in tasks
             )
             for (start, stop), noisy in zip(tasks, results, strict=True):
@@ -100,76 +101,90 @@ class Release:
         return codes, offsets
 
     def _block_size(self, n_threads: int) -> tuple[int, int]:
-        """Words at a time, and bytes for their search.
+        """Words at a time, and bytes that `apply` may take beside.
 
         All threads together keep to working_memory.
         """
         budget = working_memory_bytes() // n_threads
-        search = max(_SEARCH_BYTES, budget // 4)
-        budget -= search
-        # float32 normals and points, and float64 normals, noise and points
-        per_word = self.embedding.dim * (2 * 4 + 3 * 8)
-        return int(np.clip(budget // per_word, _MIN_BLOCK, _MAX_BLOCK)), search
+        memory = max(_APPLY_BYTES, budget // 4)
+        per_word = getattr(self.channel, "row_bytes", 16 * self.n_words)
+        return int(np.clip((budget - memory) // per_word, _PIECE, _MAX_BLOCK)), memory
 
     def _perturb(
-        self,
-        documents: EncodedDocuments,
-        start: int,
-        stop: int,
-        block: int,
-        memory: int,
+        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
     ) -> np.ndarray:
         """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
-        generators = self._open(documents, start, stop)
+        streams = self._open(documents, start, stop)
         if self.sample_length is not None:
-            codes = resample(
-                codes, lengths, self.sample_length, len(self.embedding), generators
-            )
+            codes = resample(codes, lengths, self.sample_length, self.n_words, streams)
             lengths = np.full(stop - start, self.sample_length)
         noisy = codes.copy()
-        where = np.flatnonzero(codes >= 0)
-        draws = _draws(
-            self.mechanism, generators, _segments(generators, codes, lengths), block
-        )
-        for rows, draw in zip(blocks(len(where), block), draws, strict=True):
-            points = self.mechanism.shape_noise(*draw)
-            points += self._vectors(codes[where[rows]], documents.inferred)
-            noisy[where[rows]] = self.search(points, memory)
+        known = np.flatnonzero(codes >= 0)
+        done = 0
+        for draws in self._draws(streams, _segments(streams, codes, lengths), block):
+            where = known[done : done + len(draws[0])]
+            noisy[where] = self._checked(apply(codes[where], draws), len(where))
+            done += len(where)
         return noisy
 
     def _open(self, documents: EncodedDocuments, start: int, stop: int) -> Streams:
         """A stream per document, or one for all where the noise is fresh anyway."""
         if self.streams.fresh:
             return [self.streams.open(b"%d" % start)]
-        labels = documents.labels[start:stop]
-        if not self.streams.repeatable:
-            # A Generator gives equal documents different noise, by their position;
-            # and by its copies (clones share its state) other documents other noise.
-            labels = [b"%d " % (start + i) + label for i, label in enumerate(labels)]
-        return self.streams.open_all(labels)
+        return self.streams.open_all(documents.labels[start:stop])
 
-    def _vectors(self, codes: np.ndarray, inferred: np.ndarray) -> np.ndarray:
-        n_words = len(self.embedding)
-        if not len(inferred):
-            return self.embedding.vectors[codes]
-        vectors = self.embedding.vectors[np.minimum(codes, n_words - 1)]
-        extra = codes >= n_words
-        vectors[extra] = inferred[codes[extra] - n_words]
-        return vectors
+    def _draws(
+        self, streams: Streams, segments: Segments, block: int
+    ) -> Iterator[tuple[np.ndarray, ...]]:
+        """Draws in the order of the words, at most `block` at a time."""
+        # Nobody can tell how fresh noise was cut.
+        piece = block if self.streams.fresh else _PIECE
+        pieces: list[tuple[np.ndarray, ...]] = []
+        filled = 0
+        for i, n in segments:
+            stream = streams[i] if n else None
+            while stream is not None and n:
+                take = min(n, piece)
+                if filled + take > block:
+                    yield _joined(pieces)
+                    pieces, filled = [], 0
+                pieces.append(self.channel.draw(stream, take))
+                filled, n = filled + take, n - take
+        if filled:
+            yield _joined(pieces)
+
+    def _checked(self, noisy: Any, n: int) -> np.ndarray:
+        """What a mechanism returned, if it is words of the vocabulary."""
+        noisy = np.asarray(noisy)
+        whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
+        if not whole or (n and not 0 <= noisy.min() <= noisy.max() < self.n_words):
+            raise InvalidParameterError(
+                f"apply of {type(self.channel).__name__} must return {n} numbers of "
+                f"words, integers in [0, {self.n_words}), got an array of shape "
+                f"{noisy.shape} and type {noisy.dtype}."
+            )
+        return noisy
 
 
-def _blas_threads(controller: ThreadpoolController) -> int:
-    counts = [p["num_threads"] for p in controller.info() if p["user_api"] == "blas"]
-    return max(counts, default=1)
+def _session(channel: Any, n_threads: int, memory: int) -> Any:
+    if hasattr(channel, "session"):
+        return channel.session(n_threads, memory)
+    return nullcontext(channel.apply)
 
 
-def _n_threads(n_jobs: int | None, blas_threads: int) -> int:
+def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    if len(pieces) == 1:
+        return pieces[0]
+    return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
+
+
+def _n_threads(n_jobs: int | None, of_product: int) -> int:
     """Threads to work with; None: as many as the matrix product would take itself."""
     if n_jobs is None and effective_n_jobs(None) == 1:
-        return blas_threads
+        return of_product
     return effective_n_jobs(n_jobs)
 
 
@@ -185,68 +200,11 @@ def _split(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:
     return tasks
 
 
-def _segments(generators: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segments:
-    """How many noise vectors each stream has to give."""
+def _segments(streams: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segments:
+    """For how many words each stream has to draw."""
     known = codes >= 0
-    if len(generators) != len(lengths):
+    if len(streams) != len(lengths):
         return [(0, int(known.sum()))]
     upto = np.concatenate([[0], np.cumsum(known)])
     ends = np.cumsum(lengths)
     return list(enumerate((upto[ends] - upto[ends - lengths]).tolist()))
-
-
-def _draws(
-    mechanism: MahalanobisMechanism,
-    generators: Streams,
-    segments: Segments,
-    block: int,
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Standard normal vectors and radii in the order of the words, so many at a time.
-
-    A stream gives all its radii and then its normals, one after the other however they
-    are cut, so the size of the blocks does not show; and each stream is read in one go,
-    for it costs more to change streams than to draw the noise of a word. The array of
-    normals is used again for the next block.
-    """
-    total = sum(n for _, n in segments)
-    dtype = mechanism.normals_dtype
-    normals = np.empty((min(block, total), mechanism.dim), dtype=dtype)
-    radii = np.empty(total)
-    done = filled = 0
-    for i, n in segments:
-        if not n:
-            continue
-        generator = generators[i]
-        at = done + filled
-        radii[at : at + n] = mechanism.radii(generator, n)
-        while n:
-            take = min(n, len(normals) - filled)
-            generator.standard_normal(out=normals[filled : filled + take], dtype=dtype)
-            filled, n = filled + take, n - take
-            if filled == len(normals):
-                yield normals, radii[done : done + filled]
-                done, filled = done + filled, 0
-    if filled:
-        yield normals[:filled], radii[done:]
-
-
-def as_bags(codes: np.ndarray, offsets: np.ndarray, n_words: int) -> sp.csr_matrix:
-    """Count matrix of the documents, int64, canonical CSR."""
-    bags = sp.csr_matrix(
-        (np.ones(len(codes), dtype=np.int64), codes, offsets),
-        shape=(len(offsets) - 1, n_words),
-    )
-    bags.sum_duplicates()
-    return bags
-
-
-def as_tokens(
-    codes: np.ndarray, offsets: np.ndarray, words: np.ndarray, kept: list[str]
-) -> list[list[str]]:
-    """Words of each document, in order."""
-    tokens = words[np.maximum(codes, 0)]
-    for i in np.flatnonzero(codes < 0):
-        tokens[i] = kept[-1 - codes[i]]
-    flat = tokens.tolist()
-    ends = offsets.tolist()
-    return [flat[a:b] for a, b in itertools.pairwise(ends)]

@@ -1,71 +1,78 @@
-"""Exact numbers behind the privacy claim."""
+"""What releases promise, in exact numbers."""
 
 from __future__ import annotations
 
 import math
-from copy import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import gammainc
 
+from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
-from skdptext.privacy._documents import input_distance
+from skdptext.mechanisms import WordChannel
+from skdptext.privacy._part import ReleasePart
 from skdptext.privacy._wording import as_html, head, in_words, wrapped
 from skdptext.utils import check_flag, check_integer, check_option, check_real
-
-if TYPE_CHECKING:
-    from skdptext.privacy._composition import ComposedGuarantee
 
 __all__ = ["PrivacyGuarantee"]
 
 
 class PrivacyGuarantee:
-    r"""What a word-by-word release promises, relative to a metric on words.
+    r"""What one release, or several, promise; `DPWordPerturber.guarantee` makes it.
 
-    For two inputs x, x' and any set S of releases, Pr[S | x] ≤ e^t Pr[S | x'], where
-    the exponent t is:
+    For two inputs x, x' and any set S of releases, Pr[S | x] ≤ e^t Pr[S | x']. The
+    mechanism itself says what t(w, w') is between two words; for the noise of
+    `~skdptext.mechanisms.MahalanobisNoise` it is ε d(w, w'), where d is
+    ‖φ(w) − φ(w')‖_RM [2]_, for λ = 0 the Euclidean distance. From it follows t
 
-    - between two words, ε d(w, w');
-    - between two ordered texts of n words, ε Σ d(w_i, w'_i);
-    - between two bags of N words, ε N E, with E their Earth Mover's Distance [1]_;
-    - between two documents that are first redrawn to N words, ε N W_∞, with W_∞ the
-      bottleneck distance of their word frequencies;
-    - between documents of different size, infinite: the size is released.
+    - between two ordered texts of n words, Σ t(w_i, w'_i);
+    - between two bags of N words, the sum over their cheapest matching: for a metric,
+      ε N E, with E their Earth Mover's Distance [1]_;
+    - between two documents that are first redrawn to N words, N times the bottleneck
+      of moving one document's word frequencies to the other's: ε N W_∞ for a metric;
+    - between documents of different size, inf: the size is released;
+    - of several releases with independent noise, the sum.
 
-    The metric d is ‖φ(w) − φ(w')‖_RM [2]_; for λ = 0 it is the Euclidean distance.
+    Documents are read exactly as in a release: cut into words, rid of stop words and
+    unknown words, cut to `n_words`.
 
     Parameters
     ----------
-    epsilon : float > 0
-        Privacy parameter, in nats per unit of distance.
-    lam : float in [0, 1]
-        0: Euclidean metric, up to 1: Mahalanobis metric.
-    embedding : WordEmbedding
-        The public table.
-    n_words : int, default=None
-        Words per document N, if it is fixed.
-    resampled : bool, default=False
-        Whether documents are redrawn to `n_words` words of their own before the
-        noise (``resize="sample"``), rather than cut to their first words.
+    channel : WordChannel
+        What draws the noise, as ``perturber.mechanism_``.
+    reader : DocumentReader, default=None
+        How documents are read. None: lists of known words, as they are.
     ordered : bool, default=False
         Whether the order of the words is released (token and text output).
-    unknown_kept : bool, default=False
-        Whether words unknown to the embedding are released in clear (``oov="keep"``).
-        Nothing is promised for them, and exponents are for known words only.
     releases : int >= 1, default=1
         How many times each document is released so, with fresh noise each time.
 
     Attributes
     ----------
-    epsilon, lam, embedding, n_words, resampled, ordered, unknown_kept, releases
-        As given. `epsilon` is that of one release, relative to `metric`.
-    metric : {"mahalanobis", "euclidean"}
-        The metric the exponents refer to.
-    metric_lam : float
+    parts : tuple of ReleasePart
+        One for each way of releasing that is composed here. All attributes below are
+        None where the parts differ in them.
+    embedding : WordEmbedding
+        The public table, the same for all parts.
+    releases : int
+        Of all parts together.
+    epsilon : float or None
+        The sum of the ε of all releases, relative to `metric`.
+    lam : float or None
+        λ of the noise.
+    metric : {"mahalanobis", "euclidean"} or None
+        The metric the exponents refer to; None, too, for a mechanism that has none.
+    metric_lam : float or None
         The λ of that metric: `lam`, unless the guarantee was converted.
+    n_words : int or None
+        Words per document, if that is fixed.
+    resampled, ordered, unknown_kept : bool or None
+        Whether documents are redrawn, the order of words is released, and words unknown
+        to the embedding are released in clear.
 
     Raises
     ------
@@ -74,17 +81,22 @@ class PrivacyGuarantee:
 
     Notes
     -----
-    *Not promised*: that lengths stay hidden, unless `n_words` is fixed; anything on
-    unknown words that are kept; anything at all if the embedding, its vocabulary or
-    its covariance was learned from the documents to be protected. k releases of one
-    document with fresh noise cost k times the exponent (`compose`). A repeatable
-    release protects as long as its seed is secret.
+    *Not promised*: that lengths stay hidden, unless `n_words` is fixed; anything at all
+    if the embedding, its vocabulary or its covariance was learned from the documents to
+    be protected. k releases of one document with fresh noise cost k times the exponent
+    (`compose`). A repeatable release protects as long as its seed is secret.
+
+    *Several releases.* The sum is a bound for whatever an adversary does with all of
+    them. It holds for fresh noise in each: repeating a release with the same integer
+    seed shows nothing new and costs nothing.
 
     Printed, or shown in a notebook, a guarantee says all this in sentences, with
     exponents on a human scale: to the nearest word, and between two random words.
 
     The 2018 paper states the bag exponent without the factor N, a slip with mass 1/N
-    per word; the 2019 statement is the right one.
+    per word; the 2019 statement is the right one. Its proof needs a metric; that the
+    cheapest matching bounds bags for exponents of any kind follows from the ordered
+    bound, taken at the best of all orders.
 
     References
     ----------
@@ -93,65 +105,137 @@ class PrivacyGuarantee:
 
     Examples
     --------
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.privacy import PrivacyGuarantee
+    >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> embedding = WordEmbedding(["a", "b", "c"], [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-    >>> guarantee = PrivacyGuarantee(3.0, 0.0, embedding, n_words=2)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, epsilon=3.0, lam=0.0, document_length=2, token_pattern=r"\w+")
+    >>> guarantee = perturber.fit([]).guarantee()
     >>> guarantee.exponent("a", "b")
     3.0
     >>> guarantee.exponent(["a", "b"], ["b", "c"])
     6.0
     >>> guarantee.compose(4).exponent("a", "b")    # four releases
     12.0
+    >>> other = perturber.set_params(epsilon=2.0, lam=0.5).fit([]).guarantee()
+    >>> both = guarantee.compose(other)            # of different ε and λ
+    >>> both.releases, both.epsilon
+    (2, None)
+    >>> print(f"{both.exponent('a', 'b'):.2f}")
+    5.13
     >>> print(f"{guarantee.utility_probability(delta=1.0):.3f}")
     0.849
     """
 
+    parts: tuple[ReleasePart, ...]
+
     def __init__(
         self,
-        epsilon: float,
-        lam: float,
-        embedding: WordEmbedding,
+        channel: WordChannel,
+        reader: DocumentReader | None = None,
         *,
-        n_words: int | None = None,
-        resampled: bool = False,
         ordered: bool = False,
-        unknown_kept: bool = False,
         releases: int = 1,
     ) -> None:
-        if not isinstance(embedding, WordEmbedding):
+        if not hasattr(channel, "exponents"):
             raise InvalidParameterError(
-                f"embedding must be a WordEmbedding, got {embedding!r:.80}."
+                "channel must be a prepared mechanism, such as perturber.mechanism_, "
+                f"got {type(channel).__name__}."
             )
-        spectrum = embedding_spectrum(embedding)
-        self._mechanism = MahalanobisMechanism(epsilon, lam, spectrum)
-        self.epsilon = self._mechanism.epsilon
-        self.lam = self._mechanism.lam
-        self.embedding = embedding
-        if n_words is not None:
-            n_words = check_integer("n_words", n_words, low=1)
-        self.n_words = n_words
-        self.resampled = check_flag("resampled", resampled)
-        self.ordered = check_flag("ordered", ordered)
-        self.unknown_kept = check_flag("unknown_kept", unknown_kept)
-        if resampled and n_words is None:
+        if reader is None:
+            reader = DocumentReader(channel.embedding, oov="error")
+        if not isinstance(reader, DocumentReader) or reader.embedding is None:
             raise InvalidParameterError(
-                "n_words must be given with resampled=True, got None."
+                "reader must be a DocumentReader with an embedding, got "
+                f"{type(reader).__name__}."
             )
-        self.releases = check_integer("releases", releases, low=1)
-        self._metric = self._mechanism
+        ordered = check_flag("ordered", ordered)
+        releases = check_integer("releases", releases, low=1)
+        self.parts = (ReleasePart(channel, reader, ordered, releases),)
+
+    @classmethod
+    def _of(cls, parts: Iterable[ReleasePart]) -> PrivacyGuarantee:
+        guarantee = cls.__new__(cls)
+        guarantee.parts = tuple(parts)
+        return guarantee
+
+    # -- what the parts have in common -----------------------------------------
+
+    def _shared(self, name: str) -> Any:
+        """An attribute of the parts, if it is the same for all; else None."""
+        first, *others = (getattr(part, name) for part in self.parts)
+        return first if all(other == first for other in others) else None
+
+    @property
+    def embedding(self) -> WordEmbedding:
+        """The public table."""
+        return self.parts[0].embedding
+
+    @property
+    def releases(self) -> int:
+        """How many releases there are."""
+        return sum(part.releases for part in self.parts)
+
+    @property
+    def epsilon(self) -> float | None:
+        """Sum of the ε of all releases, if they are of one unit; else None."""
+        if len(self.parts) > 1 and self._shared("unit") is None:
+            return None
+        return float(sum(part.releases * part.epsilon for part in self.parts))
+
+    @property
+    def lam(self) -> float | None:
+        """λ of the noise."""
+        return self._shared("lam")
+
+    @property
+    def metric(self) -> str | None:
+        """Name of the metric that the exponents refer to."""
+        return None if self.metric_lam is None else self._shared("metric_name")
+
+    @property
+    def metric_lam(self) -> float | None:
+        """λ of that metric."""
+        return self._shared("metric_lam")
+
+    @property
+    def n_words(self) -> int | None:
+        """Words per document, if that is fixed."""
+        return self._shared("n_words")
+
+    @property
+    def resampled(self) -> bool | None:
+        """Whether documents are redrawn before the noise."""
+        return self._shared("resampled")
+
+    @property
+    def ordered(self) -> bool | None:
+        """Whether the order of the words is released."""
+        return self._shared("ordered")
+
+    @property
+    def unknown_kept(self) -> bool | None:
+        """Whether unknown words are released in clear."""
+        return self._shared("unknown_kept")
 
     # -- the metric ------------------------------------------------------------
 
-    @property
-    def metric_lam(self) -> float:
-        """λ of the metric that the exponents refer to."""
-        return self._metric.lam
+    def _on_vectors(self, what: str) -> None:
+        """Refuse what only a metric on vectors has."""
+        for part in self.parts:
+            if part.metric is None:
+                raise InvalidParameterError(
+                    f"{what} is for mechanisms whose exponent is ε times a metric on "
+                    f"vectors, as that of MahalanobisNoise; {part.name} has none."
+                )
 
-    @property
-    def metric(self) -> str:
-        """Name of that metric."""
-        return "euclidean" if self.metric_lam == 0 else "mahalanobis"
+    def _single(self, what: str) -> ReleasePart:
+        """The one part, of a mechanism with a metric."""
+        self._on_vectors(what)
+        if len(self.parts) > 1:
+            raise InvalidParameterError(
+                f"{what} is of one way of releasing, got {len(self.parts)} parts."
+            )
+        return self.parts[0]
 
     @property
     def euclidean_bounds(self) -> tuple[float, float]:
@@ -160,9 +244,9 @@ class PrivacyGuarantee:
         They are ε over the square roots of the extreme eigenvalues of
         M = λΣ + (1−λ)I, and each is attained by some v.
         """
-        spread = np.sqrt(self._mechanism.eigenvalues)
-        epsilon = self._mechanism.epsilon
-        return float(epsilon / spread[-1]), float(epsilon / spread[0])
+        channel = self._single("euclidean_bounds").channel
+        spread = np.sqrt(channel.metric.eigenvalues)
+        return float(channel.epsilon / spread[-1]), float(channel.epsilon / spread[0])
 
     @property
     def lemma3_bounds(self) -> tuple[float, float]:
@@ -171,13 +255,9 @@ class PrivacyGuarantee:
         They are ε/√(λm + 1 − λ), which takes the trace m of Σ for its largest
         eigenvalue, and ε/√(λc + 1 − λ), c the smallest one, which is exact.
         """
-        widest = self._lemma3_widest(self.lam)
-        lower = self._mechanism.epsilon / math.sqrt(widest)
-        return lower, self.euclidean_bounds[1]
-
-    def _lemma3_widest(self, lam: float) -> float:
-        """What the lemma knows of the largest eigenvalue of M."""
-        return lam * self.embedding.dim + 1 - lam
+        channel = self._single("lemma3_bounds").channel
+        widest = _lemma3_widest(channel.metric.lam, channel.metric)
+        return channel.epsilon / math.sqrt(widest), self.euclidean_bounds[1]
 
     def euclidean(self, *, by: str = "eigenvalues") -> PrivacyGuarantee:
         """The same promise relative to the Euclidean metric on word vectors.
@@ -190,15 +270,16 @@ class PrivacyGuarantee:
         Returns
         -------
         guarantee : PrivacyGuarantee
-            Its `epsilon` is the upper one of `euclidean_bounds`; its exponents are
-            never smaller than those of this one.
+            Its `epsilon` is the sum of the upper one of `euclidean_bounds` over all
+            releases; its exponents are never smaller than those of this one.
         """
         return self.relative_to(0, by=by)
 
     def relative_to(self, lam: float, *, by: str = "eigenvalues") -> PrivacyGuarantee:
         """The same promise relative to the metric of another λ.
 
-        The ε of releases with different `lam` can be compared relative to one metric.
+        The ε of releases with different `lam` can be compared, and added up, relative
+        to one metric.
 
         Parameters
         ----------
@@ -219,31 +300,35 @@ class PrivacyGuarantee:
         Raises
         ------
         InvalidParameterError
-            If a parameter breaks a rule, or λ = 1 and the covariance is singular.
+            If a parameter breaks a rule, λ = 1 and the covariance is singular, or a
+            mechanism has no metric on vectors.
 
         Examples
         --------
         >>> from skdptext import WordEmbedding
+        >>> from skdptext.mechanisms import MahalanobisNoise
         >>> from skdptext.privacy import PrivacyGuarantee
         >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
-        >>> laplace = PrivacyGuarantee(3.0, 0.0, embedding)
+        >>> laplace = PrivacyGuarantee(MahalanobisNoise().prepare(embedding, 3.0, 0.0))
         >>> for by in ("eigenvalues", "lemma3"):
         ...     print(f"{laplace.relative_to(0.5, by=by).epsilon:.2f}")
         3.58
         3.67
         """
         check_option("by", by, ("eigenvalues", "lemma3"))
-        noise = self._mechanism
-        converted = copy(self)
-        converted._metric = MahalanobisMechanism(noise.epsilon, lam, noise.spectrum)
-        if converted.metric_lam != noise.lam:  # Lemma 3 is not for a metric and itself
-            squares = noise.eigenvalues / converted._metric.eigenvalues
-            if by == "lemma3":
-                squares = noise.eigenvalues / self._lemma3_widest(converted.metric_lam)
-            converted.epsilon = float(noise.epsilon / math.sqrt(squares.min()))
-        else:
-            converted.epsilon = noise.epsilon
-        return converted
+        self._on_vectors("relative_to")
+        lam = check_real("lam", lam, low=0, high=1) + 0.0
+        converted = []
+        for part in self.parts:
+            own, epsilon = part.channel.metric, part.channel.epsilon
+            metric = own.at(lam)
+            if lam != own.lam:  # Lemma 3 is not for a metric and itself
+                squares = own.eigenvalues / metric.eigenvalues
+                if by == "lemma3":
+                    squares = own.eigenvalues / _lemma3_widest(lam, own)
+                epsilon = float(epsilon / math.sqrt(squares.min()))
+            converted.append(replace(part, converted=(epsilon, metric)))
+        return self._of(converted)
 
     # -- exponents -------------------------------------------------------------
 
@@ -253,31 +338,23 @@ class PrivacyGuarantee:
         Parameters
         ----------
         x, y : str, or list of str, or counts of shape (n_words_of_embedding,)
-            Two words; or two documents as lists of known words; or two bags. Documents
-            are cut or redrawn to `n_words` as in a release, if that is set.
+            Two words; or two documents as lists of words; or two bags. Documents are
+            read as in a release: stop words and unknown words are treated as there, and
+            what is left is cut or redrawn to `n_words`.
 
         Returns
         -------
         exponent : float
-            In nats, for all `releases` together; infinite for documents that are
-            released with different sizes.
+            In nats, for all `releases` together; inf for documents that are released
+            with different sizes, or that differ in unknown words that are kept.
 
         Raises
         ------
         InvalidParameterError
-            If a word is unknown, or a document is shorter than `n_words`.
+            If a single word is unknown, or a document is refused by a release, as one
+            that is shorter than `n_words`.
         """
-        distance = input_distance(
-            self.embedding,
-            self._metric,
-            x,
-            y,
-            n_words=self.n_words,
-            resampled=self.resampled,
-            ordered=self.ordered,
-        )
-        # In this order, so that k releases cost k times as much exactly.
-        return self.releases * (self.epsilon * distance)
+        return float(sum(part.exponent(x, y) for part in self.parts))
 
     def epsilon_for(self, x: Any, y: Any, *, factor: float) -> float:
         """The ε at which the odds between two inputs change by a factor at most.
@@ -292,51 +369,61 @@ class PrivacyGuarantee:
         Returns
         -------
         epsilon : float
-            The largest `epsilon` that the perturber may have; at it, `exponent` is
-            log(factor). Infinite if the two are the same to the mechanism, so that
-            any ε will do; 0 if their sizes tell them apart, so that none will.
+            The largest ε that the perturbers may have, if each has this one and keeps
+            its λ and all the rest; with it, `exponent` is log(factor) at most. inf if
+            the two are the same to the mechanism, so that any ε will do; 0 if their
+            sizes tell them apart, so that none will.
 
         Notes
         -----
+        The ε of the parts do not matter. Where exponents are proportional to ε, as for
+        a metric, the result is exact; else mechanisms are prepared for one ε after the
+        other until log(factor) is met to a relative error of 1e-9, which takes their
+        exponent to grow with ε.
+
         *Privacy.* Pairs further apart than this one are promised less. Choose the pair
         from public text: an ε worked out from private documents tells about them.
 
         Examples
         --------
         >>> from skdptext import WordEmbedding
+        >>> from skdptext.mechanisms import MahalanobisNoise
         >>> from skdptext.privacy import PrivacyGuarantee
         >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-        >>> guarantee = PrivacyGuarantee(3.0, 0.0, embedding)
+        >>> guarantee = PrivacyGuarantee(MahalanobisNoise().prepare(embedding, 3.0, 0.0))
         >>> x, y = ["a", "a", "b"], ["b", "c", "b"]
         >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
         0.999
         """
-        factor = check_real("factor", factor, low=1, open_low=True)
-        # In the units of this metric, then back to the ε of the noise.
-        exponent = self.exponent(x, y)
-        if exponent == 0:
-            return math.inf
-        if exponent == math.inf:
-            return 0.0
-        return self._mechanism.epsilon * (math.log(factor) / exponent)
+        allowed = math.log(check_real("factor", factor, low=1, open_low=True))
+        linear = [part for part in self.parts if part.metric is not None]
+        searched = [part for part in self.parts if part.metric is None]
+        # each exponent per unit of its noise's ε
+        rate = sum(part.exponent(x, y) / part.channel.epsilon for part in linear)
+
+        def total(epsilon: float) -> float:
+            others = (part.at_epsilon(epsilon).exponent(x, y) for part in searched)
+            return rate * epsilon + sum(others)
+
+        if not searched or rate == math.inf:
+            return allowed / rate if rate else math.inf
+        return _largest_within(total, allowed, searched[0].channel.epsilon)
 
     # -- several releases ------------------------------------------------------
 
-    def compose(
-        self, other: int | PrivacyGuarantee | ComposedGuarantee
-    ) -> PrivacyGuarantee | ComposedGuarantee:
+    def compose(self, other: int | PrivacyGuarantee) -> PrivacyGuarantee:
         """What several releases of one document promise together.
 
         Parameters
         ----------
-        other : int >= 1, PrivacyGuarantee or ComposedGuarantee
-            An integer k: k releases like this, with fresh noise each. A guarantee:
-            this release and that one, over the same embedding; ε, λ and all the
-            rest may differ.
+        other : int >= 1 or PrivacyGuarantee
+            An integer k: k times these releases, with fresh noise each. A guarantee:
+            these releases and those, over the same embedding; mechanism, ε, λ and all
+            the rest may differ.
 
         Returns
         -------
-        guarantee : PrivacyGuarantee or ComposedGuarantee
+        guarantee : PrivacyGuarantee
             k times the exponents, or the sum of both.
 
         Raises
@@ -344,13 +431,21 @@ class PrivacyGuarantee:
         InvalidParameterError
             If `other` is neither, or over another embedding.
         """
-        from skdptext.privacy._composition import ComposedGuarantee, check_times
-
-        if isinstance(other, PrivacyGuarantee | ComposedGuarantee):
-            return ComposedGuarantee([self, other])
-        together = copy(self)
-        together.releases *= check_times(other)
-        return together
+        if isinstance(other, PrivacyGuarantee):
+            if other.embedding.fingerprint != self.embedding.fingerprint:
+                raise InvalidParameterError(
+                    "other must be a guarantee over the same embedding, got "
+                    f"{other.embedding!r:.60} beside {self.embedding!r:.60}."
+                )
+            return self._of([*self.parts, *other.parts])
+        try:
+            k = check_integer("other", other, low=1)
+        except InvalidParameterError:
+            raise InvalidParameterError(
+                "other must be an integer >= 1 or a PrivacyGuarantee, got "
+                f"{other!r:.80}."
+            ) from None
+        return self._of(replace(p, releases=k * p.releases) for p in self.parts)
 
     # -- utility ---------------------------------------------------------------
 
@@ -378,22 +473,51 @@ class PrivacyGuarantee:
         N ≥ 2: for N copies of one word our bound is an equality.
         """
         delta = check_real("delta", delta, low=0)
-        if self.n_words is None:
+        part = self._single("utility_probability")
+        if getattr(part.channel, "noise", None) is None:
+            raise InvalidParameterError(
+                "utility_probability is for mechanisms that release the word nearest to "
+                f"a noisy vector, as MahalanobisNoise; {part.name} does not."
+            )
+        if part.n_words is None:
             raise InvalidParameterError(
                 "n_words must be given to know the utility, got None."
             )
-        squares = self._metric.eigenvalues / self._mechanism.eigenvalues
-        rate = self._mechanism.epsilon * math.sqrt(squares.min())
-        n = self.n_words
+        # the metric stated, and that of the noise
+        squares = part.metric.eigenvalues / part.channel.metric.eigenvalues
+        rate = part.channel.epsilon * math.sqrt(squares.min())
+        n = part.n_words
         return float(gammainc(n * self.embedding.dim, rate * n * delta))
 
     # -- in words --------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return f"{head(self)}\n{wrapped(str(self))}"
+        return f"{head(self.parts)}\n{wrapped(str(self))}"
 
     def __str__(self) -> str:
-        return in_words(self)
+        return in_words(self.parts)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return as_html(self.parts)
+
+
+def _lemma3_widest(lam: float, metric: Any) -> float:
+    """What the lemma knows of the largest eigenvalue of M: the trace of Σ."""
+    return float(lam * metric.spectrum.eigenvalues.sum() + 1 - lam)
+
+
+def _largest_within(total: Any, allowed: float, start: float) -> float:
+    """Largest ε with ``total(ε) <= allowed``, for a total that grows with ε."""
+    low = high = start
+    while total(low) > allowed:
+        high, low = low, low / 2
+        if low < start * 2.0**-60:
+            return 0.0
+    while total(high) <= allowed:
+        low, high = high, high * 2
+        if high > start * 2.0**60:
+            return math.inf
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if total(middle) <= allowed else (low, middle)
+    return low

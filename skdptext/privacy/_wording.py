@@ -5,30 +5,16 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.search import half_squared_norms
-from skdptext.utils import blocks
-from skdptext.utils._html import bullets, page, paragraph, table
+from skdptext.privacy._part import ReleasePart
+from skdptext.search import k_nearest_words
+from skdptext.utils import blocks, bullets, page, paragraph, table
 
-if TYPE_CHECKING:
-    from skdptext.embeddings import WordEmbedding
-    from skdptext.mechanisms import MahalanobisMechanism
-    from skdptext.privacy._composition import ComposedGuarantee
-    from skdptext.privacy._guarantee import PrivacyGuarantee
-
-__all__ = [
-    "Scale",
-    "as_html",
-    "composed_as_html",
-    "composed_in_words",
-    "head",
-    "in_words",
-    "typical_distances",
-    "wrapped",
-]
+__all__ = ["as_html", "head", "in_words", "wrapped"]
 
 # Showing a guarantee must not take seconds: so many words look for their neighbours
 # among so many others, which stand first in a table (mostly the frequent ones).
@@ -37,61 +23,76 @@ _AMONG = 50_000
 _WIDTH = 88
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+Parts = Sequence[ReleasePart]
+
 
 class Scale(NamedTuple):
-    """Median distances of a table, in some metric."""
+    """Medians over the words of a table: distances in a metric, or else exponents."""
 
     nearest: float  # of a word to its nearest other word
     random: float  # of two words
 
 
-_scales: OrderedDict[tuple[bytes, float], Scale] = OrderedDict()
+_scales: OrderedDict[Any, Scale] = OrderedDict()
 _MAX_SCALES = 32
 
 
-def typical_distances(embedding: WordEmbedding, metric: MahalanobisMechanism) -> Scale:
-    """Median distances in a metric, from a fixed sample."""
-    key = embedding.fingerprint, metric.lam
+def _scale(part: ReleasePart) -> Scale:
+    """Medians in the unit of a part, from a fixed sample."""
+    law = part.unit if part.metric else getattr(part.channel, "fingerprint", part.channel)
+    key = part.embedding.fingerprint, law
     if key not in _scales:
-        _scales[key] = _measure(embedding.vectors[:_AMONG], metric)
+        _scales[key] = _measure(part)
         while len(_scales) > _MAX_SCALES:
             _scales.popitem(last=False)
     return _scales[key]
 
 
-def _measure(vectors: np.ndarray, metric: MahalanobisMechanism) -> Scale:
-    centre = vectors.mean(axis=0, dtype=np.float64)
-    points = np.empty(vectors.shape, dtype=np.float32)
-    for rows in blocks(len(vectors), 4096):
-        points[rows] = metric.whiten(vectors[rows] - centre)
-    half_norms = half_squared_norms(points).astype(np.float32)
+def _measure(part: ReleasePart) -> Scale:
+    vectors = part.embedding.vectors[:_AMONG]
+    metric = part.metric
+    points = vectors
+    if metric is not None:
+        centre = vectors.mean(axis=0, dtype=np.float64)
+        points = np.empty(vectors.shape, dtype=np.float32)
+        for rows in blocks(len(vectors), 4096):
+            points[rows] = metric.whiten(vectors[rows] - centre)
     rng = np.random.default_rng(0)
     sample = rng.permutation(len(vectors))[:_SAMPLE]
-    nearest = np.empty(len(sample), dtype=int)
-    for rows in blocks(len(sample), 128):
-        scores = points[sample[rows]] @ points.T - half_norms
-        scores[np.arange(len(scores)), sample[rows]] = -np.inf
-        nearest[rows] = scores.argmax(axis=1)
-    others = (sample + rng.integers(1, len(vectors), len(sample))) % len(vectors)
-    # float32 finds the neighbour; its distance is taken from the vectors.
-    near, far = (
-        np.linalg.norm(
-            metric.whiten(vectors[sample].astype(float) - vectors[others]), axis=1
-        )
-        for others in (nearest, others)
-    )
-    return Scale(float(np.median(near)), float(np.median(far)))
+    # of a single word there is no other
+    near = sample
+    if len(vectors) > 1:
+        near = k_nearest_words(points[sample], points, 1, exclude=sample)[0][:, 0]
+    others = (sample + rng.integers(1, max(2, len(vectors)), len(sample))) % len(vectors)
+
+    def median(ids: np.ndarray) -> float:
+        if metric is not None:
+            gaps = vectors[sample].astype(np.float64) - vectors[ids]
+            return float(np.median(np.linalg.norm(metric.whiten(gaps), axis=1)))
+        pairs = [
+            np.diag(part.word_exponents(sample[some], ids[some]))
+            for some in blocks(len(sample), 50)
+        ]
+        return float(np.median(np.concatenate(pairs)))
+
+    return Scale(median(near), median(others))
 
 
-# -- a single guarantee ------------------------------------------------------------
+def head(parts: Parts) -> str:
+    """The parameters of a guarantee, a line for each part."""
+    lines = [_head(part) for part in parts]
+    if len(lines) == 1:
+        return lines[0]
+    return "\n".join(["PrivacyGuarantee of", *(f"  {line}," for line in lines)])
 
 
-def head(guarantee: PrivacyGuarantee) -> str:
-    """The guarantee's parameters, in a line."""
-    releases = f", releases={guarantee.releases}" if guarantee.releases > 1 else ""
+def _head(part: ReleasePart) -> str:
+    metric = "None" if part.metric is None else repr(part.metric.name)
+    mechanism = "" if part.metric is not None else f"{part.name}, "
+    releases = f", releases={part.releases}" if part.releases > 1 else ""
     return (
-        f"PrivacyGuarantee(epsilon={guarantee.epsilon:g}, lam={guarantee.lam:g}, "
-        f"n_words={guarantee.n_words}, metric={guarantee.metric!r}{releases})"
+        f"PrivacyGuarantee({mechanism}epsilon={part.epsilon:g}, lam={part.lam:g}, "
+        f"n_words={part.n_words}, metric={metric}{releases})"
     )
 
 
@@ -105,98 +106,137 @@ def wrapped(text: str) -> str:
     )
 
 
-def in_words(guarantee: PrivacyGuarantee) -> str:
+def in_words(parts: Parts) -> str:
     """Promise, scale and limits, as text of several lines."""
+    limits = [f"- {limit}" for limit in _limits(parts)]
+    if len(parts) > 1:
+        return "\n".join([_composed_promise(parts), "Not promised:", *limits])
+    (part,) = parts
     sentences = [
-        *_broken(guarantee),
-        _words_promise(guarantee),
-        _documents_promise(guarantee),
-        _scale_sentence(guarantee),
+        *_broken(part),
+        _words_promise(part),
+        _documents_promise(part),
+        _scale_sentence(part),
     ]
-    limits = [f"- {limit}" for limit in _limits(guarantee)]
     return "\n".join([" ".join(sentences), "Not promised:", *limits])
 
 
-def as_html(guarantee: PrivacyGuarantee) -> str:
-    """The same for a notebook, with the scale as a table."""
-    parts = [
-        *map(paragraph, _broken(guarantee)),
-        paragraph(_words_promise(guarantee)),
-        paragraph(_documents_promise(guarantee)),
+def as_html(parts: Parts) -> str:
+    """The same for a notebook, with the scale, or the parts, as a table."""
+    limits = [paragraph("Not promised:"), bullets(_limits(parts))]
+    if len(parts) > 1:
+        releases = sum(part.releases for part in parts)
+        return page(
+            f"Privacy guarantee of {releases} releases",
+            paragraph(_composed_promise(parts)),
+            _parts_table(parts),
+            *limits,
+        )
+    (part,) = parts
+    what = f"λ = {part.lam:g}" if part.metric is not None else part.name
+    distance = ["distance"] if part.metric is not None else []
+    return page(
+        f"Privacy guarantee: ε = {part.channel.epsilon:g}, {what}",
+        *map(paragraph, _broken(part)),
+        paragraph(_words_promise(part)),
+        paragraph(_documents_promise(part)),
         table(
-            ["at the median of the table", "distance", "exponent", "odds factor"],
-            _scale_rows(guarantee),
+            ["at the median of the table", *distance, "exponent", "odds factor"],
+            [
+                [name, *far[: len(distance)], exponent, _odds(exponent)]
+                for name, exponent, *far in _scale_rows(part)
+            ],
             caption="On a human scale: what an observer's odds change by, at most.",
         ),
-        paragraph("Not promised:"),
-        bullets(_limits(guarantee)),
-    ]
-    title = f"Privacy guarantee: ε = {guarantee._mechanism.epsilon:g}, "
-    return page(f"{title}λ = {guarantee.lam:g}", *parts)
+        *limits,
+    )
 
 
-def _total(guarantee: PrivacyGuarantee) -> str:
+# -- one way of releasing ------------------------------------------------------------
+
+
+def _total(part: ReleasePart) -> str:
     """ε, times the number of releases."""
-    times = f"{guarantee.releases}·" if guarantee.releases > 1 else ""
-    return f"{times}{guarantee.epsilon:.4g}"
+    times = f"{part.releases}·" if part.releases > 1 else ""
+    return f"{times}{part.epsilon:.4g}"
 
 
-def _metric(guarantee: PrivacyGuarantee) -> str:
-    if guarantee.metric == "euclidean":
+def _metric(part: ReleasePart) -> str:
+    if part.metric_name == "euclidean":
         metric = "the Euclidean distance ‖φ(w) − φ(w')‖₂ of their vectors"
     else:
         metric = (
             "the regularized Mahalanobis distance ‖φ(w) − φ(w')‖_RM of their vectors, "
-            f"with λ = {guarantee.metric_lam:g}"
+            f"with λ = {part.metric_lam:g}"
         )
-    if guarantee.metric_lam != guarantee.lam:
+    if part.metric_lam != part.lam:
         metric += (
-            f" (converted: the noise has ε = {guarantee._mechanism.epsilon:.4g} and "
-            f"λ = {guarantee.lam:g})"
+            f" (converted: the noise has ε = {part.channel.epsilon:.4g} and "
+            f"λ = {part.lam:g})"
         )
     return metric
 
 
-def _short_metric(guarantee: PrivacyGuarantee) -> str:
-    if guarantee.metric == "euclidean":
+def _short_metric(part: ReleasePart) -> str:
+    if part.metric is None:
+        return part.name
+    if part.metric_name == "euclidean":
         return "Euclidean"
-    return f"Mahalanobis (λ = {guarantee.metric_lam:g})"
+    return f"Mahalanobis (λ = {part.metric_lam:g})"
 
 
-def _words_promise(guarantee: PrivacyGuarantee) -> str:
+def _words_promise(part: ReleasePart) -> str:
     seen = "the release"
-    if guarantee.releases > 1:
-        seen = f"all {guarantee.releases} releases of a document"
-    behind = ", as the drawn word behind one noisy word," if guarantee.resampled else ""
+    if part.releases > 1:
+        seen = f"all {part.releases} releases of a document"
+    behind = ", as the drawn word behind one noisy word," if part.resampled else ""
+    if part.metric is None:
+        times = f"{part.releases}·" if part.releases > 1 else ""
+        bound = (
+            f"exp({times}t(w, w')), where t is the exponent that {part.name} with "
+            f"ε = {part.epsilon:.4g} claims for them"
+        )
+    else:
+        bound = f"exp({_total(part)}·d(w, w')), where d is {_metric(part)}"
     return (
         f"For anyone who sees {seen}, whatever they know besides, the odds between a "
-        f"word w and any other word w'{behind} change by at most a factor of "
-        f"exp({_total(guarantee)}·d(w, w')), where d is {_metric(guarantee)}."
+        f"word w and any other word w'{behind} change by at most a factor of {bound}."
     )
 
 
-def _documents_promise(guarantee: PrivacyGuarantee) -> str:
-    if guarantee.n_words is None:
+def _documents_promise(part: ReleasePart) -> str:
+    if part.n_words is None:
         size, each = "n", "of the same number of words n"
     else:
-        size, each = str(guarantee.n_words), f"of {guarantee.n_words} words"
-    factor = f"exp({_total(guarantee)}·{size}·D)"
-    if guarantee.resampled:
+        size, each = str(part.n_words), f"of {part.n_words} words"
+    if part.metric is None:
+        times = f"{part.releases}·" if part.releases > 1 else ""
+        factor, what = f"exp({times}{size}·T)", "T"
+        measures = (
+            "mean of t over their words, in order",
+            "mean of t over the cheapest matching of their words",
+            "largest t that moving one's word frequencies to the other's cannot avoid",
+        )
+    else:
+        factor, what = f"exp({_total(part)}·{size}·D)", "D"
+        measures = (
+            "mean distance of their words, in order",
+            "Earth Mover's Distance E of their bags of words",
+            "bottleneck distance W_∞ of their word frequencies",
+        )
+    in_order, of_bags, of_drawn = measures
+    if part.resampled:
         return (
             "The odds between any two documents change by at most a factor of "
-            f"{factor}, D the bottleneck distance W_∞ of their word frequencies: each "
-            f"document is redrawn to {size} words before the noise, so that one word "
-            f"that changes may cost {size} times its own exponent."
+            f"{factor}, {what} the {of_drawn}: each document is redrawn to {size} words "
+            "before the noise, so that one word that changes may cost "
+            f"{size} times its own exponent."
         )
-    kind = (
-        "mean distance of their words, in order"
-        if guarantee.ordered
-        else "Earth Mover's Distance E of their bags of words"
-    )
-    cut = ", as cut for the release," if guarantee.n_words is not None else ""
+    kind = in_order if part.ordered else of_bags
+    cut = ", as cut for the release," if part.n_words is not None else ""
     return (
-        f"The odds between any two documents {each}{cut} change by at most a factor "
-        f"of {factor}, D the {kind}."
+        f"The odds between any two documents {each}{cut} change by at most a factor of "
+        f"{factor}, {what} the {kind}."
     )
 
 
@@ -211,53 +251,46 @@ def _odds(exponent: float) -> str:
     return f"{digits}·10{f'{power:.0f}'.translate(_RAISED)}"
 
 
-def _scale_rows(guarantee: PrivacyGuarantee) -> list[list[str | float]]:
-    """What is compared, its distance, the exponent and the factor."""
-    scale = typical_distances(guarantee.embedding, guarantee._metric)
-    total, n_words = guarantee.releases * guarantee.epsilon, guarantee.n_words or 1
-    compared: list[tuple[str, float, int]] = [
-        ("a word and its nearest neighbour", scale.nearest, 1),
-        ("two random words", scale.random, 1),
+def _scale_rows(part: ReleasePart) -> list[tuple[str, float, float]]:
+    """What is compared, its exponent, and how far the words are in the part's unit."""
+    (near, far), n_words = _scale(part), part.n_words or 1
+    total = part.releases * (part.epsilon if part.metric is not None else 1)
+    # One word that changes may change all the draws.
+    times = n_words if part.resampled else 1
+    compared = [
+        ("a word and its nearest neighbour", near, times),
+        ("two random words", far, times),
     ]
-    if guarantee.resampled:
-        # One word that changes may change all the draws.
+    if part.resampled:
         compared = [
-            ("documents in which a word becomes its neighbour", scale.nearest, n_words),
-            ("documents in which it becomes a random word", scale.random, n_words),
+            ("documents in which a word becomes its neighbour", near, times),
+            ("documents in which it becomes a random word", far, times),
         ]
     elif n_words > 1:
-        compared.append(
-            (
-                f"documents, all {n_words} words become neighbours",
-                scale.nearest,
-                n_words,
-            )
-        )
-    return [
-        [name, distance, total * times * distance, _odds(total * times * distance)]
-        for name, distance, times in compared
-    ]
+        all_words = f"documents, all {n_words} words become neighbours"
+        compared.append((all_words, near, n_words))
+    return [(name, total * k * apart, apart) for name, apart, k in compared]
 
 
-def _scale_sentence(guarantee: PrivacyGuarantee) -> str:
-    near, far = _scale_rows(guarantee)[:2]
-    if guarantee.resampled:
+def _scale_sentence(part: ReleasePart) -> str:
+    (_, near, _), (_, far, _) = _scale_rows(part)[:2]
+    if part.resampled:
         return (
             "On a human scale, at the median of the table: between documents in which "
-            f"one word becomes its nearest neighbour the exponent is {near[2]:.3g} "
-            f"(odds change by a factor of {near[3]} at most), or a random word "
-            f"{far[2]:.3g} ({far[3]})."
+            f"one word becomes its nearest neighbour the exponent is {near:.3g} "
+            f"(odds change by a factor of {_odds(near)} at most), or a random word "
+            f"{far:.3g} ({_odds(far)})."
         )
     return (
         "On a human scale, at the median of the table: between a word and its nearest "
-        f"neighbour the exponent is {near[2]:.3g} (odds change by a factor of "
-        f"{near[3]} at most), between two random words {far[2]:.3g} ({far[3]})."
+        f"neighbour the exponent is {near:.3g} (odds change by a factor of "
+        f"{_odds(near)} at most), between two random words {far:.3g} ({_odds(far)})."
     )
 
 
-def _broken(guarantee: PrivacyGuarantee) -> list[str]:
+def _broken(part: ReleasePart) -> list[str]:
     """What voids the promise, and so comes before it."""
-    if not guarantee.unknown_kept:
+    if not part.unknown_kept:
         return []
     return [
         "Words unknown to the embedding are released in clear: what follows holds "
@@ -265,9 +298,21 @@ def _broken(guarantee: PrivacyGuarantee) -> list[str]:
     ]
 
 
-def _limits(guarantee: PrivacyGuarantee) -> list[str]:
+# -- limits, and several ways --------------------------------------------------------
+
+
+def _limits(parts: Parts) -> list[str]:
     """What is not promised."""
-    if guarantee.n_words is None:
+    limits = [
+        limit
+        for part in parts
+        for limit in [*(_broken(part) if len(parts) > 1 else []), *_part_limits(part)]
+    ]
+    return [*dict.fromkeys(limits), _repetition(sum(part.releases for part in parts))]
+
+
+def _part_limits(part: ReleasePart) -> list[str]:
+    if part.n_words is None:
         length = (
             "Length: the number of words of each document is released, and documents "
             "of different length are not protected from being told apart."
@@ -275,7 +320,7 @@ def _limits(guarantee: PrivacyGuarantee) -> list[str]:
     else:
         length = (
             f"Length, where it shows: these documents are released with "
-            f"{guarantee.n_words} words each, which hides it; in any other release "
+            f"{part.n_words} words each, which hides it; in any other release "
             "of them it would show."
         )
     unknown = (
@@ -284,13 +329,12 @@ def _limits(guarantee: PrivacyGuarantee) -> list[str]:
     )
     return [
         length,
-        *([] if guarantee.unknown_kept else [unknown]),
+        *([] if part.unknown_kept else [unknown]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases (an integer random_state): equal documents come out "
         "equal, and who knows the seed can undo the noise. The odds are for fresh "
         "noise.",
-        _repetition(guarantee.releases),
     ]
 
 
@@ -302,58 +346,34 @@ def _repetition(releases: int) -> str:
     )
 
 
-# -- several -----------------------------------------------------------------------
-
-
-def _composed_promise(composed: ComposedGuarantee) -> str:
+def _composed_promise(parts: Parts) -> str:
     text = (
-        f"For anyone who sees all {composed.releases} releases of a document, whatever "
-        "they know besides, the odds between two words, or two documents, change by at "
-        "most exp(t), where t is the sum of the exponents of the parts, each in its "
-        "own metric."
+        f"For anyone who sees all {sum(part.releases for part in parts)} releases of a "
+        "document, whatever they know besides, the odds between two words, or two "
+        "documents, change by at most exp(t), where t is the sum of the exponents of "
+        "the parts, each in its own metric."
     )
-    if composed.epsilon is not None:
+    first = parts[0]
+    if first.metric is not None and all(p.unit == first.unit for p in parts):
+        total = sum(part.releases * part.epsilon for part in parts)
         text += (
-            f" All share one metric: between words t is {composed.epsilon:.4g}·"
-            f"d(w, w'), where d is the {_short_metric(composed.parts[0])} distance."
+            f" All share one metric: between words t is {total:.4g}·d(w, w'), where d "
+            f"is the {_short_metric(first)} distance."
         )
     return text
 
 
-def _composed_limits(composed: ComposedGuarantee) -> list[str]:
-    limits = [
-        limit
-        for part in composed.parts
-        for limit in [*_broken(part), *_limits(part)[:-1]]
+def _parts_table(parts: Parts) -> str:
+    rows = [
+        [
+            part.releases,
+            part.epsilon,
+            part.lam,
+            _short_metric(part),
+            part.n_words,
+            _scale_rows(part)[0][1],
+        ]
+        for part in parts
     ]
-    return [*dict.fromkeys(limits), _repetition(composed.releases)]
-
-
-def composed_in_words(composed: ComposedGuarantee) -> str:
-    """Promise and limits, as text of several lines."""
-    limits = [f"- {limit}" for limit in _composed_limits(composed)]
-    return "\n".join([_composed_promise(composed), "Not promised:", *limits])
-
-
-def composed_as_html(composed: ComposedGuarantee) -> str:
-    """The same for a notebook, with the parts as a table."""
-    rows = []
-    for part in composed.parts:
-        rows.append(
-            [
-                part.releases,
-                part.epsilon,
-                part.lam,
-                _short_metric(part),
-                part.n_words,
-                _scale_rows(part)[0][2],
-            ]
-        )
     names = ["releases", "ε", "λ", "metric", "words", "exponent to nearest word"]
-    return page(
-        f"Privacy guarantee of {composed.releases} releases",
-        paragraph(_composed_promise(composed)),
-        table(names, rows, caption="The parts; the exponents are medians."),
-        paragraph("Not promised:"),
-        bullets(_composed_limits(composed)),
-    )
+    return table(names, rows, caption="The parts; the exponents are medians.")

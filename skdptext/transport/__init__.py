@@ -19,6 +19,7 @@ from skdptext.transport._bounds import (
     residual_relaxed_bounds,
     sinkhorn_bounds,
 )
+from skdptext.transport._bottleneck import bottleneck_distance
 from skdptext.transport._carried import (
     COSTS_AT_ONCE,
     carried_bounds,
@@ -50,6 +51,7 @@ from skdptext.transport._kernels import (
     sources_digest,
     trial,
 )
+from skdptext.transport._matching import matching_cost
 from skdptext.transport._solver import AskedDistance, ask_python, solver_address
 
 __all__ = [
@@ -63,6 +65,7 @@ __all__ = [
     "WordBags",
     "as_matrix",
     "as_word_bags",
+    "bottleneck_distance",
     "ask_python",
     "carried_bounds",
     "compile_helpers",
@@ -74,6 +77,7 @@ __all__ = [
     "load_kernels",
     "looped_distance",
     "match_residuals",
+    "matching_cost",
     "name_rows",
     "one_hot_distances",
     "padded_width",

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import maximum_flow
 
 from skdptext.exceptions import InvalidParameterError
 
-__all__ = ["bottleneck_distance"]
+__all__ = ["bottleneck_distance", "can_move"]
 
 
 def bottleneck_distance(
@@ -28,14 +28,14 @@ def bottleneck_distance(
     low, high = 0, len(steps) - 1
     while low < high:
         middle = (low + high) // 2
-        if _can_move(supply, demand, cost <= steps[middle]):
+        if can_move(supply, demand, cost <= steps[middle]):
             high = middle
         else:
             low = middle + 1
     return float(steps[low])
 
 
-def _can_move(supply: np.ndarray, demand: np.ndarray, allowed: np.ndarray) -> bool:
+def can_move(supply: np.ndarray, demand: np.ndarray, allowed: np.ndarray) -> bool:
     """Whether all supply reaches the demand along the allowed steps (maximum flow)."""
     source, sink = 0, len(supply) + len(demand) + 1
     rows, columns = np.nonzero(allowed)

@@ -3,7 +3,13 @@
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._inputs import check_document, is_count_matrix
-from skdptext.utils._random import NoiseStreams, check_noise_state, check_rng
+from skdptext.utils._random import (
+    NoiseStreams,
+    check_document_ids,
+    check_noise_state,
+    check_rng,
+)
+from skdptext.utils._threads import blas_threads, limit_blas_threads
 from skdptext.utils._validation import (
     MAX_WORDS,
     check_bags,
@@ -20,9 +26,11 @@ __all__ = [
     "MAX_WORDS",
     "LoadedOnce",
     "NoiseStreams",
+    "blas_threads",
     "blocks",
     "check_bags",
     "check_document",
+    "check_document_ids",
     "check_flag",
     "check_integer",
     "check_n_jobs",
@@ -33,6 +41,7 @@ __all__ = [
     "check_rng",
     "compile_loops",
     "is_count_matrix",
+    "limit_blas_threads",
     "shown_words",
     "working_memory_bytes",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import blake2b
 from numbers import Integral
@@ -14,7 +14,7 @@ from randomgen import ChaCha
 
 from skdptext.exceptions import InvalidParameterError
 
-__all__ = ["NoiseStreams", "check_noise_state", "check_rng"]
+__all__ = ["NoiseStreams", "check_document_ids", "check_noise_state", "check_rng"]
 
 RandomState = None | int | np.integer | np.random.Generator
 
@@ -71,9 +71,32 @@ class NoiseStreams:
         seed = blake2b(secret, digest_size=32, person=b"skdptext-seed").digest()
         self._key = blake2b(context, key=seed, digest_size=32).digest()
 
-    def label(self, content: bytes) -> bytes:
-        """Digest of a document, from which its stream can be opened later."""
-        return blake2b(content, key=self._key, digest_size=32).digest()
+    def labeller(
+        self, ids: Sequence[Any] | None = None
+    ) -> Callable[[int, bytes], bytes] | None:
+        """What makes a document's position and content its label; None: none needed.
+
+        Parameters
+        ----------
+        ids : sequence of str, int or bytes, default=None
+            Of the documents: equal content under another id gets another label. None:
+            equal content gets the same, but from a Generator, whose copies (clones
+            share its state) must give other documents other noise.
+        """
+        if self.fresh:
+            return None
+
+        def label(position: int, content: bytes) -> bytes:
+            who = b""
+            if ids is not None:
+                # one id too few is found out when all documents are read
+                who = _id_bytes(ids[position]) if position < len(ids) else b""
+            elif not self.repeatable:
+                who = b"%d" % position
+            framed = b"%d:" % len(who) + who + content
+            return blake2b(framed, key=self._key, digest_size=32).digest()
+
+        return label
 
     def open(self, label: bytes) -> np.random.Generator:
         """The stream of a label, from its beginning."""
@@ -93,6 +116,39 @@ class NoiseStreams:
 
     def _stream_key(self, label: bytes) -> bytes:
         return blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
+
+
+def _id_bytes(identity: Any) -> bytes:
+    """An id with its kind: 1, "1" and b"1" are three."""
+    if isinstance(identity, str):
+        return b"s" + identity.encode("utf-8", "surrogatepass")
+    return b"b" + identity if isinstance(identity, bytes) else b"i%d" % identity
+
+
+def check_document_ids(document_ids: Any) -> list[Any]:
+    """Return ids as a list if each is a str, int or bytes of its own."""
+    if isinstance(document_ids, str | bytes) or not isinstance(document_ids, Iterable):
+        raise InvalidParameterError(
+            "document_ids must be an iterable of str, int or bytes, got "
+            f"{type(document_ids).__name__}."
+        )
+    ids = list(document_ids)
+    for position, identity in enumerate(ids):
+        wrong = isinstance(identity, bool | np.bool_)
+        if wrong or not isinstance(identity, str | bytes | Integral):
+            raise InvalidParameterError(
+                "document_ids must be str, int or bytes, got "
+                f"{type(identity).__name__} at position {position}."
+            )
+    seen: dict[bytes, int] = {}
+    for position, identity in enumerate(ids):
+        first = seen.setdefault(_id_bytes(identity), position)
+        if first != position:
+            raise InvalidParameterError(
+                "document_ids must differ, or equal documents get equal noise: "
+                f"positions {first} and {position} hold the same."
+            )
+    return ids
 
 
 def _generator(key: bytes) -> np.random.Generator:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.search import half_squared_norms
-from skdptext.utils import blocks, check_real
+from skdptext.search import k_nearest_words
+from skdptext.utils import check_real
 
 __all__ = ["choose_pairs", "claimed_exponent"]
 
@@ -43,7 +44,8 @@ def choose_pairs(
         )
     n_words = len(embedding)
     sample = rng.permutation(n_words)[:_SAMPLE]
-    near = _nearest_others(embedding.vectors, sample)
+    vectors = embedding.vectors
+    near = k_nearest_words(vectors[sample], vectors, 1, exclude=sample)[0][:, 0]
     close = _ranked(guarantee, np.stack([sample, near], axis=1))
     n_random = min(4 * n_pairs, n_words * (n_words - 1))
     first = rng.integers(0, n_words, n_random)
@@ -67,19 +69,10 @@ def claimed_exponent(guarantee: Any, word: str, other: str) -> float:
     claim = guarantee.exponent(word, other)
     if getattr(claim, "ndim", None) == 0:
         claim = claim.item()  # an array, or of torch
+    if claim == math.inf:  # nothing is promised: true, and nothing to refute
+        return math.inf
     name = f"perturber.guarantee().exponent({word!r}, {other!r})"
     return check_real(name, claim, low=0)
-
-
-def _nearest_others(vectors: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """The nearest other word of each word, in Euclidean distance, up to rounding."""
-    half_norms = half_squared_norms(vectors).astype(np.float32)
-    nearest = np.empty(len(ids), dtype=int)
-    for rows in blocks(len(ids), 256):
-        scores = vectors[ids[rows]] @ vectors.T - half_norms
-        scores[np.arange(len(scores)), ids[rows]] = -np.inf
-        nearest[rows] = scores.argmax(axis=1)
-    return nearest
 
 
 def _ranked(guarantee: Any, ids: np.ndarray) -> list[tuple[float, tuple[str, str]]]:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import beta
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.privacy._pairs import choose_pairs, claimed_exponent
+from skdptext.audit._pairs import choose_pairs, claimed_exponent
 from skdptext.utils import check_integer, check_real, check_rng
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def audit_word_privacy(
     Examples
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
-    >>> from skdptext.privacy import audit_word_privacy
+    >>> from skdptext.audit import audit_word_privacy
     >>> embedding = WordEmbedding(list("abcd"), [[-2.0], [0.0], [0.5], [3.0]])
     >>> perturber = DPWordPerturber(
     ...     embedding, epsilon=1.0, lam=0.0, document_length=1, random_state=0)

@@ -122,7 +122,7 @@ def audit_fresh_noise(
     Examples
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
-    >>> from skdptext.privacy import audit_fresh_noise
+    >>> from skdptext.audit import audit_fresh_noise
     >>> embedding = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
     >>> fresh = DPWordPerturber(embedding, epsilon=1.0, document_length=1).fit([])
     >>> audit_fresh_noise(fresh).repeated

@@ -1,0 +1,300 @@
+"""Tests of the law of the noise that a mechanism draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skdptext.documents import EncodedDocuments
+from skdptext.exceptions import InvalidParameterError
+from skdptext.perturbation import Release
+from skdptext.search import nearest_words
+from skdptext.utils import NoiseStreams, check_integer, check_real, check_rng
+
+__all__ = ["NoiseLawAudit", "audit_noise_law"]
+
+_DOCUMENT = 16  # words of a document that is released for an audit
+
+
+class NoiseLawAudit:
+    """Result of `audit_noise_law`.
+
+    Attributes
+    ----------
+    pvalues : dict of str to float
+        The p-value of each test, by its name. 0 for ``"repeats"`` says that a noise
+        vector occurred twice.
+    alpha : float
+        As given: the false-alarm rate of all tests together.
+    rejected : bool
+        Whether any p-value is below ``alpha / len(pvalues)``.
+    """
+
+    def __init__(self, pvalues: dict[str, float], alpha: float) -> None:
+        self.pvalues = pvalues
+        self.alpha = alpha
+
+    @property
+    def failed(self) -> list[str]:
+        """Names of the tests that reject, the smallest p-value first."""
+        threshold = self.alpha / len(self.pvalues)
+        # "not >": a p-value that is NaN is no evidence of a right law.
+        names = [name for name, p in self.pvalues.items() if not p > threshold]
+        return sorted(names, key=lambda name: self.pvalues[name])
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the noise does not follow the law."""
+        return bool(self.failed)
+
+    def __repr__(self) -> str:
+        return (
+            f"NoiseLawAudit(rejected={self.rejected}, failed={self.failed}, "
+            f"alpha={self.alpha:g})"
+        )
+
+    def __str__(self) -> str:
+        if not self.rejected:
+            return (
+                f"{len(self.pvalues)} tests of the noise found nothing wrong "
+                f"(alpha = {self.alpha:g}, smallest p = "
+                f"{min(self.pvalues.values()):.2g})."
+            )
+        found = ", ".join(
+            f"{name} (p = {self.pvalues[name]:.1e})" for name in self.failed
+        )
+        return f"The noise does not follow the claimed law: {found}."
+
+
+def audit_noise_law(
+    source: Any,
+    *,
+    n_draws: int = 20_000,
+    alpha: float = 0.01,
+    random_state: Any = None,
+) -> NoiseLawAudit:
+    """Test whether noise has density proportional to exp(−ε‖z‖_RM), draws independent.
+
+    Parameters
+    ----------
+    source : DPWordPerturber, WordChannel, or object alike
+        A fitted perturber, or its ``mechanism_``: documents are then released as ever,
+        and the noise is what the release added to their words. Or, for another
+        implementation, anything with ``sample(rng, n)`` (noise of shape (n, dim)),
+        ``epsilon``, and ``whiten(vectors)``, after which Euclidean lengths are lengths
+        in the metric of the claim.
+    n_draws : int >= 100, default=20000
+        Noise vectors to look at.
+    alpha : float in (0, 0.5], default=0.01
+        Probability of rejecting right noise, over all tests together (Bonferroni).
+    random_state : None, int or numpy.random.Generator, default=None
+        For the noise drawn here, and the random directions of the tests.
+
+    Returns
+    -------
+    audit : NoiseLawAudit
+        ``rejected``, ``failed`` and ``pvalues``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule, the mechanism does not add noise to vectors, or
+        the noise has the wrong shape.
+
+    See Also
+    --------
+    audit_word_privacy : Needs the released words only, of whatever mechanism.
+
+    Notes
+    -----
+    *Privacy.* Noise of another law may still be private, to a smaller ε, or to
+    another metric: a rejection says that *this* guarantee is unfounded. That nothing
+    is found does not prove the law.
+
+    *Release.* Of a perturber or its channel, random words of the embedding are released
+    in documents of 16, through the code that every release runs, and the draws are
+    taken down where they are applied. ``"words"`` is 0 if a released word is not the
+    one nearest to its vector with that noise.
+
+    *Tests*, m the dimension. Whitened lengths follow Gamma(m, 1/ε); directions u are
+    uniform on the sphere, so that (1 + u·a)/2 follows Beta((m−1)/2, (m−1)/2) for unit
+    vectors a: the first and last whitened axis (for the library's mechanism those
+    of the extreme eigenvalues) and random ones. Both by Kolmogorov–Smirnov. Along
+    *every* whitened axis the means of u and u² are tested, the first as normal, which
+    is conservative for it, the second by a gamma distribution of its mean and variance,
+    with a correction for the m axes. That no other direction lacks noise, or has too
+    much, is tested by the extreme singular values of the directions times lengths of
+    normal vectors, against the bound √n ± √m of Davidson and Szarek; it needs
+    n_draws > m. Rank correlations test that length and direction, and consecutive
+    draws, are independent. No vector may occur twice, which continuous noise does with
+    negligible probability.
+
+    References
+    ----------
+    Xu, Aggarwal, Feyisetan, Teissier (2020), algorithm 2: the law. Davidson, Szarek
+    (2001), Local operator theory, random matrices and Banach spaces, theorem II.13.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.audit import audit_noise_law
+    >>> embedding = WordEmbedding(list("abc"), [[0.0, 1.0], [2.0, 0.0], [3.0, 5.0]])
+    >>> perturber = DPWordPerturber(embedding, document_length=1).fit([])
+    >>> audit_noise_law(perturber, random_state=0).rejected
+    False
+    """
+    n_draws = check_integer("n_draws", n_draws, low=100)
+    alpha = check_real("alpha", alpha, low=0, high=0.5, open_low=True)
+    rng = check_rng(random_state)
+    channel = getattr(source, "mechanism_", source)
+    if hasattr(channel, "draw"):
+        noise, pvalues = _released_noise(channel, n_draws, rng)
+        whiten = channel.metric.whiten
+    else:
+        for name in ("sample", "whiten", "epsilon"):
+            if not hasattr(source, name):
+                raise InvalidParameterError(
+                    "source must be a fitted perturber, its mechanism_, or have sample, "
+                    f"whiten and epsilon; got {type(source).__name__} without {name}."
+                )
+        noise = np.asarray(source.sample(rng, n_draws), dtype=np.float64)
+        whiten, pvalues = source.whiten, {}
+    if noise.ndim != 2 or len(noise) != n_draws:
+        raise InvalidParameterError(
+            f"sample must return {n_draws} rows of noise, got an array of shape "
+            f"{noise.shape}."
+        )
+    epsilon = check_real("epsilon", channel.epsilon, low=0, open_low=True)
+    if not np.isfinite(noise).all():
+        return NoiseLawAudit(pvalues | {"finite": 0.0}, alpha)
+    n_distinct = len(np.unique(noise, axis=0))
+    pvalues["repeats"] = 1.0 if n_distinct == n_draws else 0.0
+    pvalues |= _pvalues(np.asarray(whiten(noise)), epsilon, rng)
+    return NoiseLawAudit(pvalues, alpha)
+
+
+def _released_noise(
+    channel: Any, n_draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Noise of a release, and whether its words are those nearest to it."""
+    has_noise = getattr(channel, "noise", None) is not None
+    if not has_noise or getattr(channel, "metric", None) is None:
+        raise InvalidParameterError(
+            "audit_noise_law is for mechanisms that add noise to vectors, and bound "
+            "their privacy loss by a metric, as MahalanobisNoise; "
+            f"{type(channel).__name__} does not. See audit_word_privacy."
+        )
+    embedding = channel.embedding
+    words = rng.integers(0, len(embedding), n_draws).astype(np.int32)
+    ends = np.append(np.arange(0, n_draws, _DOCUMENT), n_draws).astype(np.int64)
+    streams = NoiseStreams(rng, b"audit_noise_law")
+    label = streams.labeller()
+    documents = EncodedDocuments(
+        codes=words,
+        offsets=ends,
+        labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
+    )
+    recorder = _Recorder(channel)
+    # one thread, so that the blocks are taken down in the order of the words
+    codes, _ = Release(recorder, len(embedding), streams).run(documents, n_jobs=1)
+    noise = np.concatenate([channel.noise(draws) for draws in recorder.taken])
+    wrong = len(noise) != n_draws or not np.array_equal(
+        codes, nearest_words(embedding.vectors[words] + noise, embedding.vectors)
+    )
+    return noise, {"words": 0.0 if wrong else 1.0}
+
+
+class _Recorder:
+    """A channel that takes down the draws that a release applies."""
+
+    def __init__(self, channel: Any) -> None:
+        self.channel = channel
+        self.taken: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.channel, name)
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Any]:
+        with self.channel.session(n_threads, memory) as apply:
+
+            def recorded(words: np.ndarray, draws: Any) -> np.ndarray:
+                self.taken.append(draws)
+                return apply(words, draws)
+
+            yield recorded
+
+
+def _pvalues(
+    white: np.ndarray, epsilon: float, rng: np.random.Generator
+) -> dict[str, float]:
+    """p-values of the tests of length, direction and independence."""
+    m = white.shape[1]
+    radii = np.linalg.norm(white, axis=1)
+    units = white / np.where(radii > 0, radii, 1)[:, None]
+    gamma = stats.gamma(m, scale=1 / epsilon).cdf
+    pvalues = {
+        "radius": stats.kstest(radii, gamma).pvalue,
+        "radius, next radius": _dependence(radii[1:], radii[:-1]),
+    }
+    if m == 1:  # there are two directions, and no axis to choose
+        up = units[:, 0] > 0
+        pvalues["direction"] = stats.binomtest(int(up.sum()), len(up)).pvalue
+        pvalues["radius, direction"] = _dependence(radii, up)
+        pvalues["direction, next"] = _dependence(up[1:], up[:-1])
+        return {name: float(p) for name, p in pvalues.items()}
+    turn = np.linalg.qr(rng.standard_normal((m, 2)))[0]
+    axes = {
+        "first axis": units[:, 0],
+        "last axis": units[:, -1],
+        "random axis 1": units @ turn[:, 0],
+        "random axis 2": units @ turn[:, 1],
+    }
+    uniform = stats.beta((m - 1) / 2, (m - 1) / 2).cdf
+    for name, t in axes.items():
+        # Clipped: rounding may leave the support, by one unit in the last place.
+        share = np.clip((1 + t) / 2, 0, 1)
+        pvalues[f"direction along {name}"] = stats.kstest(share, uniform).pvalue
+        pvalues[f"radius, {name}"] = _dependence(radii, np.abs(t))
+        pvalues[f"{name}, next"] = _dependence(t[1:], t[:-1])
+    pvalues |= _axes(units)
+    if len(units) > m:
+        pvalues["spread in all directions"] = _extremes(units, rng)
+    return {name: float(p) for name, p in pvalues.items()}
+
+
+def _axes(units: np.ndarray) -> dict[str, float]:
+    """p-values of the means of u and u² along every axis, corrected for their number."""
+    n, m = units.shape
+    drift = np.abs(units.mean(axis=0)) * np.sqrt(n * m)
+    # u² follows Beta(1/2, (m−1)/2): a gamma law with the mean and variance of the sum
+    shape = n * (m + 2) / (2 * (m - 1))
+    law = stats.gamma(shape, scale=n / m / shape)
+    sums = np.einsum("ij,ij->j", units, units)
+    spread = 2 * np.minimum(law.cdf(sums), law.sf(sums))
+    return {
+        "mean along every axis": min(1.0, m * 2 * stats.norm.sf(drift.max())),
+        "spread along every axis": min(1.0, m * spread.min()),
+    }
+
+
+def _extremes(units: np.ndarray, rng: np.random.Generator) -> float:
+    """Bound on the p-value of the extreme singular values of the directions."""
+    n, m = units.shape
+    # directions with lengths of their own become standard normal vectors
+    normals = units * np.sqrt(rng.chisquare(m, n))[:, None]
+    squares = np.linalg.eigvalsh(normals.T @ normals)
+    least, most = np.sqrt(np.maximum(squares[[0, -1]], 0))
+    excess = max(np.sqrt(n) - np.sqrt(m) - least, most - np.sqrt(n) - np.sqrt(m))
+    return min(1.0, 2 * float(np.exp(-(max(excess, 0.0) ** 2) / 2)))
+
+
+def _dependence(x: np.ndarray, y: np.ndarray) -> float:
+    """p-value of the rank correlation; 0 where a sample is constant."""
+    if np.ptp(x.astype(float)) == 0 or np.ptp(y.astype(float)) == 0:
+        return 0.0
+    return float(stats.spearmanr(x, y).pvalue)

@@ -1,0 +1,14 @@
+"""Reading documents: texts, token lists and counts become words of an embedding."""
+
+from skdptext.documents._encoding import EncodedDocuments, resample
+from skdptext.documents._output import FORMATS, write_documents
+from skdptext.documents._reader import DocumentReader, word_ids
+
+__all__ = [
+    "FORMATS",
+    "DocumentReader",
+    "EncodedDocuments",
+    "resample",
+    "word_ids",
+    "write_documents",
+]

@@ -1,0 +1,253 @@
+"""Documents as numbers: what is read, what is dropped, what is too short."""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.search import nearest_words
+
+__all__ = ["EncodedDocuments", "Label", "encode_counts", "encode_tokens", "resample"]
+
+# Documents whose codes are joined at a time.
+_TOGETHER = 4096
+
+#: From a document's position and content to the digest that its noise is drawn from.
+Label = Callable[[int, bytes], bytes]
+
+
+@dataclass(frozen=True)
+class EncodedDocuments:
+    """Documents as numbers, one behind the other.
+
+    A code in [0, V) is a word of the embedding; a code -1 - k is the unknown word
+    ``kept[k]``, which is passed through.
+    """
+
+    codes: np.ndarray  # int32, all documents
+    offsets: np.ndarray  # int64, (n_documents + 1,); document i is offsets[i:i + 2]
+    labels: Sequence[bytes] = ()  # one per document; none where the noise is fresh
+    kept: Sequence[str] = ()
+    n_unknown: int = 0  # words dropped or kept
+    n_tokens: int = 0  # words read
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        """Codes of one document."""
+        return self.codes[self.offsets[i] : self.offsets[i + 1]]
+
+
+class _Encoder:
+    """Collects documents; an unknown word gets its number when it is first met."""
+
+    def __init__(
+        self, embedding: WordEmbedding, oov: str, truncate: int | None, label: Label | None
+    ) -> None:
+        self.embedding = embedding
+        self.oov = oov
+        self.label = label
+        self.kept: dict[str, int] = {}
+        self.inferred: dict[str, int] = {}
+        self.vectors: list[np.ndarray] = []
+        self.labels: list[bytes] = []
+        self.parts = _Parts()
+        self.lengths = _LengthRule(truncate)
+        self.n_unknown = self.n_tokens = 0
+
+    def find(self, tokens: list[str], position: int) -> np.ndarray:
+        """Codes of the tokens; what is dropped has none."""
+        codes = self.embedding.find(tokens)
+        holes = np.flatnonzero(codes < 0)
+        if not len(holes):
+            return codes
+        if self.embedding.has_subwords:
+            for i in holes:
+                codes[i] = self._infer(tokens[i])
+            holes = np.flatnonzero(codes < 0)
+        self.n_unknown += len(holes)
+        if self.oov == "error" and len(holes):
+            raise InvalidParameterError(
+                'oov="error" allows words of the embedding only: document '
+                f"{position} holds {len({tokens[i] for i in holes})} unknown ones, the "
+                f"first as its word {holes[0]}."
+            )
+        if self.oov == "keep":
+            for i in holes:
+                codes[i] = -1 - self.kept.setdefault(tokens[i], len(self.kept))
+            return codes
+        return codes[codes >= 0]
+
+    def _infer(self, token: str) -> int:
+        if token not in self.inferred:
+            vector = self.embedding.infer(token)
+            if vector is None:
+                return -1
+            self.inferred[token] = len(self.embedding) + len(self.inferred)
+            self.vectors.append(vector)
+        return self.inferred[token]
+
+    def add(self, codes: np.ndarray, size: int, content: bytes) -> None:
+        """Take the next document.
+
+        `codes` are at least those of its words that are kept, `size` counts them all,
+        and its noise is drawn from `content`.
+        """
+        position = self.lengths.n_seen
+        codes = self.lengths.apply(codes, size)
+        if self.lengths.n_short:
+            return  # only counting now: there will be an error
+        self.parts.append(codes)
+        if self.label is not None:
+            self.labels.append(self.label(position, content))
+
+    def finish(self) -> EncodedDocuments:
+        self.lengths.finish()
+        codes = self.parts.codes()
+        if self.vectors:
+            # A mechanism knows the words of the embedding only: a vector made from
+            # subwords is taken as its nearest word's, before any noise.
+            snapped = nearest_words(np.array(self.vectors), self.embedding.vectors)
+            made = codes >= len(self.embedding)
+            codes[made] = snapped[codes[made] - len(self.embedding)]
+        return EncodedDocuments(
+            codes=codes,
+            offsets=self.parts.offsets(),
+            labels=self.labels,
+            kept=list(self.kept),
+            n_unknown=self.n_unknown,
+            n_tokens=self.n_tokens,
+        )
+
+
+def encode_tokens(
+    documents: Iterable[list[str]],
+    embedding: WordEmbedding,
+    *,
+    oov: str,
+    truncate: int | None,
+    label: Label | None,
+) -> EncodedDocuments:
+    """Number the words of token lists."""
+    encoder = _Encoder(embedding, oov, truncate, label)
+    for position, tokens in enumerate(documents):
+        codes = encoder.find(tokens, position)
+        encoder.n_tokens += len(tokens)
+        # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
+        content = repr(tokens).encode("utf-8", "surrogatepass") if label else b""
+        encoder.add(codes, len(codes), content)
+    return encoder.finish()
+
+
+def encode_counts(
+    bags: sp.csr_array,
+    embedding: WordEmbedding,
+    *,
+    truncate: int | None,
+    label: Label | None,
+) -> EncodedDocuments:
+    """Number the words of a checked count matrix; those of a row in column order."""
+    encoder = _Encoder(embedding, "drop", truncate, label)
+    for start, stop in itertools.pairwise(bags.indptr.tolist()):
+        ids = bags.indices[start:stop].astype(np.int32)
+        counts = bags.data[start:stop].astype(np.int64)
+        size = int(counts.sum())
+        encoder.n_tokens += size
+        content = ids.astype("<i8").tobytes() + counts.astype("<i8").tobytes()
+        if truncate is not None:
+            # cut before they are written out: a count may be a thousand million
+            counts = np.diff(np.minimum(counts.cumsum(), truncate), prepend=0)
+        encoder.add(np.repeat(ids, counts), size, content)
+    return encoder.finish()
+
+
+def resample(
+    codes: np.ndarray,
+    lengths: np.ndarray,
+    length: int,
+    n_words: int,
+    generators: Sequence[np.random.Generator],
+) -> np.ndarray:
+    """Each document as `length` draws from its own words (2018, §5.2).
+
+    A document without words draws from the vocabulary of `n_words`, so that it is
+    released with the same number of words as every other one. There is a generator per
+    document, or one for all.
+    """
+    out = np.empty((len(lengths), length), dtype=np.int32)
+    begin = np.cumsum(lengths) - lengths
+    for i, (first, n) in enumerate(zip(begin, lengths, strict=True)):
+        rng = generators[i if len(generators) > 1 else 0]
+        if n:
+            out[i] = codes[first + rng.integers(0, n, length)]
+        else:
+            out[i] = rng.integers(0, n_words, length)
+    return out.ravel()
+
+
+class _Parts:
+    """Codes of document after document; a small array each would cost far more."""
+
+    def __init__(self) -> None:
+        self._done: list[np.ndarray] = []
+        self._open: list[np.ndarray] = []
+        self._lengths = array("q")
+
+    def append(self, codes: np.ndarray) -> None:
+        self._open.append(codes)
+        self._lengths.append(len(codes))
+        if len(self._open) == _TOGETHER:
+            self._close()
+
+    def _close(self) -> None:
+        joined = np.concatenate(self._open or [np.empty(0, np.int32)])
+        self._done.append(joined.astype(np.int32, copy=False))
+        self._open = []
+
+    def codes(self) -> np.ndarray:
+        self._close()
+        return np.concatenate(self._done)
+
+    def offsets(self) -> np.ndarray:
+        offsets = np.zeros(len(self._lengths) + 1, dtype=np.int64)
+        np.cumsum(self._lengths, out=offsets[1:])
+        return offsets
+
+
+class _LengthRule:
+    """Cuts documents to a length and counts those that are too short for it."""
+
+    def __init__(self, length: int | None) -> None:
+        self.length = length
+        self.n_short = 0
+        self.first: int | None = None
+        self.shortest = length or 0
+        self.n_seen = 0
+
+    def apply(self, codes: np.ndarray, size: int) -> np.ndarray:
+        self.n_seen += 1
+        if self.length is None:
+            return codes
+        if size < self.length:
+            self.n_short += 1
+            self.first = self.n_seen - 1 if self.first is None else self.first
+            self.shortest = min(self.shortest, size)
+        return codes[: self.length]
+
+    def finish(self) -> None:
+        if self.n_short:
+            raise InvalidParameterError(
+                f'document_length={self.length} with resize="truncate" needs documents '
+                f"of at least so many known words: {self.n_short} of {self.n_seen} are "
+                f"shorter, first document {self.first}, the shortest has "
+                f'{self.shortest}. Use resize="sample", whose guarantee is weaker, '
+                "or a smaller document_length."
+            )

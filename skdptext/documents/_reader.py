@@ -1,0 +1,219 @@
+"""One way to read documents, for all that release, prepare, promise or measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skdptext.documents._analysis import make_vectorizer
+from skdptext.documents._encoding import (
+    EncodedDocuments,
+    Label,
+    encode_counts,
+    encode_tokens,
+)
+from skdptext.embeddings import WordEmbedding, check_columns
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import (
+    MAX_WORDS,
+    check_bags,
+    check_document,
+    check_integer,
+    check_option,
+    is_count_matrix,
+)
+
+__all__ = ["DocumentReader", "word_ids"]
+
+_OPTIONS = (
+    "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
+    "tokenizer",
+)  # fmt: skip
+# Where there is no embedding: a table that knows no word, so that every word is kept.
+_NO_WORDS = WordEmbedding([""], [[0.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentReader:
+    r"""How documents become words of an embedding.
+
+    `DPWordPerturber`, `DocumentPreparer`, guarantees and metrics read by the same
+    reader, so that what is promised is about what is released.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding or None
+        The table whose words count. None: every word counts, and is kept as it is.
+    document_length : int, default=None
+        Words per document; None: as many as it has.
+    resize : {"truncate", "sample"}, default="truncate"
+        Whether `read` cuts documents to `document_length`, or leaves it to `resample`.
+    oov : {"drop", "error", "keep"}, default="drop"
+        What to do with words unknown to the embedding. A word whose vector is made from
+        subwords counts as the word of the table nearest to it.
+    lowercase : bool, default=True
+    stop_words : {"english"} or iterable of str, default=None
+    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    tokenizer : callable, default=None
+        All as in `DPWordPerturber`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an option breaks its rule.
+    """
+
+    embedding: WordEmbedding | None
+    document_length: int | None = None
+    resize: str = "truncate"
+    oov: str = "drop"
+    lowercase: bool = True
+    stop_words: Any = None
+    token_pattern: str = r"(?u)\b\w\w+\b"
+    tokenizer: Callable[[str], list[str]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.document_length is not None:
+            check_integer(
+                "document_length", self.document_length, low=1, high=MAX_WORDS
+            )
+        check_option("resize", self.resize, ("truncate", "sample"))
+        check_option("oov", self.oov, ("drop", "error", "keep"))
+        self._vectorizer  # noqa: B018, checks the rest
+
+    @classmethod
+    def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
+        """The reader that an estimator's parameters describe."""
+        return cls(embedding, **{name: getattr(estimator, name) for name in _OPTIONS})
+
+    @cached_property
+    def _vectorizer(self) -> CountVectorizer:
+        return make_vectorizer(
+            lowercase=self.lowercase,
+            stop_words=self.stop_words,
+            token_pattern=self.token_pattern,
+            tokenizer=self.tokenizer,
+        )
+
+    @cached_property
+    def _analyze(self) -> Callable[[str], list[str]]:
+        return self._vectorizer.build_analyzer()
+
+    @property
+    def table(self) -> WordEmbedding:
+        """The embedding, or a table that knows no word."""
+        return _NO_WORDS if self.embedding is None else self.embedding
+
+    @property
+    def sample_length(self) -> int | None:
+        """Words that each document is redrawn to; None: it is released as read."""
+        return self.document_length if self.resize == "sample" else None
+
+    def read(
+        self, X: Any, *, label: Label | None = None, whole: bool = False
+    ) -> EncodedDocuments:
+        """Number the words of documents.
+
+        Parameters
+        ----------
+        X : iterable of str, of sequences of str, or count matrix
+        label : callable, default=None
+            From a document's position and bytes to a digest, from which its noise is
+            drawn; None: not needed.
+        whole : bool, default=False
+            Read all words of each document, whatever `document_length` says.
+
+        Returns
+        -------
+        documents : EncodedDocuments
+
+        Raises
+        ------
+        InvalidParameterError
+            If a document breaks a rule, by its position.
+        """
+        cut = None if whole or self.resize == "sample" else self.document_length
+        if is_count_matrix(X):
+            bags = check_bags(X, n_words=len(self.table), counts=True)
+            check_columns(X, self.table)
+            return encode_counts(bags, self.table, truncate=cut, label=label)
+        return encode_tokens(
+            self._tokens(X),
+            self.table,
+            oov="keep" if self.embedding is None else self.oov,
+            truncate=cut,
+            label=label,
+        )
+
+    def _tokens(self, X: Iterable[Any]) -> Iterator[list[str]]:
+        """The words of each document."""
+        stop = self._vectorizer.get_stop_words() or frozenset()
+        for position, document in enumerate(X):
+            check_document(document, position)
+            if isinstance(document, str):
+                yield list(self._analyze(document))
+                continue
+            tokens = _as_list(document, position)
+            if self.embedding is None and self.lowercase:
+                tokens = [t.lower() for t in tokens]  # else the embedding's spelling
+            if stop:
+                # as in strings, which are lowercased before stop words are taken out
+                fold = str.lower if self.lowercase else str
+                tokens = [t for t in tokens if fold(t) not in stop]
+            yield tokens
+
+
+def _as_list(document: Any, position: int) -> list[str]:
+    tokens = document.tolist() if isinstance(document, np.ndarray) else list(document)
+    if set(map(type, tokens)) <= {str}:
+        return tokens
+    for i, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise InvalidParameterError(
+                f"every token must be a str, got {type(token).__name__} as token {i} "
+                f"of document {position}."
+            )
+    return list(map(str, tokens))
+
+
+def word_ids(words: Iterable[str], embedding: WordEmbedding) -> np.ndarray:
+    """Numbers of single words, all of which the embedding must know.
+
+    Parameters
+    ----------
+    words : iterable of str
+    embedding : WordEmbedding
+
+    Returns
+    -------
+    ids : ndarray of shape (n_words,), int32
+
+    Raises
+    ------
+    InvalidParameterError
+        If `words` is no iterable of str, or a word is unknown.
+    """
+    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+        raise InvalidParameterError(
+            f"words must be an iterable of str, got a {type(words).__name__}."
+        )
+    tokens = list(words)
+    for i, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise InvalidParameterError(
+                f"words must be str, got {type(token).__name__} at position {i}."
+            )
+    ids = embedding.find(tokens)
+    unknown = np.flatnonzero(ids < 0)
+    if len(unknown):
+        raise InvalidParameterError(
+            f"words must be known to the embedding, got {len(unknown)} unknown, the "
+            f"first at position {unknown[0]}."
+        )
+    return ids

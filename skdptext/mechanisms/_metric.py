@@ -1,0 +1,97 @@
+"""The metrics on vectors that noise can be shaped by."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._covariance import Spectrum
+
+__all__ = ["MahalanobisMetric"]
+
+
+class MahalanobisMetric:
+    r"""The regularized Mahalanobis metric :math:`‖x - y‖_{RM}`.
+
+    .. math::
+
+        ‖v‖_{RM} = \sqrt{v^\top M^{-1} v}, \qquad M = λΣ + (1 - λ) I .
+
+    Parameters
+    ----------
+    lam : float in [0, 1]
+        0: Euclid's metric.
+    spectrum : Spectrum
+        Of Σ: that of the embedding (`embedding_spectrum`), or of any other matrix that
+        owes nothing to private documents.
+
+    Raises
+    ------
+    InvalidParameterError
+        If Σ is singular and ``lam=1``.
+
+    References
+    ----------
+    Xu, Aggarwal, Feyisetan, Teissier (2020), section 3.
+    """
+
+    def __init__(self, lam: float, spectrum: Spectrum) -> None:
+        if lam == 1 and spectrum.is_singular:
+            raise InvalidParameterError(
+                "lam must be < 1 where the covariance of the embedding is singular "
+                f"(smallest eigenvalue {spectrum.eigenvalues[0]:.1e}), as it is with "
+                "no more words than dimensions or with dependent columns, got lam=1. "
+                "Try lam=0.9."
+            )
+        self.lam = lam
+        self.spectrum = spectrum
+
+    @property
+    def name(self) -> str:
+        """"euclidean" or "mahalanobis"."""
+        return "euclidean" if self.lam == 0 else "mahalanobis"
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return len(self.spectrum.eigenvalues)
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """Eigenvalues of M, ascending."""
+        return self.lam * self.spectrum.eigenvalues + (1 - self.lam)
+
+    @cached_property
+    def factor(self) -> np.ndarray:
+        """The symmetric square root of M, shape (dim, dim)."""
+        if self.lam == 0:
+            return np.eye(self.dim)
+        basis = self.spectrum.eigenvectors
+        return (basis * np.sqrt(self.eigenvalues)) @ basis.T
+
+    def whiten(self, vectors: Any) -> np.ndarray:
+        """Vectors whose Euclidean distances are the distances of this metric."""
+        vectors = np.asarray(vectors, dtype=np.float64)
+        if self.lam == 0:
+            return vectors
+        return (vectors @ self.spectrum.eigenvectors) / np.sqrt(self.eigenvalues)
+
+    def distances(self, x: Any, y: Any) -> np.ndarray:
+        """Distance of each row of `x` to each row of `y`.
+
+        Equal rows are exactly 0 apart: they are whitened once.
+        """
+        if self.lam == 0:
+            return cdist(x, y)
+        both = np.concatenate([x, y])
+        rows, numbers = np.unique(both, axis=0, return_inverse=True)
+        points = self.whiten(rows)[numbers.ravel()]
+        return cdist(points[: len(x)], points[len(x) :])
+
+    def at(self, lam: float) -> MahalanobisMetric:
+        """The metric of another λ over the same Σ."""
+        return MahalanobisMetric(lam, self.spectrum)

@@ -1,0 +1,587 @@
+"""Word-level metric differential privacy for documents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skdptext.documents import (
+    FORMATS,
+    DocumentReader,
+    EncodedDocuments,
+    word_ids,
+    write_documents,
+)
+from skdptext.embeddings import (
+    WordEmbedding,
+    check_columns,
+    check_embedding,
+    column_names,
+)
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    MahalanobisNoise,
+    WordChannel,
+    WordMechanism,
+    law_fingerprint,
+)
+from skdptext.perturbation._leaks import (
+    warn_of_engine,
+    warn_of_leaks,
+    warn_of_unknown_words,
+)
+from skdptext.perturbation._release import Release
+from skdptext.privacy import PrivacyGuarantee
+from skdptext.search import ENGINES, require_engine
+from skdptext.utils import (
+    NoiseStreams,
+    check_bags,
+    check_document_ids,
+    check_integer,
+    check_n_jobs,
+    check_noise_state,
+    check_option,
+    check_real,
+    is_count_matrix,
+)
+
+__all__ = ["DPWordPerturber"]
+
+
+class DPWordPerturber(
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
+    r"""Replace each word of a document by a noisy one.
+
+    A `mechanism` perturbs every word on its own. By default each word w becomes the
+    word of the embedding nearest, in Euclidean distance, to φ(w) + Z, where the density
+    of the noise is proportional to :math:`e^{-ε‖z‖_{RM}}` with
+    :math:`‖z‖_{RM} = \sqrt{z^\top (λΣ + (1-λ)I)^{-1} z}`. Σ is the covariance of the
+    embedding, scaled to trace m (its dimension). λ = 0 is the n-dimensional Laplace
+    mechanism [1]_ [2]_; with λ > 0 the noise follows the shape of the embedding, and
+    rare words in sparse regions change more often [3]_.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding or "one-hot"
+        The public table of word vectors; column j of the output is its word j.
+        ``"one-hot"`` takes count matrices only and holds every word equally far (√2)
+        from every other; it needs n_words² floats.
+    epsilon : float, default=10.0
+        Privacy parameter ε > 0, in nats per unit of distance in the embedding:
+        smaller is more private. Its meaning depends on the table's scale.
+    lam : float, default=0.5
+        λ in [0, 1], from spherical to elliptical noise. 1 needs a regular Σ. For other
+        mechanisms, the metric on words: see there.
+    document_length : int, default=None
+        Release exactly so many words of each document. None releases the number of
+        known words of each document as it is, with a `PrivacyLeakWarning`.
+    resize : {"truncate", "sample"}, default="truncate"
+        How a document gets to `document_length`: its first words, and an error if it
+        has fewer; or draws with replacement from its own words (from the whole
+        vocabulary, if it has none), which costs more privacy: see `guarantee`.
+    oov : {"drop", "error", "keep"}, default="drop"
+        What to do with words unknown to the embedding. ``"keep"`` releases them in
+        clear, with a `PrivacyLeakWarning`, and needs ``output="text"``.
+    lowercase : bool, default=True
+        Lowercase strings before they are cut into words. Every word is looked up as
+        it then is, then lowercased, then capitalised.
+    stop_words : {"english"} or list of str, default=None
+        Words to leave out, of strings and of token lists.
+    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+        What a word is, in strings. Not used if `tokenizer` is given.
+    tokenizer : callable, default=None
+        From a string to its words.
+    output : {"bow", "tokens", "text"}, default="bow"
+        Count matrix, token lists or strings; the latter two keep the order of the
+        words, and so have a weaker guarantee between documents.
+    mechanism : WordMechanism, default=None
+        How a word is perturbed, an object of `skdptext.mechanisms` or one of your own;
+        None: `~skdptext.mechanisms.MahalanobisNoise`. Its options are searched over as
+        ``mechanism__option``.
+    engine : {"numpy", "torch"}, default="numpy"
+        What searches for the nearest words; both find the same ones, always.
+        ``"torch"`` rules words out by a bfloat16 product, on CUDA where there is a
+        device, else on a CPU with AVX512_BF16 or AMX, where it is about one and a half
+        times as fast. It needs ``skdptext[torch]``, and falls back to NumPy, with a
+        RuntimeWarning, where the machine has neither.
+    random_state : None, int or numpy.random.Generator, default=None
+        None: fresh noise in every call, from ChaCha20 keyed by the operating system.
+        An int: a repeatable release. The noise of a document is then derived by a
+        keyed hash from the integer, the mechanism with all its options, ε, λ, the table
+        and the document's words (and its id, if `transform` is given one): it does not
+        depend on the other documents, their order, or `n_jobs`, and equal
+        documents get equal releases. If one word changes, even an unknown one or one
+        that is cut off, all words get fresh noise: releases of both versions can be
+        averaged, and their ε add up. The integer is a secret: who knows it can undo
+        the noise; `secrets.randbits(128)` gives one. A Generator: a key is drawn from
+        it in every call. Its copies (`clone` makes some) give a document that comes at
+        the same place again its former noise, and any other document its own.
+    n_jobs : int, default=None
+        Threads. None: as many as the linear algebra library may use.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Attributes
+    ----------
+    mechanism_ : WordChannel
+        The mechanism, prepared for the embedding: it draws the noise, and it is what
+        the guarantee asks.
+    covariance_ : ndarray of shape (dim, dim)
+        Σ, of trace `dim`, learned from the embedding. Only where the mechanism has a
+        metric on vectors, as the default.
+    noise_factor_ : ndarray of shape (dim, dim)
+        Symmetric square root of λΣ + (1−λ)I, likewise.
+    embedding_ : WordEmbedding
+        The table in use.
+    n_features_in_ : int
+        Number of words of the embedding.
+    feature_names_in_ : ndarray of str
+        Column names, if `X` in `fit` was a data frame of counts.
+
+    Raises
+    ------
+    InvalidParameterError
+        In `fit`, if a parameter breaks a rule.
+    ImportError
+        In `fit`, if the library of the engine is not installed.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If lengths or unknown words are released.
+    OutOfVocabularyWarning
+        If more than half of the words are unknown.
+    RuntimeWarning
+        If the machine does not suit the engine.
+
+    See Also
+    --------
+    skdptext.privacy.PrivacyGuarantee : What is promised, in numbers.
+    skdptext.WMDKNNClassifier : Classifies the noisy bags.
+
+    Notes
+    -----
+    *Privacy.* For words w, w' and any output z, Pr[z | w] ≤ exp(ε‖φ(w)−φ(w')‖_RM)
+    Pr[z | w']. For bags of N words the exponent is ε N times their Earth Mover's
+    distance. The guarantee takes the embedding as public. Nothing is learned from X.
+
+    *Cost.* A product of (words × dim) by (dim × vocabulary); memory beyond the output
+    stays within scikit-learn's ``working_memory``.
+
+    References
+    ----------
+    .. [1] N. Fernandes, M. Dras, A. McIver (2018). Author obfuscation using
+       generalised differential privacy.
+    .. [2] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
+       for text document processing. POST 2019.
+    .. [3] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2020). A differentially
+       private text perturbation method using a regularized Mahalanobis metric.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> embedding = WordEmbedding(
+    ...     ["good", "great", "bad", "awful"],
+    ...     [[2.0, 0.1], [2.1, 0.0], [-2.0, 0.2], [-2.2, 0.1]])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, epsilon=3.0, document_length=2, random_state=0)
+    >>> noisy = perturber.fit_transform(["a good film, a great cast: good"])
+    >>> noisy.shape, int(noisy.sum())
+    ((1, 4), 2)
+    >>> print(f"{perturber.guarantee().exponent('good', 'great'):.2f}")
+    0.48
+    """
+
+    def __init__(
+        self,
+        embedding: WordEmbedding | Literal["one-hot"] | None = None,
+        *,
+        epsilon: float = 10.0,
+        lam: float = 0.5,
+        document_length: int | None = None,
+        resize: Literal["truncate", "sample"] = "truncate",
+        oov: Literal["drop", "error", "keep"] = "drop",
+        lowercase: bool = True,
+        stop_words: Literal["english"] | Iterable[str] | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        tokenizer: Callable[[str], list[str]] | None = None,
+        output: Literal["bow", "tokens", "text"] = "bow",
+        mechanism: WordMechanism | None = None,
+        engine: Literal["numpy", "torch"] = "numpy",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.embedding = embedding
+        self.epsilon = epsilon
+        self.lam = lam
+        self.document_length = document_length
+        self.resize = resize
+        self.oov = oov
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.tokenizer = tokenizer
+        self.output = output
+        self.mechanism = mechanism
+        self.engine = engine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- fitting ---------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> DPWordPerturber:
+        """Learn the noise from the embedding, and nothing from the documents.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Only checked; an iterator is not consumed.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or `X` breaks a rule.
+        """
+        self._check_parameters()
+        if is_count_matrix(X):
+            bags = check_array(X, accept_sparse="csr", dtype=np.float64)
+            embedding = check_embedding(
+                self.embedding, one_hot_words=column_names(X) or bags.shape[1]
+            )
+            check_bags(bags, n_words=len(embedding), counts=True)
+            check_columns(X, embedding)
+            channel = self._prepare(embedding)
+            # Only now is anything written: a refused fit leaves no trace.
+            validate_data(self, X, skip_check_array=True)
+        else:
+            embedding = check_embedding(self.embedding)
+            channel = self._prepare(embedding)
+            self.n_features_in_ = len(embedding)
+            self.__dict__.pop("feature_names_in_", None)
+        self.mechanism_ = channel
+        self.embedding_ = embedding
+        self._law = self._law_of(embedding)
+        metric = getattr(channel, "metric", None)
+        for name in ("covariance_", "noise_factor_"):
+            self.__dict__.pop(name, None)
+        if metric is not None:
+            self.covariance_ = metric.spectrum.covariance
+            self.noise_factor_ = metric.factor
+        return self
+
+    def _prepare(self, embedding: WordEmbedding) -> WordChannel:
+        """The mechanism made ready for the table, which keeps what it searches by."""
+        # A clone: what is done to the user's object later must not reach the noise.
+        mechanism = clone(self._mechanism(), safe=False)
+        channel = mechanism.prepare(embedding, *self._epsilon_and_lam())
+        if hasattr(channel, "with_engine"):
+            channel = channel.with_engine(self.engine)
+        warn_of_engine(self.engine, getattr(channel, "excuse", None))
+        warn_of_leaks(self.document_length, self.oov)
+        return channel
+
+    def _mechanism(self) -> WordMechanism:
+        return MahalanobisNoise() if self.mechanism is None else self.mechanism
+
+    def _epsilon_and_lam(self) -> tuple[float, float]:
+        epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
+        return epsilon, check_real("lam", self.lam, low=0, high=1) + 0.0  # −0 is 0
+
+    def _law_of(self, embedding: WordEmbedding) -> tuple[float, float, bytes]:
+        """All that the law of the noise depends on, as the parameters say it now."""
+        epsilon, lam = self._epsilon_and_lam()
+        law = law_fingerprint(self._mechanism(), embedding, epsilon, lam)
+        return epsilon, lam, law
+
+    def _check_parameters(self) -> None:
+        self._epsilon_and_lam()
+        if not callable(getattr(self._mechanism(), "prepare", None)):
+            raise InvalidParameterError(
+                "mechanism must be None or a WordMechanism, an object of "
+                f"skdptext.mechanisms or alike, got {self.mechanism!r:.80}."
+            )
+        DocumentReader.of(self, None)
+        check_option("output", self.output, FORMATS)
+        if self.oov == "keep" and self.output != "text":
+            raise InvalidParameterError(
+                'output must be "text" with oov="keep", since an unknown word has no '
+                f"column, got output={self.output!r}."
+            )
+        check_option("engine", self.engine, ENGINES)
+        require_engine(self.engine)
+        check_noise_state(self.random_state)
+        check_integer("verbose", self.verbose, low=0)
+        check_n_jobs(self.n_jobs)
+
+    def _check_ready(self) -> None:
+        check_is_fitted(self, "mechanism_")
+        self._check_parameters()
+        names = ("epsilon", "lam", "mechanism")
+        now = self._law_of(self.embedding_)
+        for name, fitted, value in zip(names, self._law, now, strict=True):
+            if fitted == value:
+                continue
+            changed = (
+                "its options differ"
+                if name == "mechanism"
+                else f"fitted with {fitted!r}, got {value!r}"
+            )
+            raise InvalidParameterError(
+                f"{name} must not change after fit, for the noise is fixed there: "
+                f"{changed}. Call fit again."
+            )
+
+    # -- releasing -------------------------------------------------------------
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, document_ids: Iterable[Any] | None = None
+    ) -> Any:
+        """Fit, and sample a noisy release of the same documents.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+        y : ignored
+        document_ids : iterable of str, int or bytes, default=None
+            As in `transform`.
+
+        Returns
+        -------
+        noisy : csr_matrix of shape (n_documents, n_words), or list
+            As `transform` gives it.
+        """
+        return self.fit(X, y).transform(X, document_ids=document_ids)
+
+    def transform(self, X: Any, document_ids: Iterable[Any] | None = None) -> Any:
+        """Sample a noisy release of the documents.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Strings are cut into words first; lists of str are taken as words. A count
+            matrix has no order: the words of a row are taken in column order.
+        document_ids : iterable of str, int or bytes, default=None
+            A different id for each document, from the data. With an integer
+            `random_state`, equal documents of different ids then get independent
+            noise, and the release stays repeatable. It is metadata in the sense of
+            scikit-learn's routing: ``set_transform_request(document_ids=True)``.
+
+        Returns
+        -------
+        noisy : csr_matrix of shape (n_documents, n_words), or list
+            Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
+            with the words separated by spaces for ``"text"``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `X` or `document_ids` breaks a rule, or ε, λ or the mechanism was changed
+            after `fit`.
+        NotFittedError
+            If `fit` was not called.
+
+        Notes
+        -----
+        *Privacy.* Each call is a release of its own. With fresh noise, releasing the
+        same document k times costs k ε.
+        """
+        self._check_ready()
+        ids = None if document_ids is None else check_document_ids(document_ids)
+        warn_of_leaks(self.document_length, self.oov)
+        streams = NoiseStreams(self.random_state, self._context("transform"))
+        documents = self._read(X, streams.labeller(ids))
+        if ids is not None and len(ids) != len(documents):
+            raise InvalidParameterError(
+                f"document_ids must hold one id per document ({len(documents)}), got "
+                f"{len(ids)}."
+            )
+        warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
+        sample = self._reader().sample_length
+        codes, offsets = self._release(streams, sample).run(
+            documents, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        return write_documents(
+            codes, offsets, self.embedding_.word_array, documents.kept, self.output
+        )
+
+    def _context(self, purpose: str) -> bytes:
+        """All that the noise depends on besides seed and document.
+
+        A seed used at two values of ε must not replay its noise: the difference of
+        the two releases would give the document away. The law of the parameters is
+        hashed here as well as by the channel, whose fingerprint may be a user's own.
+        """
+        digest = hashlib.blake2b(digest_size=32)
+        reading = (self.document_length, self.resize, self.oov)
+        for part in (
+            self._law[-1],
+            getattr(self.mechanism_, "fingerprint", b""),
+            repr((purpose, *reading)).encode(),
+        ):
+            digest.update(b"%d:" % len(part) + part)
+        return digest.digest()
+
+    def _reader(self) -> DocumentReader:
+        return DocumentReader.of(self, self.embedding_)
+
+    def _read(self, X: Any, label: Any = None) -> EncodedDocuments:
+        if is_count_matrix(X):
+            check_columns(X, self.embedding_)
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+        elif self.embedding == "one-hot":
+            check_embedding("one-hot")  # says that it needs a count matrix
+        return self._reader().read(X, label=label)
+
+    def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
+        return Release(self.mechanism_, len(self.embedding_), streams, sample)
+
+    def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
+        """Draw noisy versions of single words.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Words of the embedding. One that occurs twice gets independent draws.
+        n_draws : int, default=1
+            Draws per word.
+
+        Returns
+        -------
+        noisy : ndarray of shape (n_words, n_draws), of str objects
+
+        Raises
+        ------
+        InvalidParameterError
+            If a word is unknown, or a parameter breaks a rule.
+        """
+        self._check_ready()
+        n_draws = check_integer("n_draws", n_draws, low=1)
+        ids = word_ids(words, self.embedding_)
+        streams = NoiseStreams(self.random_state, self._context("perturb_words"))
+        # A word is a document of its copies; by position too, for one that occurs twice
+        # must not get its draws twice.
+        label, request = streams.labeller(range(len(ids))), b"%d" % n_draws
+        request += ids.astype("<i8").tobytes()
+        documents = EncodedDocuments(
+            codes=np.repeat(ids, n_draws),
+            offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
+            labels=[] if label is None else [label(i, request) for i in range(len(ids))],
+        )
+        codes, _ = self._release(streams).run(
+            documents, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        return self.embedding_.word_array[codes].reshape(-1, n_draws)
+
+    def known_words(self, X: Any) -> list[list[str]]:
+        """The words of each document that a release puts noise on.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+
+        Returns
+        -------
+        words : list of lists of str
+            As the embedding spells them, cut to `document_length` where documents are
+            truncated. They are private.
+        """
+        self._check_ready()
+        documents = self._read(X)
+        names = self.embedding_.word_array
+        return [
+            names[codes[codes >= 0]].tolist()
+            for codes in map(documents.__getitem__, range(len(documents)))
+        ]
+
+    # -- what is promised, and scikit-learn's conventions ----------------------
+
+    def guarantee(self, n_words: int | None = None) -> PrivacyGuarantee:
+        """The exact privacy guarantee of a release.
+
+        Parameters
+        ----------
+        n_words : int, default=None
+            Words per document; `document_length` where that is set.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+        """
+        self._check_ready()
+        reader = self._reader()
+        if n_words is not None:
+            if self.document_length not in (None, n_words):
+                raise InvalidParameterError(
+                    f"n_words must be document_length={self.document_length}, got "
+                    f"{n_words!r}."
+                )
+            reader = replace(
+                reader, document_length=check_integer("n_words", n_words, low=1)
+            )
+        return PrivacyGuarantee(self.mechanism_, reader, ordered=self.output != "bow")
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Words of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        words : ndarray of str objects, shape (n_words,)
+        """
+        check_is_fitted(self, "mechanism_")
+        return self.embedding_.word_array.copy()
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> DPWordPerturber:
+        """Accept scikit-learn's setting, which changes nothing here.
+
+        Sparse bags and lists are never wrapped in a data frame; the method is there so
+        that ``Pipeline.set_output`` reaches the steps that follow.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+
+        Returns
+        -------
+        self : object
+        """
+        if transform is not None:
+            check_option("transform", transform, ("default", "pandas", "polars"))
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        counts = isinstance(self.embedding, str)
+        tags.input_tags.two_d_array = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = not counts
+        tags.input_tags.positive_only = True
+        # A one-hot column is a category, and its entry a whole number.
+        tags.input_tags.categorical = counts
+        tags.non_deterministic = self.random_state is None
+        tags.transformer_tags.preserves_dtype = []
+        return tags

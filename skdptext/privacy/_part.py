@@ -1,0 +1,219 @@
+"""What one way of releasing documents promises, asked of the channel that does it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from skdptext.documents import DocumentReader
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import MahalanobisMetric, WordChannel, law_fingerprint
+from skdptext.transport import bottleneck_distance, matching_cost
+from skdptext.utils import check_bags
+
+__all__ = ["ReleasePart"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasePart:
+    """Releases of documents through one channel, read in one way.
+
+    Attributes
+    ----------
+    channel : WordChannel
+        What draws the noise.
+    reader : DocumentReader
+        What documents are read by, in a release as here.
+    ordered : bool
+        Whether the order of the words is released.
+    releases : int
+        How many times, with fresh noise each time.
+    converted : (float, MahalanobisMetric) or None
+        The ε and the metric that the promise is stated in, where these are not the
+        channel's own.
+    """
+
+    channel: WordChannel
+    reader: DocumentReader
+    ordered: bool = False
+    releases: int = 1
+    converted: tuple[float, MahalanobisMetric] | None = None
+
+    @property
+    def embedding(self) -> WordEmbedding:
+        return self.reader.table
+
+    @property
+    def name(self) -> str:
+        """The mechanism with its options."""
+        mechanism = getattr(self.channel, "mechanism", None)
+        return type(self.channel).__name__ if mechanism is None else repr(mechanism)
+
+    @property
+    def epsilon(self) -> float:
+        """Of one release, in the units of the metric."""
+        return self.converted[0] if self.converted else self.channel.epsilon
+
+    @property
+    def lam(self) -> float:
+        return getattr(self.channel, "lam", 0.0)
+
+    @property
+    def metric(self) -> MahalanobisMetric | None:
+        """The metric that bounds the privacy loss; None where there is none."""
+        if self.converted:
+            return self.converted[1]
+        return getattr(self.channel, "metric", None)
+
+    @property
+    def metric_lam(self) -> float | None:
+        return None if self.metric is None else self.metric.lam
+
+    @property
+    def metric_name(self) -> str | None:
+        return None if self.metric is None else self.metric.name
+
+    @property
+    def n_words(self) -> int | None:
+        return self.reader.document_length
+
+    @property
+    def resampled(self) -> bool:
+        return self.reader.sample_length is not None
+
+    @property
+    def unknown_kept(self) -> bool:
+        return self.reader.oov == "keep"
+
+    @property
+    def unit(self) -> Any:
+        """What ε is per: two parts of the same unit may add their ε up."""
+        if self.metric is not None:
+            return self.metric.lam, self.metric.spectrum.covariance.tobytes()
+        mechanism = getattr(self.channel, "mechanism", None)
+        if mechanism is None:
+            return self.channel
+        return law_fingerprint(mechanism, self.embedding, 1.0, self.lam)
+
+    def at_epsilon(self, epsilon: float) -> ReleasePart:
+        """The same releases with another ε of the mechanism."""
+        mechanism = getattr(self.channel, "mechanism", None)
+        if mechanism is None:
+            raise InvalidParameterError(
+                f"{self.name} must keep its mechanism as an attribute, to be prepared "
+                "for another ε."
+            )
+        channel = mechanism.prepare(self.embedding, epsilon, self.lam)
+        return replace(self, channel=channel)
+
+    # -- exponents -------------------------------------------------------------
+
+    def word_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Exponents of one release between words of the embedding, (len(x), len(y))."""
+        if self.converted:
+            epsilon, metric = self.converted
+            vectors = self.embedding.vectors
+            return epsilon * metric.distances(vectors[x], vectors[y])
+        found = np.asarray(self.channel.exponents(x, y), dtype=np.float64)
+        if found.shape != (len(x), len(y)) or not (found >= 0).all():
+            raise InvalidParameterError(
+                f"exponents of {self.name} must be an array of shape ({len(x)}, "
+                f"{len(y)}) of numbers >= 0 or inf, got shape {found.shape}"
+                + (", with NaN or negative numbers." if found.size else ".")
+            )
+        return found
+
+    def exponent(self, x: Any, y: Any) -> float:
+        """Exponent of all releases between two words, or two documents."""
+        if isinstance(x, str) and isinstance(y, str):
+            ids = _word_ids(self.embedding, [x, y])
+            return self.releases * float(self.word_exponents(ids[:1], ids[1:])[0, 0])
+        return self.releases * self._document_exponent(*self._read(x, y))
+
+    def _read(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the words of both, as a release has them."""
+        both = [_document(document, len(self.embedding)) for document in (x, y)]
+        if not any(sp.issparse(document) for document in both):
+            # together, so that unknown words that are kept have one number in both
+            read = self.reader.read(both)
+            return read[0], read[1]
+        one, two = (
+            self.reader.read(d if sp.issparse(d) else [d])[0] for d in both
+        )
+        return one, two
+
+    def _document_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
+        length = self.reader.sample_length
+        if length is not None:
+            # A document without words is redrawn from the whole vocabulary.
+            everything = np.arange(len(self.embedding))
+            one = one if len(one) else everything
+            two = two if len(two) else everything
+        elif len(one) != len(two):
+            return math.inf
+        if not len(one):
+            return 0.0
+        words, n_words = np.unique(one, return_counts=True)
+        others, n_others = np.unique(two, return_counts=True)
+        if length is not None:
+            # Over the common denominator the frequencies are whole numbers.
+            supply, demand = n_words * len(two), n_others * len(one)
+            if np.array_equal(words, others) and np.array_equal(supply, demand):
+                return 0.0
+            costs = self._code_exponents(words, others)
+            return length * bottleneck_distance(supply, demand, costs)
+        if self.ordered:
+            costs = self._code_exponents(words, others)
+            at = np.searchsorted(words, one), np.searchsorted(others, two)
+            return float(costs[at].sum())
+        if np.array_equal(words, others) and np.array_equal(n_words, n_others):
+            return 0.0
+        return matching_cost(n_words, n_others, self._code_exponents(words, others))
+
+    def _code_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The same for codes: an unknown word that is kept shows, and cannot be denied."""
+        costs = np.where(x[:, None] == y, 0.0, math.inf)
+        rows, columns = np.flatnonzero(x >= 0), np.flatnonzero(y >= 0)
+        costs[np.ix_(rows, columns)] = self.word_exponents(x[rows], y[columns])
+        return costs
+
+
+def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
+    """Numbers of single words; of unknown ones with subwords, the nearest word's."""
+    read = DocumentReader(embedding, oov="keep").read([words])
+    unknown = np.flatnonzero(read.codes < 0)
+    if len(unknown):
+        text = any(len(words[i].split()) > 1 for i in unknown)
+        raise InvalidParameterError(
+            "words must be known to the embedding (a str is one word, a document a "
+            f"list of them), got {len(unknown)} unknown."
+            + (" Split the text into words." if text else "")
+        )
+    return read.codes
+
+
+def _document(document: Any, n_words: int) -> Any:
+    """A token list, or a row of counts."""
+    if isinstance(document, str) or not (
+        sp.issparse(document) or isinstance(document, Iterable)
+    ):
+        raise InvalidParameterError(
+            "x and y must be two words, two lists of words or two rows of counts, got "
+            f"a {type(document).__name__}."
+        )
+    if not sp.issparse(document):
+        document = list(document)
+        if all(isinstance(word, str) for word in document):
+            return document
+    row = check_bags(document, n_words=n_words, counts=True, name="a document")
+    if row.shape[0] != 1:
+        raise InvalidParameterError(
+            f"a document must be a single row of counts, got {row.shape[0]} rows."
+        )
+    return row
