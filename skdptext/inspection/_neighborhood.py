@@ -12,7 +12,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, make_axes, place_labels
 from skdptext.mechanisms import MahalanobisMechanism
 from skdptext.metrics._deniability import check_request
-from skdptext.search import nearest_words
+from skdptext.search import k_nearest_words, nearest_words
 from skdptext.utils import NoiseStreams, check_integer, check_numbers
 
 __all__ = ["NeighborhoodDisplay"]
@@ -183,21 +183,20 @@ class NeighborhoodDisplay:
         noise = mechanism.sample(rng, n_draws)
         landed = nearest_words(vectors[center] + noise, vectors)
         counts = np.bincount(landed, minlength=len(embedding))
-        gaps = vectors - vectors[center].astype(np.float64)
-        distances = np.linalg.norm(gaps, axis=1)
-        distances[center] = -1.0  # first, also before words of the same vector
-        near = np.argsort(distances, kind="stable")[: n_neighbors + 1]
-        distances[center] = 0.0
+        k = min(n_neighbors, len(embedding) - 1)
+        own = np.array([center])
+        near = [center, *k_nearest_words(vectors[own], vectors, k, exclude=own)[0][0]]
         often = np.argsort(-counts, kind="stable")
         often = often[(counts[often] > 0) & ~np.isin(often, near)]
         ids = np.concatenate([near, often[:n_landed]])
+        gaps = vectors[ids] - vectors[center].astype(np.float64)
         if plane is None:
-            plane = _principal_plane(gaps[ids])
+            plane = _principal_plane(gaps)
         return cls(
             word=str(embedding.word_array[center]),
             words=embedding.word_array[ids],
-            positions=gaps[ids] @ plane,
-            distances=distances[ids],
+            positions=gaps @ plane,
+            distances=np.linalg.norm(gaps, axis=1),
             shares=counts[ids] / n_draws,
             points=noise[:_N_POINTS] @ plane,
             contours=_contours(mechanism, plane, levels),

@@ -15,7 +15,7 @@ from skdptext.metrics import find_perturber
 from skdptext.metrics._deniability import check_request
 from skdptext.perturbation._documents import encode_words
 from skdptext.preprocessing import DocumentPreparer
-from skdptext.search import nearest_words
+from skdptext.search import k_nearest_words, nearest_words
 from skdptext.utils import NoiseStreams, blocks, check_integer, check_numbers
 from skdptext.utils._html import page, paragraph, table
 
@@ -153,19 +153,17 @@ def nearest_words_table(
             f"n_neighbors must be < the number of words ({len(embedding)}), got "
             f"{n_neighbors}."
         )
-    names, rows = embedding.words, []
-    for center in ids.tolist():
-        square = np.empty(len(embedding))
-        for part in blocks(len(embedding), _BLOCK):
-            gaps = embedding.vectors[part].astype(np.float64)
-            gaps -= embedding.vectors[center]
-            square[part] = np.einsum("ij,ij->i", gaps, gaps)
-        square[center] = np.inf
-        near = np.argsort(square, kind="stable")[:n_neighbors]
-        rows += [
-            (names[center], rank, float(np.sqrt(square[i])), names[i])
-            for rank, i in enumerate(near.tolist(), 1)
-        ]
+    near, distances = k_nearest_words(
+        embedding.vectors[ids], embedding.vectors, n_neighbors, exclude=ids
+    )
+    names = embedding.words
+    rows = [
+        (names[center], rank, distance, names[i])
+        for center, others, gaps in zip(
+            ids.tolist(), near.tolist(), distances.tolist(), strict=True
+        )
+        for rank, (i, distance) in enumerate(zip(others, gaps, strict=True), 1)
+    ]
     return TextTable(
         "Nearest words", ("word", "rank", "distance", "neighbor"), tuple(rows)
     )

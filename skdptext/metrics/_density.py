@@ -12,18 +12,10 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation._analysis import make_vectorizer
 from skdptext.perturbation._documents import encode_counts, encode_documents
-from skdptext.search import half_squared_norms
-from skdptext.utils import (
-    blocks,
-    check_bags,
-    check_integer,
-    is_count_matrix,
-    working_memory_bytes,
-)
+from skdptext.search import k_nearest_words
+from skdptext.utils import check_bags, check_integer, is_count_matrix
 
 __all__ = ["DensityStatistics", "density_statistics"]
-
-_COLUMNS = 2048
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -141,7 +133,9 @@ def density_statistics(
         raise InvalidParameterError(
             f"{where} must have at least 2 words of the embedding, got {len(ids)}."
         )
-    distances = _nearest_distances(embedding.vectors[ids])
+    vectors = embedding.vectors[ids]
+    _, distances = k_nearest_words(vectors, vectors, 1, exclude=np.arange(len(ids)))
+    distances = distances.ravel()
     order = np.argsort(distances, kind="stable")
     dense, sparse = order[:n_extreme], order[::-1][:n_extreme]
     names = embedding.word_array[ids]
@@ -200,33 +194,3 @@ def _presence(X: Any, embedding: WordEmbedding) -> sp.csr_array:
     )
     bags.sum_duplicates()
     return bags
-
-
-def _nearest_distances(vectors: np.ndarray) -> np.ndarray:
-    """Distance of each row to the nearest other row.
-
-    float32 products choose the candidates, differences in float64 decide: what is near
-    would be lost in the product.
-    """
-    n, dim = vectors.shape
-    half = half_squared_norms(vectors)
-    half32 = half.astype(np.float32)
-    longest = np.sqrt(2 * half.max())
-    # of float32 products, as in `nearest_words`
-    slack = 2 * (dim + 8) * 2.0**-24 * (np.sqrt(2 * half) * longest + half.max())
-    out = np.empty(n)
-    n_rows = int(np.clip(working_memory_bytes() // (16 * n), 1, 256))
-    for rows in blocks(n, n_rows):
-        scores = vectors[rows] @ vectors.T
-        scores -= half32
-        own = np.arange(len(scores))
-        scores[own, own + rows.start] = -np.inf
-        floor = scores.max(axis=1) - slack[rows]
-        for k, i in enumerate(range(rows.start, rows.stop)):
-            best = np.inf
-            near = np.flatnonzero(scores[k] >= floor[k])
-            for part in blocks(len(near), _COLUMNS):
-                delta = vectors[near[part]].astype(np.float64) - vectors[i]
-                best = min(best, float(np.einsum("ij,ij->i", delta, delta).min()))
-            out[i] = np.sqrt(best)
-    return out

@@ -1,4 +1,4 @@
-"""Exact nearest word to many points."""
+"""Exact nearest words to many points."""
 
 from skdptext.search._engine import (
     ENGINES,
@@ -6,7 +6,11 @@ from skdptext.search._engine import (
     embedding_search,
     require_engine,
 )
-from skdptext.search._nearest import half_squared_norms, nearest_words
+from skdptext.search._nearest import (
+    half_squared_norms,
+    k_nearest_words,
+    nearest_words,
+)
 from skdptext.search._shared_noise import SharedNoise
 
 __all__ = [
@@ -15,6 +19,7 @@ __all__ = [
     "SharedNoise",
     "embedding_search",
     "half_squared_norms",
+    "k_nearest_words",
     "nearest_words",
     "require_engine",
 ]

@@ -1,12 +1,18 @@
-"""Exact nearest word to many points: blocked product, argmax, certified ties."""
+"""Exact nearest words to many points: blocked product, certified ties."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from skdptext.utils import blocks
+from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["best_of_pairs", "half_squared_norms", "nearest_words", "twice_error_bound"]
+__all__ = [
+    "best_of_pairs",
+    "half_squared_norms",
+    "k_nearest_words",
+    "nearest_words",
+    "twice_error_bound",
+]
 
 # A block of scores of this size stays in a core's share of the cache.
 _ROWS = 512
@@ -68,7 +74,6 @@ def nearest_words(
     if not len(points):
         return ids
     with np.errstate(over="ignore", invalid="ignore"):
-        # Values beyond float32 become inf or NaN, and so uncertain, and so float64's.
         half32 = half_norms.astype(np.float32)
         slack = twice_error_bound(points, half_norms)
         best, gap = np.empty((2, len(points)), dtype=np.float32)
@@ -76,25 +81,121 @@ def nearest_words(
         for rows in blocks(len(points), _ROWS):
             block = points[rows].astype(np.float32)
             ids[rows], best[rows], gap[rows] = _top_two(block, vectors, half32, scores)
-        known = np.isfinite(best)
-        floor = np.where(known, best - slack, -np.inf)
-        uncertain = np.flatnonzero(~(known & (gap > slack)))
+        floor = best - slack
+        uncertain = np.flatnonzero(~(gap > slack))
         for part in blocks(len(uncertain), _ROWS):
             hard = uncertain[part]
             ids[hard] = _decide(points[hard], vectors, half_norms, half32, floor[hard])
     return ids
 
 
+def k_nearest_words(
+    points: np.ndarray,
+    vectors: np.ndarray,
+    k: int,
+    *,
+    exclude: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k rows of `vectors` nearest to each point in Euclidean distance.
+
+    The answer is that of a float64 brute force on the differences; equal distances go
+    to the lowest index. It does not depend on how the points are split into calls.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, dim)
+    vectors : ndarray of shape (n_words, dim), float32
+    k : int
+        At most the number of rows that are not excluded.
+    exclude : ndarray of int, shape (n_points,), default=None
+        For each point a row that is left out: the word itself, where points are words.
+
+    Returns
+    -------
+    ids : ndarray of int, shape (n_points, k)
+        Nearest first.
+    distances : ndarray of shape (n_points, k), float64
+
+    Notes
+    -----
+    As in `nearest_words`, float32 scores rule words out: those that are lower than the
+    k-th best by 2δ and by what rounding in float64 may change. The distances of the
+    others decide.
+
+    *Memory.* Points are taken in blocks that stay within ``working_memory``, but for
+    what a single point needs: some 64 bytes per word.
+    """
+    ids = np.empty((len(points), k), dtype=np.intp)
+    distances = np.empty((len(points), k))
+    if not ids.size:
+        return ids, distances
+    half_norms = half_squared_norms(vectors)
+    with np.errstate(over="ignore", invalid="ignore"):
+        half32 = half_norms.astype(np.float32)
+        slack = twice_error_bound(points, half_norms)
+        slack += _twice_float64_error(points, half_norms)
+        n_rows = working_memory_bytes() // (64 * len(vectors))
+        for rows in blocks(len(points), int(np.clip(n_rows, 1, _ROWS))):
+            block = points[rows]
+            row = np.arange(len(block))
+            scores = block.astype(np.float32) @ vectors.T
+            scores -= half32
+            if exclude is not None:
+                scores[row, exclude[rows]] = -np.inf
+            floor = _kth_largest(scores, k) - slack[rows]
+            near = ~(scores < floor[:, None])  # a NaN floor rules nothing out
+            if exclude is not None:
+                near[row, exclude[rows]] = False
+            of, word = np.nonzero(near)
+            found = _distances(block, vectors, of, word)
+            order = np.lexsort((found, of))  # stable: the lowest of equal ones first
+            first = np.searchsorted(of, row)
+            pick = order[first[:, None] + np.arange(k)]
+            ids[rows], distances[rows] = word[pick], found[pick]
+    return ids, distances
+
+
 def twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
     """2δ per point: scores further apart than this are ordered as in exact arithmetic.
 
-    The last term covers products that underflow float32.
+    The last term covers products that underflow float32; inf where some may overflow,
+    for then their scores say nothing.
     """
     n_terms = points.shape[1] + 8
     biggest = float(half_norms.max())
-    norms = np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+    norms = _norms(points)
     size = norms * np.sqrt(2 * biggest) + biggest
-    return 2 * (n_terms * _UNIT_ROUNDOFF * size + n_terms * 2.0**-149)
+    bound = 2 * (n_terms * _UNIT_ROUNDOFF * size + n_terms * 2.0**-149)
+    return np.where(np.maximum(norms, size) < 2.0**127, bound, np.inf)
+
+
+def _twice_float64_error(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
+    """What float64 may err by in half the squared distances, and in their roots."""
+    reach = _norms(points) + np.sqrt(2 * half_norms.max())
+    return 2 * (points.shape[1] + 8) * 2.0**-53 * reach**2
+
+
+def _norms(points: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+
+
+def _kth_largest(scores: np.ndarray, k: int) -> np.ndarray:
+    if k == 1:
+        return scores.max(axis=1)
+    place = scores.shape[1] - k
+    return np.partition(scores, place, axis=1)[:, place]
+
+
+def _distances(
+    points: np.ndarray, vectors: np.ndarray, rows: np.ndarray, words: np.ndarray
+) -> np.ndarray:
+    """Distance of each pair (row, word), by differences in float64."""
+    squares = np.empty(len(rows))
+    for part in blocks(len(rows), max(1, _PAIR_BYTES // (16 * points.shape[1]))):
+        delta = vectors[words[part]].astype(np.float64)
+        delta -= points[rows[part]]
+        squares[part] = np.einsum("ij,ij->i", delta, delta)
+    return np.sqrt(squares)
 
 
 def _top_two(

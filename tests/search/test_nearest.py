@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn import config_context
 
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
-from skdptext.search import half_squared_norms, nearest_words
+from skdptext.search import half_squared_norms, k_nearest_words, nearest_words
 
 
 def brute_force(points, vectors):
@@ -95,6 +98,16 @@ def test_magnitudes_beyond_float32(scale):
     np.testing.assert_array_equal(nearest_words(points, vectors), expected)
 
 
+def test_a_score_beyond_float32_may_be_the_best():
+    """The nearest word's ½‖φ‖² overflows float32; its score does not."""
+    vectors = np.float32([[2.65e19], [-6.8e18]])
+    points = np.array([[1.13e19]])
+    assert abs(vectors[0] - points[0]) < abs(vectors[1] - points[0])
+    with np.errstate(over="ignore"):
+        assert np.isinf(half_squared_norms(vectors)[0].astype(np.float32))
+    assert nearest_words(points, vectors) == [0]
+
+
 def test_no_points():
     assert nearest_words(np.empty((0, 3)), np.eye(3, dtype=np.float32)).shape == (0,)
 
@@ -102,3 +115,135 @@ def test_no_points():
 def test_half_squared_norms(google_8k):
     expected = 0.5 * (google_8k.vectors.astype(np.float64) ** 2).sum(axis=1)
     np.testing.assert_allclose(half_squared_norms(google_8k.vectors), expected)
+
+
+# -- the k nearest -----------------------------------------------------------------
+
+
+def k_brute_force(points, vectors, k, exclude=None):
+    """One pair at a time, sorted by distance and index."""
+    ids, distances = [], []
+    for i, point in enumerate(points.astype(np.float64)):
+        found = []
+        for j, vector in enumerate(vectors.astype(np.float64)):
+            if exclude is None or exclude[i] != j:
+                gap = vector - point
+                found.append((float(np.sqrt(np.einsum("i,i->", gap, gap))), j))
+        best = sorted(found)[:k]
+        ids.append([j for _, j in best])
+        distances.append([distance for distance, _ in best])
+    return np.array(ids), np.array(distances)
+
+
+def assert_k_nearest(points, vectors, k, exclude=None):
+    ids, distances = k_nearest_words(points, vectors, k, exclude=exclude)
+    expected = k_brute_force(points, vectors, k, exclude)
+    np.testing.assert_array_equal(ids, expected[0])
+    np.testing.assert_array_equal(distances, expected[1])
+    assert ids.shape == distances.shape == (len(points), k)
+    assert distances.dtype == np.float64
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
+    """Distances of whole numbers are exact, so that ties are real; duplicates abound.
+
+    Times a power of two, up to where squares pass float32's range on either side.
+    """
+    n, v, m = (data.draw(st.integers(1, high)) for high in (5, 12, 4))
+    whole = st.integers(-3, 3)
+    vectors = data.draw(hnp.arrays(np.int64, (v, m), elements=whole))
+    points = data.draw(hnp.arrays(np.int64, (n, m), elements=whole))
+    offset = data.draw(st.sampled_from([0, 10**4, 10**6]))
+    scale = 2.0 ** data.draw(st.sampled_from([-149, -70, 0, 60, 100]))
+    k = data.draw(st.integers(1, v))
+    memory = data.draw(st.sampled_from([1024, 1e-6]))
+    with config_context(working_memory=memory):
+        ids, distances = k_nearest_words(
+            (points + offset) * scale, ((vectors + offset) * scale).astype("f4"), k
+        )
+    for i, point in enumerate(points.tolist()):
+        squares = [
+            sum((a - b) ** 2 for a, b in zip(point, vector, strict=True))
+            for vector in vectors.tolist()
+        ]
+        best = sorted(range(v), key=squares.__getitem__)[:k]
+        assert ids[i].tolist() == best
+        assert distances[i].tolist() == [math.sqrt(squares[j]) * scale for j in best]
+
+
+@settings(deadline=None)
+@given(
+    shape=st.tuples(st.integers(2, 40), st.integers(1, 8)),
+    seed=st.integers(0, 2**32),
+    size=st.sampled_from([1e-30, 1e-20, 1.0, 1e19, 1e28]),
+    far=st.sampled_from([0.0, 1.0, 1e3, 1e9]),
+    decimals=st.sampled_from([0, 1, 9]),
+    data=st.data(),
+)
+def test_k_nearest_words_to_words_and_to_noisy_ones(
+    shape, seed, size, far, decimals, data
+):
+    """Near duplicates far from the origin too, where float32 scores tell nothing."""
+    rng = np.random.default_rng(seed)
+    offset = far * rng.normal(size=shape[1])
+    table = (size * (np.round(rng.normal(size=shape), decimals) + offset)).astype("f4")
+    own = rng.permutation(len(table))
+    k = data.draw(st.integers(1, len(table) - 1))
+    assert_k_nearest(table[own], table, k, exclude=own)
+    noise = rng.gamma(2.0, size, size=shape) * data.draw(st.sampled_from([1e-9, 1, 10]))
+    with config_context(working_memory=1e-6):
+        assert_k_nearest(table[own] + noise, table, k + 1)
+
+
+def test_k_nearest_near_duplicates_far_from_the_origin():
+    """1e-7 apart at 1e3: float32 points, told apart by float64 points alone."""
+    rng = np.random.default_rng(2)
+    base = np.float32(1000 + rng.normal(size=20))
+    vectors = np.tile(base, (60, 1))
+    bits = vectors.view(np.int32)
+    bits += rng.integers(0, 2, size=vectors.shape, dtype=np.int32)
+    points = base.astype(np.float64) + 1e-7 * rng.normal(size=(30, 20))
+    assert_k_nearest(points, vectors, 60)
+    ids, _ = k_nearest_words(points, vectors, 5)
+    scores = points.astype(np.float32) @ vectors.T
+    scores -= half_squared_norms(vectors).astype(np.float32)
+    plain = np.argsort(-scores, axis=1, kind="stable")[:, :5]
+    assert (plain != ids).any()  # the mistake this guards against is real
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e12, 1e25, 1e39, 1e150, 1e200])
+def test_k_nearest_points_beyond_float32(scale):
+    """Far off, distances agree in float64, and the first words are the nearest."""
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(size=(50, 6)).astype(np.float32)
+    points = rng.normal(size=(10, 6)) * scale
+    with np.errstate(over="ignore"):
+        assert_k_nearest(points, vectors, 7)
+
+
+def test_k_nearest_on_noisy_words(google_8k):
+    vectors = google_8k.vectors
+    rng = np.random.default_rng(7)
+    own = rng.integers(0, len(vectors), 40)
+    for points, exclude in (
+        (vectors[own], own),
+        (vectors[own] + rng.normal(size=(40, vectors.shape[1])), None),
+    ):
+        ids, distances = k_nearest_words(points, vectors, 10, exclude=exclude)
+        for i, point in enumerate(points):
+            gaps = vectors - point.astype(np.float64)
+            expected = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+            if exclude is not None:
+                expected[exclude[i]] = np.inf
+            best = np.argsort(expected, kind="stable")[:10]
+            np.testing.assert_array_equal(ids[i], best)
+            np.testing.assert_array_equal(distances[i], expected[best])
+
+
+def test_k_nearest_of_no_points_and_of_none_wanted():
+    table = np.eye(3, dtype=np.float32)
+    for n, k in ((0, 2), (2, 0)):
+        ids, distances = k_nearest_words(table[:n], table, k)
+        assert ids.shape == distances.shape == (n, k)
