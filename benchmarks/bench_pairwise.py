@@ -25,7 +25,8 @@ from scipy.spatial.distance import cdist
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.transport import as_word_bags, load_kernels
+from skdptext.transport import as_word_bags
+from skdptext.transport._kernels import load_kernels
 
 PAIRS = {"tweets": 150, "sms": 150, "100": 24, "200": 14, "fiction": 14}
 

@@ -51,13 +51,13 @@ from sklearn.feature_extraction.text import CountVectorizer  # noqa: E402
 
 from skdptext import WordEmbedding  # noqa: E402
 from skdptext.metrics import pairwise_word_movers_distances  # noqa: E402
-from skdptext.neighbors import _search  # noqa: E402
-from skdptext.neighbors._compiled_cascade import load_search, search_for  # noqa: E402
 from skdptext.transport import (  # noqa: E402
     WordBags,
+    _search,
     as_word_bags,
     take_bags,
 )
+from skdptext.transport._compiled_cascade import load_search, search_for  # noqa: E402
 
 SHORT = ["8", "tweets", "sms", "sentences"]
 LONG = ["100", "t200", "200", "fiction", "400"]

@@ -31,9 +31,8 @@ from results import record
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.neighbors._compiled_cascade import load_search
-from skdptext.neighbors._search import BagIndex
-from skdptext.transport import WordBags, as_word_bags, take_bags
+from skdptext.transport import BagIndex, WordBags, as_word_bags, take_bags
+from skdptext.transport._compiled_cascade import load_search
 
 HERE = Path(__file__).resolve().parent
 SAME = 1e-6

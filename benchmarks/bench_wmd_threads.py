@@ -35,13 +35,12 @@ from results import record
 from watch import Watch
 
 from skdptext import WordEmbedding
-from skdptext.neighbors import _search
-from skdptext.neighbors._compiled_cascade import (
+from skdptext.transport import WordBags, _search, as_word_bags
+from skdptext.transport._compiled_cascade import (
     CompiledCascade,
     load_search,
     search_for,
 )
-from skdptext.transport import WordBags, as_word_bags
 
 SETS = ["8", "16", "messages16", "32", "64", "100"]
 

@@ -30,7 +30,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WMDKNNClassifier, WordEmbedding
 from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
-from skdptext.neighbors._compiled_cascade import load_search
+from skdptext.transport._compiled_cascade import load_search
 
 FILES = {
     "sms": "sms_spam.tsv.gz",

@@ -11,7 +11,7 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from skdptext.transport._compiled import _least
+from skdptext.transport._compiled_bounds import _least
 from skdptext.transport._exact import DAMPING, SAME, WORTH_REDUCING, Problem
 from skdptext.transport._solver import run_solver
 

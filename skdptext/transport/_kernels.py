@@ -12,8 +12,7 @@ import numpy as np
 
 from skdptext.transport import (
     _bounds,
-    _compiled,
-    _compiled_duals,
+    _compiled_bounds,
     _compiled_exact,
     _exact,
     _solver,
@@ -113,22 +112,22 @@ def _register() -> None:
     compile_helpers(
         _compiled_exact.looped_cost,
         _compiled_exact.looped_distance,
-        _compiled.padded_width,
+        _compiled_bounds.padded_width,
     )
     for helper in (
-        _compiled.relax_query,
-        _compiled.fill_costs,
-        _compiled_duals.sample_query,
-        _compiled_duals.extend_potentials,
-        _compiled_duals.tighten_query,
-        _compiled_duals._dot,
-        _compiled_duals._mask,
-        _compiled_duals._rows,
-        _compiled_duals._columns,
-        _compiled_duals._match,
-        _compiled_duals._most_words,
-        _compiled_duals._least_costs,
-        _compiled_duals._rows_and_columns,
+        _compiled_bounds.relax_query,
+        _compiled_bounds.fill_costs,
+        _compiled_bounds.sample_query,
+        _compiled_bounds.extend_potentials,
+        _compiled_bounds.tighten_query,
+        _compiled_bounds._dot,
+        _compiled_bounds._mask,
+        _compiled_bounds._rows,
+        _compiled_bounds._columns,
+        _compiled_bounds._match,
+        _compiled_bounds._most_words,
+        _compiled_bounds._least_costs,
+        _compiled_bounds._rows_and_columns,
         _compiled_exact._residual,
         _compiled_exact._looped_reduce,
         _compiled_exact.looped_costs,
@@ -138,7 +137,7 @@ def _register() -> None:
         register_jitable(fastmath=_NO_NAN)(helper)
     # Sums in any order only where they need not be right.
     register_jitable(fastmath=_NO_NAN | {"reassoc", "contract"})(
-        _compiled_duals._soften
+        _compiled_bounds._soften
     )
 
 
@@ -159,14 +158,14 @@ def _promise() -> None:
 
         return x(x, y), generate
 
-    @overload(_compiled._least)
+    @overload(_compiled_bounds._least)
     def implementation(x, y):
         return lambda x, y: least(x, y)
 
 
 def sources_digest(*files: str) -> int:
     """A number that changes with these files or with what the loops are made of."""
-    rooms = _bounds, _compiled, _compiled_duals, _compiled_exact, _exact, _solver
+    rooms = _bounds, _compiled_bounds, _compiled_exact, _exact, _solver
     names = [*(str(room.__file__) for room in rooms), __file__, *files]
     digest = blake2b(digest_size=6)
     for name in names:

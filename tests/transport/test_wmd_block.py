@@ -8,15 +8,9 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skdptext.transport import (
-    BagBlock,
-    _exact,
-    as_word_bags,
-    load_kernels,
-    pair_distance,
-)
+from skdptext.transport import BagBlock, _exact, as_word_bags, pair_distance
 from skdptext.transport import _compiled_exact as loops
-from skdptext.transport._kernels import Kernels
+from skdptext.transport._kernels import Kernels, load_kernels
 
 N_WORDS = 90
 

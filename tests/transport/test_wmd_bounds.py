@@ -9,22 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from skdptext.neighbors._cascade import table_columns
-from skdptext.transport import (
+from skdptext.transport import WordBags, as_word_bags, pair_distance
+from skdptext.transport import _carried as carried_module
+from skdptext.transport._bags import as_matrix
+from skdptext.transport._bounds import (
     LoweredTable,
-    WordBags,
-    as_matrix,
-    as_word_bags,
-    carried_bounds,
     dual_bounds,
     match_residuals,
-    pair_distance,
-    query_potentials,
     relaxed_bounds,
     residual_relaxed_bounds,
     sinkhorn_bounds,
 )
-from skdptext.transport import _carried as carried_module
+from skdptext.transport._carried import carried_bounds, query_potentials
+from skdptext.transport._index import table_columns
 
 
 def stages(bags, queries, vectors):

@@ -12,29 +12,28 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skdptext.transport import (
-    AskedDistance,
-    LoweredTable,
-    WordBags,
-    as_matrix,
-    as_word_bags,
-    ask_python,
-    dual_bounds,
-    load_kernels,
-    match_residuals,
-    padded_width,
-    pair_distance,
-    pair_problem,
-    relaxed_bounds,
-    residual_relaxed_bounds,
-    solver_address,
-)
-from skdptext.transport import _compiled as loops
-from skdptext.transport import _compiled_duals as duals
+from skdptext.transport import WordBags, as_word_bags, pair_distance
+from skdptext.transport import _compiled_bounds as loops
 from skdptext.transport import _compiled_exact as exact_loops
 from skdptext.transport import _kernels as kernels_module
 from skdptext.transport import _solver as solver_module
-from skdptext.transport._solver import run_solver
+from skdptext.transport._bags import as_matrix
+from skdptext.transport._bounds import (
+    LoweredTable,
+    dual_bounds,
+    match_residuals,
+    relaxed_bounds,
+    residual_relaxed_bounds,
+)
+from skdptext.transport._compiled_bounds import padded_width
+from skdptext.transport._exact import pair_problem
+from skdptext.transport._kernels import load_kernels
+from skdptext.transport._solver import (
+    AskedDistance,
+    ask_python,
+    run_solver,
+    solver_address,
+)
 
 N_WORDS = 30
 
@@ -54,9 +53,9 @@ class Stages(NamedTuple):
 PLAIN = Stages(
     loops.relax_query,
     loops.fill_costs,
-    duals.sample_query,
-    duals.extend_potentials,
-    duals.tighten_query,
+    loops.sample_query,
+    loops.extend_potentials,
+    loops.tighten_query,
 )
 PLAIN_KERNELS = kernels_module.Kernels(
     exact_loops.looped_costs,

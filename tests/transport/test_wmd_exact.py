@@ -15,10 +15,10 @@ from skdptext.transport import (
     as_word_bags,
     one_hot_distances,
     pair_distance,
-    residual,
     take_bags,
     transport_cost,
 )
+from skdptext.transport._exact import residual
 
 N_WORDS = 8
 weight_rows = st.lists(

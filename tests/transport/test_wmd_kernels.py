@@ -11,7 +11,8 @@ import pytest
 
 from skdptext.transport import _compiled_exact as exact_loops
 from skdptext.transport import _kernels as kernels_module
-from skdptext.transport import load_kernels, pair_problem
+from skdptext.transport._exact import pair_problem
+from skdptext.transport._kernels import load_kernels
 from tests.transport.test_wmd_compiled import PLAIN_KERNELS
 
 
@@ -108,7 +109,7 @@ def test_many_threads_may_come_first():
     # numba refuses to learn a function twice.
     code = """
 import threading
-from skdptext.neighbors._compiled_cascade import load_search
+from skdptext.transport._compiled_cascade import load_search
 
 barrier, found = threading.Barrier(4), []
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import get_config
 from threadpoolctl import threadpool_limits
 
-from skdptext.neighbors._cascade import Cascade, n_likely
-from skdptext.neighbors._compiled_cascade import search_for
-from skdptext.transport import (
-    LoweredTable,
-    WordBags,
-    as_matrix,
-    one_hot_distances,
-    take_bags,
-)
+from skdptext.transport._bags import WordBags, take_bags
+from skdptext.transport._cascade import Cascade, n_likely
+from skdptext.transport._compiled_cascade import search_for
+from skdptext.transport._exact import one_hot_distances
+from skdptext.transport._index import IndexedBags
 
 __all__ = ["BagIndex"]
 
@@ -28,36 +22,8 @@ __all__ = ["BagIndex"]
 _MOST = 256, 1024
 
 
-class BagIndex:
-    """Bags to search, with what the bounds need of them.
-
-    Parameters
-    ----------
-    bags : WordBags
-        Non-empty bags of mass 1.
-    n_words : int
-        Number of words that ids may refer to.
-    vectors : ndarray of shape (n_words, dim) or None
-        None: every word is √2 from every other.
-    """
-
-    def __init__(
-        self, bags: WordBags, n_words: int, vectors: np.ndarray | None
-    ) -> None:
-        self.bags = bags
-        self.n_words = n_words
-        self.vectors = vectors
-        if vectors is not None:
-            self.words, columns = np.unique(bags.ids, return_inverse=True)
-            self.table = LoweredTable(vectors, self.words)
-            # the same bags, over the words that occur
-            self.local = WordBags(bags.starts, columns, bags.weights)
-
-    @cached_property
-    def matrices(self) -> tuple[sp.csr_array, sp.csc_array]:
-        """The bags by row and by column, over the words that occur."""
-        by_bag = as_matrix(self.local, len(self.words))
-        return by_bag, by_bag.tocsc()
+class BagIndex(IndexedBags):
+    """Bags to search for the nearest."""
 
     def nearest(
         self,

@@ -12,19 +12,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.neighbors._compiled_orders import enter, likeliest, order_of, orders
-from skdptext.transport import (
-    ask_python,
+from skdptext.transport._compiled_bounds import (
     extend_potentials,
     fill_costs,
-    looped_distance,
     padded_width,
     relax_query,
     sample_query,
     tighten_query,
 )
+from skdptext.transport._compiled_exact import looped_distance
+from skdptext.transport._solver import ask_python
 
-__all__ = ["Bags", "Exact", "Queries", "helpers", "make_search"]
+__all__ = [
+    "Bags",
+    "Exact",
+    "Queries",
+    "helpers",
+    "likeliest",
+    "make_search",
+    "order_of",
+]
 
 # Bags whose potentials are carried over to all words: more of them rule more bags out,
 # and cost more.
@@ -83,6 +90,83 @@ class Likely(NamedTuple):
     bounds: np.ndarray
     order: np.ndarray
     others: np.ndarray
+
+
+def likeliest(bounds: np.ndarray, few: int) -> np.ndarray:
+    """Numbers of the least bounds, as a heap whose root is the largest of them."""
+    heap = np.empty(few, np.int64)
+    size = 0
+    for bag in range(len(bounds)):
+        if size < few:
+            at = size
+            size += 1
+            while at > 0 and bounds[heap[(at - 1) // 2]] < bounds[bag]:
+                heap[at] = heap[(at - 1) // 2]
+                at = (at - 1) // 2
+            heap[at] = bag
+        elif bounds[bag] < bounds[heap[0]]:
+            at = 0
+            while True:
+                child = 2 * at + 1
+                if child >= few:
+                    break
+                if child + 1 < few and bounds[heap[child + 1]] > bounds[heap[child]]:
+                    child += 1
+                if bounds[heap[child]] <= bounds[bag]:
+                    break
+                heap[at] = heap[child]
+                at = child
+            heap[at] = bag
+    return heap
+
+
+def _sink(
+    heap: np.ndarray, at: int, n: int, bounds: np.ndarray, bags: np.ndarray
+) -> None:
+    """Let an entry of a heap of `n` places fall to its own; the least rises."""
+    top = heap[at]
+    key = bounds[top], bags[top]
+    while 2 * at + 1 < n:
+        child = 2 * at + 1
+        below = bounds[heap[child]], bags[heap[child]]
+        if child + 1 < n:
+            other = bounds[heap[child + 1]], bags[heap[child + 1]]
+            if other < below:
+                child, below = child + 1, other
+        if key <= below:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = top
+
+
+def order_of(bounds: np.ndarray, bags: np.ndarray) -> np.ndarray:
+    """Places by bound, of equal ones by number of the bag."""
+    n = len(bounds)
+    heap, order = np.arange(n), np.empty(n, np.int64)
+    for root in range(n // 2 - 1, -1, -1):
+        _sink(heap, root, n, bounds, bags)
+    for at in range(n):
+        order[at] = heap[0]
+        heap[0] = heap[n - 1 - at]
+        _sink(heap, 0, n - 1 - at, bounds, bags)
+    return order
+
+
+def enter(
+    distance: float, bag: int, distances: np.ndarray, bags: np.ndarray, n: int
+) -> int:
+    """Take a bag among the nearest so far, in order; how many there are then."""
+    k = len(distances)
+    at = n
+    while at > 0 and (distance, bag) < (distances[at - 1], bags[at - 1]):
+        at -= 1
+    if at == k:
+        return n
+    for place in range(min(n, k - 1), at, -1):
+        distances[place], bags[place] = distances[place - 1], bags[place - 1]
+    distances[at], bags[at] = distance, bag
+    return min(n + 1, k)
 
 
 def _distance(
@@ -276,8 +360,9 @@ def _search_one(
 
 
 def helpers() -> tuple[Callable[..., Any], ...]:
-    """What the search calls, of this folder."""
-    return *orders(), _distance, _left, _tighten, _settle, _search_one
+    """What the search calls in this file."""
+    orders = likeliest, _sink, order_of, enter
+    return *orders, _distance, _left, _tighten, _settle, _search_one
 
 
 def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:

@@ -5,27 +5,26 @@ from __future__ import annotations
 from bisect import insort
 from itertools import pairwise
 from math import ldexp
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skdptext.transport import (
-    COSTS_AT_ONCE,
-    WordBags,
-    carried_bounds,
+from skdptext.transport._bags import WordBags
+from skdptext.transport._bounds import (
     dual_bounds,
     match_residuals,
-    pair_distance,
-    query_potentials,
     relaxed_bounds,
     residual_relaxed_bounds,
     sinkhorn_bounds,
 )
+from skdptext.transport._carried import (
+    COSTS_AT_ONCE,
+    carried_bounds,
+    query_potentials,
+)
+from skdptext.transport._exact import pair_distance
+from skdptext.transport._index import IndexedBags, table_columns
 
-if TYPE_CHECKING:
-    from skdptext.neighbors._search import BagIndex
-
-__all__ = ["EXACT_SLACK", "Cascade", "n_likely", "table_columns"]
+__all__ = ["EXACT_SLACK", "Cascade", "n_likely"]
 
 # Rounding of an exact distance, in units of the largest norm, with room to spare.
 EXACT_SLACK = 1e-12
@@ -49,7 +48,7 @@ class Cascade:
     """
 
     def __init__(
-        self, index: BagIndex, queries: WordBags, k: int, skip: np.ndarray | None
+        self, index: IndexedBags, queries: WordBags, k: int, skip: np.ndarray | None
     ) -> None:
         self.index, self.queries, self.k, self.skip = index, queries, k, skip
         # The nearest so far, k at most, and how many were solved to know them.
@@ -233,12 +232,6 @@ class Cascade:
 def n_likely(k: int) -> int:
     """Bags to bound better before the first are solved."""
     return max(4 * k, 24)
-
-
-def table_columns(table: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Places of words in a sorted table, -1 of those that are not in it."""
-    at = np.minimum(np.searchsorted(table, words), len(table) - 1)
-    return np.where(table[at] == words, at, -1)
 
 
 def _joined(parts: list[_Pairs]) -> _Pairs:

@@ -15,22 +15,19 @@ from sklearn import config_context
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.neighbors import _compiled_cascade as cascade_module
-from skdptext.neighbors import _compiled_orders as compiled_orders
-from skdptext.neighbors import _compiled_search as compiled_search
-from skdptext.neighbors._compiled_cascade import CompiledCascade, load_search
-from skdptext.neighbors._compiled_orders import likeliest, order_of
-from skdptext.neighbors._compiled_search import make_search
-from skdptext.neighbors._search import BagIndex
-from skdptext.transport import (
+from skdptext.transport import BagIndex, as_word_bags
+from skdptext.transport import _compiled_cascade as cascade_module
+from skdptext.transport import _compiled_exact as loops
+from skdptext.transport import _compiled_search as compiled_search
+from skdptext.transport import _kernels as kernels_module
+from skdptext.transport._compiled_cascade import CompiledCascade, load_search
+from skdptext.transport._compiled_search import likeliest, make_search, order_of
+from skdptext.transport._kernels import (
     WORTH_COMPILING,
     Kernels,
-    as_word_bags,
     load_kernels,
     sources_digest,
 )
-from skdptext.transport import _compiled_exact as loops
-from skdptext.transport import _kernels as kernels_module
 from skdptext.utils import LoadedOnce
 
 # Every test of this file runs with and without numba.
@@ -277,6 +274,4 @@ def test_the_search_is_that_of_these_sources():
         return seen[-1]
 
     CompiledCascade(watch, load_kernels()).run(index, bags, 1, None)
-    assert seen[0][2] == sources_digest(
-        compiled_orders.__file__, compiled_search.__file__
-    )
+    assert seen[0][2] == sources_digest(compiled_search.__file__)

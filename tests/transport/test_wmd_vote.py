@@ -12,13 +12,13 @@ from sklearn import config_context
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.neighbors import _compiled_cascade as cascade_module
-from skdptext.neighbors import _search as search_module
-from skdptext.neighbors._compiled_cascade import CompiledCascade
-from skdptext.neighbors._compiled_search import make_search
-from skdptext.neighbors._search import BagIndex
-from skdptext.transport import Kernels, as_word_bags
+from skdptext.transport import BagIndex, as_word_bags
+from skdptext.transport import _compiled_cascade as cascade_module
 from skdptext.transport import _compiled_exact as loops
+from skdptext.transport import _search as search_module
+from skdptext.transport._compiled_cascade import CompiledCascade
+from skdptext.transport._compiled_search import make_search
+from skdptext.transport._kernels import Kernels
 
 # The loops of the search as Python runs them.
 PLAIN = CompiledCascade(make_search(7), Kernels(loops.looped_costs, True))

@@ -9,16 +9,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 
-from skdptext.neighbors import _search as search_module
-from skdptext.neighbors._cascade import Cascade
-from skdptext.neighbors._search import BagIndex
-from skdptext.transport import (
-    as_word_bags,
-    dual_bounds,
-    query_potentials,
-    residual_relaxed_bounds,
-    take_bags,
-)
+from skdptext.transport import BagIndex, as_word_bags, take_bags
+from skdptext.transport import _search as search_module
+from skdptext.transport._bounds import dual_bounds, residual_relaxed_bounds
+from skdptext.transport._carried import query_potentials
+from skdptext.transport._cascade import Cascade
 
 
 @pytest.fixture(scope="module")

@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from skdptext.neighbors import _compiled_orders, _compiled_search
-from skdptext.neighbors._cascade import EXACT_SLACK, n_likely, table_columns
-from skdptext.neighbors._compiled_search import Bags, Exact, Queries
-from skdptext.transport import (
+from skdptext.transport import _compiled_search
+from skdptext.transport._bags import WordBags
+from skdptext.transport._cascade import EXACT_SLACK, n_likely
+from skdptext.transport._compiled_search import Bags, Exact, Queries
+from skdptext.transport._exact import pair_distance, pair_problem
+from skdptext.transport._index import IndexedBags, table_columns
+from skdptext.transport._kernels import (
     COMPILED,
-    AskedDistance,
     Kernels,
-    WordBags,
     compile_helpers,
     load_if_worth,
     load_kernels,
-    pair_distance,
-    pair_problem,
-    solver_address,
     sources_digest,
     trial,
 )
+from skdptext.transport._solver import AskedDistance, solver_address
 from skdptext.utils import LoadedOnce, compile_loops
-
-if TYPE_CHECKING:
-    from skdptext.neighbors._search import BagIndex
 
 __all__ = ["CompiledCascade", "load_search", "search_for"]
 
@@ -57,7 +53,7 @@ class CompiledCascade:
 
     def run(
         self,
-        index: BagIndex,
+        index: IndexedBags,
         queries: WordBags,
         k: int,
         skip: np.ndarray | None,
@@ -134,7 +130,7 @@ def search_for(n_pairs: int) -> CompiledCascade | None:
 
 def _build(njit: Callable[..., Any]) -> Any:
     _register()
-    digest = sources_digest(_compiled_orders.__file__, _compiled_search.__file__)
+    digest = sources_digest(_compiled_search.__file__)
     search = njit(**COMPILED)(_compiled_search.make_search(digest))
     _try_out(search)
     return search
@@ -147,21 +143,17 @@ def _register() -> None:
 
 def _try_out(search: Callable[..., Any]) -> None:
     """Compile, or load, for the types that the search uses."""
-    from skdptext.neighbors._search import BagIndex
-
     vectors = np.ones((1, 1), np.float32)
     vectors.flags.writeable = False  # as an embedding's, which numba tells apart
     bags = WordBags(np.array([0, 1], np.intp), np.zeros(1, np.intp), np.ones(1))
-    index = BagIndex(bags, 1, vectors)
+    index = IndexedBags(bags, 1, vectors)
     CompiledCascade(search, Kernels(None, None)).run(index, bags, 1, None)
 
 
 def _is_exact(found: CompiledCascade) -> bool:
     """Whether distances are those of `pair_distance`, to the last bit."""
-    from skdptext.neighbors._search import BagIndex
-
     vectors, query, bags = trial()
-    index = BagIndex(bags, len(vectors), vectors)
+    index = IndexedBags(bags, len(vectors), vectors)
     distances, rows, _ = found.run(index, query, len(bags), None)
     return distances[0].tolist() == [
         pair_distance(*query.row(0), *bags.row(i), vectors) for i in rows[0]

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.neighbors import _search as search_module
-from skdptext.neighbors._compiled_cascade import CompiledCascade, load_search
-from skdptext.transport import Kernels
+from skdptext.transport import _search as search_module
+from skdptext.transport._compiled_cascade import CompiledCascade, load_search
+from skdptext.transport._kernels import Kernels
 
 
 @pytest.fixture(
