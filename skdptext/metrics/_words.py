@@ -15,6 +15,7 @@ from skdptext.utils import check_integer
 
 __all__ = [
     "find_perturber",
+    "has_perturber",
     "words_changed_scorer",
     "words_unchanged",
     "words_unchanged_scorer",
@@ -50,6 +51,28 @@ def find_perturber(estimator: Any) -> BaseWordPerturber:
     0.2
     """
     return _find(estimator)[0]
+
+
+def has_perturber(estimator: Any) -> bool:
+    """Whether an estimator is a perturber, or holds one or more.
+
+    Parameters
+    ----------
+    estimator : object
+        As for `find_perturber`; what is no estimator holds none.
+
+    Returns
+    -------
+    found : bool
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber
+    >>> from skdptext.metrics import has_perturber
+    >>> has_perturber(DPWordPerturber()), has_perturber(0.5)
+    (True, False)
+    """
+    return any(True for _ in _perturbers(estimator))
 
 
 def _find(estimator: Any) -> tuple[BaseWordPerturber, tuple[Any, ...]]:

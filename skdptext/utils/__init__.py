@@ -2,7 +2,10 @@
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
+from skdptext.utils._html import Fragment, bullets, page, paragraph, table
 from skdptext.utils._inputs import check_document, is_count_matrix
+from skdptext.utils._labels import as_labels
+from skdptext.utils._optional import import_pandas
 from skdptext.utils._random import NoiseStreams, check_noise_state, check_rng
 from skdptext.utils._validation import (
     MAX_WORDS,
@@ -18,9 +21,12 @@ from skdptext.utils._validation import (
 
 __all__ = [
     "MAX_WORDS",
+    "Fragment",
     "LoadedOnce",
     "NoiseStreams",
+    "as_labels",
     "blocks",
+    "bullets",
     "check_bags",
     "check_document",
     "check_flag",
@@ -32,7 +38,11 @@ __all__ = [
     "check_real",
     "check_rng",
     "compile_loops",
+    "import_pandas",
     "is_count_matrix",
+    "page",
+    "paragraph",
     "shown_words",
+    "table",
     "working_memory_bytes",
 ]
