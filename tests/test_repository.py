@@ -132,6 +132,69 @@ def _room_imports() -> dict[str, set[str]]:
     return graph
 
 
+def _sources(folder: str) -> dict[str, str]:
+    """Path from the root of the repository to source, for all files below a folder."""
+    return {
+        _name(p): p.read_text("utf-8") for p in sorted((ROOT / folder).rglob("*.py"))
+    }
+
+
+def _file_imports(sources: dict[str, str]) -> dict[str, set[str]]:
+    """For each file those of the files that it imports, anywhere and for types too.
+
+    A name is looked for from the root, from ``benchmarks`` and beside the importing
+    file, as when it is run as a script.
+    """
+    graph: dict[str, set[str]] = {path: set() for path in sources}
+    for path, source in sources.items():
+        folders = ("", "benchmarks/", path.rpartition("/")[0] + "/")
+        for node in ast.walk(ast.parse(source)):
+            for name in _imported(node):
+                for folder in folders:
+                    graph[path] |= _file_of(name, folder, sources)
+    return graph
+
+
+def _file_of(name: str, folder: str, sources: dict[str, str]) -> set[str]:
+    """The file that holds a dotted name, if there is one: that of its longest part."""
+    parts = name.split(".")
+    while parts:
+        place = folder + "/".join(parts)
+        if found := {f"{place}.py", f"{place}/__init__.py"} & set(sources):
+            return found
+        parts.pop()
+    return set()
+
+
+def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of files that import each other, directly or by way of others."""
+    reached = {path: set(found) for path, found in graph.items()}
+    for middle in graph:
+        for found in reached.values():
+            if middle in found:
+                found |= reached[middle]
+    groups = {
+        tuple(sorted(other for other in found if path in reached[other]))
+        for path, found in reached.items()
+        if path in found
+    }
+    return [list(group) for group in sorted(groups)]
+
+
+def _trespasses(sources: dict[str, str]) -> list[str]:
+    """Imports of a private file, or name, of another room than the importing one."""
+    found = []
+    for path, source in sources.items():
+        own = path.split("/")[1].removesuffix(".py")
+        for node in ast.walk(ast.parse(source)):
+            for name in _imported(node):
+                top, room, *inner = [*name.split("."), ""]
+                private = any(re.match(r"_(?!_)", part) for part in inner)
+                if top == "skdptext" and room != own and private:
+                    found.append(f"{path} imports {name}")
+    return found
+
+
 def test_every_room_has_a_layer():
     assert set(ROOMS) <= set(LAYER), "give the new room its place in LAYERS"
 
@@ -152,6 +215,76 @@ def test_imports_run_one_way(room):
 def test_rooms_do_not_import_each_other_in_circles():
     graph = {room: found - {room} for room, found in _room_imports().items()}
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
+
+
+@pytest.mark.parametrize("folder", ["skdptext", "benchmarks"])
+def test_files_do_not_import_each_other_in_circles(folder):
+    assert _circles(_file_imports(_sources(folder))) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import skdptext.search._b",
+        "from skdptext.search._b import name",
+        "from skdptext.search import _b",
+        "def late():\n    from skdptext.search._b import name",
+        "if TYPE_CHECKING:\n    from skdptext.search._b import Name",
+        "from skdptext.search import name",  # by way of the door
+    ],
+)
+def test_the_search_for_circles_finds(code):
+    sources = {
+        "skdptext/search/__init__.py": "from skdptext.search._b import name",
+        "skdptext/search/_a.py": code,
+        "skdptext/search/_b.py": "from skdptext.search._c import name",
+        "skdptext/search/_c.py": "from skdptext.search import _a",
+        "skdptext/search/_d.py": "from skdptext.search._a import name",
+    }
+    (circle,) = _circles(_file_imports(sources))
+    assert {f"skdptext/search/_{letter}.py" for letter in "abc"} <= set(circle)
+    assert "skdptext/search/_d.py" not in circle  # it is imported by none of them
+    sources["skdptext/search/_c.py"] = "from skdptext import embeddings"
+    assert _circles(_file_imports(sources)) == []
+
+
+def test_the_search_for_circles_finds_scripts():
+    sources = {
+        "benchmarks/paper/__init__.py": "",
+        "benchmarks/paper/tables.py": "def late():\n    from paper import more",
+        "benchmarks/paper/more.py": "from paper.tables import Table",
+        "benchmarks/obfuscation/tables.py": "import grid",
+        "benchmarks/obfuscation/grid.py": "from tables import write",
+        "benchmarks/bench.py": "from paper import more",
+    }
+    assert _circles(_file_imports(sources)) == [
+        ["benchmarks/obfuscation/grid.py", "benchmarks/obfuscation/tables.py"],
+        ["benchmarks/paper/more.py", "benchmarks/paper/tables.py"],
+    ]
+
+
+def test_rooms_are_entered_by_their_doors():
+    assert _trespasses(_sources("skdptext")) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from skdptext.utils._html import page",
+        "from skdptext.utils import _html",
+        "import skdptext.utils._html",
+        "def late():\n    from skdptext.utils._html import page",
+        "if TYPE_CHECKING:\n    from skdptext.utils._html import Fragment",
+        "from skdptext.utils import _page",
+    ],
+)
+def test_the_search_for_trespasses_finds(code):
+    assert len(_trespasses({"skdptext/search/_a.py": code})) == 1
+    assert len(_trespasses({"skdptext/search/__init__.py": code})) == 1
+    assert len(_trespasses({"skdptext/demo.py": code})) == 1
+    assert _trespasses({"skdptext/utils/_labels.py": code}) == []
+    door = code.replace("_html", "html").replace("_page", "page")
+    assert _trespasses({"skdptext/search/_a.py": door}) == []
 
 
 @pytest.mark.parametrize("room", sorted(set(ROOMS) - {"_version", "demo"}))
@@ -231,13 +364,6 @@ if "refuse" not in sys.argv:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-
-
-def test_no_file_is_longer_than_400_lines():
-    folders = ("skdptext", "tests", "examples", "benchmarks")
-    paths = [path for name in folders for path in (ROOT / name).rglob("*.py")]
-    lengths = {_name(path): path.read_text("utf-8").count("\n") for path in paths}
-    assert {name: n for name, n in lengths.items() if n > 400} == {}
 
 
 def test_every_public_room_is_in_the_api_reference():

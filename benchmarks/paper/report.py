@@ -11,10 +11,10 @@ from pathlib import Path
 
 from results import cell, columns, record
 
-from paper import figures
+from paper import figures, tables, utility_tables
 from paper.cells import Cell, Store
 from paper.plan import Plan
-from paper.tables import Table, all_tables
+from paper.tables import Table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "_static" / "paper"
 # What goes among the recorded benchmarks; the other tables are on their own page.
@@ -34,24 +34,24 @@ def write_report(
     `cells` are all cells with the names of their parts. With `keep`, tables and figures
     also go to the documentation, and claims and times among the recorded benchmarks.
     """
-    tables = all_tables(plan, store)
+    found = [*tables.all_tables(plan, store), *utility_tables.all_tables(plan, store)]
     time = time_table(store, cells)
     drawn = figures.draw_all(plan, store, folder)
-    for table in (*tables, time):
+    for table in (*found, time):
         write_table(table, folder)
     index = ["# The 2020 paper's experiments on real data", ""]
-    index += [f"- [{table.title}]({table.name}.md)" for table in (*tables, time)]
+    index += [f"- [{table.title}]({table.name}.md)" for table in (*found, time)]
     for path, caption in drawn:
         index += ["", f"![{caption}]({path.name})", "", caption]
     (folder / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
-    print(f"Wrote {len(tables) + 1} tables and {len(drawn)} figures: {folder}/index.md")
+    print(f"Wrote {len(found) + 1} tables and {len(drawn)} figures: {folder}/index.md")
     if keep:
         DOCS.mkdir(parents=True, exist_ok=True)
-        for table in tables:
+        for table in found:
             shutil.copy(folder / f"{table.name}.csv", DOCS)
         for path, _ in drawn:
             shutil.copy(path, DOCS)
-        for table in (*(t for t in tables if t.name in RECORDED), time):
+        for table in (*(t for t in found if t.name in RECORDED), time):
             record(
                 f"paper_{table.name}", table.rows, title=table.title, note=table.note
             )

@@ -286,9 +286,7 @@ def whole(plan: Plan, store: Store) -> Table:
 
 
 def all_tables(plan: Plan, store: Store) -> list[Table]:
-    """Every table of the report, in its order."""
-    from paper import utility_tables
-
+    """The tables on deniability, in the order of the report."""
     return [
         *statistic_tables(plan, store, scaled=False),
         *statistic_tables(plan, store, scaled=True),
@@ -298,5 +296,4 @@ def all_tables(plan: Plan, store: Store) -> list[Table]:
         sparse_words(plan, store),
         whole(plan, store),
         density(plan, store),
-        *utility_tables.all_tables(plan, store),
     ]

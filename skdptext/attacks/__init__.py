@@ -1,14 +1,17 @@
 """Adversaries, to measure what a release hides from them."""
 
+from skdptext.attacks._attribution import Attributions, attribution_attack
 from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
 
 __all__ = [
+    "Attributions",
     "FastTextClassifier",
     "KoppelAuthorClassifier",
     "WordReconstructionAttack",
+    "attribution_attack",
     "linear_topic_classifier",
     "paper_adversaries",
 ]

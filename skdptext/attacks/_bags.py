@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_bags, check_document, is_count_matrix
-from skdptext.utils._labels import as_labels
+from skdptext.utils import as_labels, check_bags, check_document, is_count_matrix
 
 __all__ = ["check_named_columns", "check_targets", "words_and_bags"]
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._smoothing import choose_smoothing
 from skdptext.exceptions import InvalidParameterError
-from skdptext.perturbation import BaseWordPerturber
+from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     blocks,
     check_integer,
@@ -102,7 +102,7 @@ class WordReconstructionAttack(BaseEstimator):
 
     def __init__(
         self,
-        perturber: BaseWordPerturber | None = None,
+        perturber: DPWordPerturber | None = None,
         *,
         prior: Any = None,
         n_draws: int = 100,
@@ -131,7 +131,7 @@ class WordReconstructionAttack(BaseEstimator):
         InvalidParameterError
             If a parameter breaks its rule.
         """
-        if not isinstance(self.perturber, BaseWordPerturber):
+        if not isinstance(self.perturber, DPWordPerturber):
             raise InvalidParameterError(
                 f"perturber must be a word perturber, got {self.perturber!r:.80}."
             )

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import import_pandas
 
 __all__ = ["clear_data_home", "get_data_home"]
 
@@ -121,17 +122,6 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
         part.unlink(missing_ok=True)
 
 
-def import_pandas() -> Any:
-    """Pandas, or an error that says what to install."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "Install pandas to use as_frame=True: pip install pandas."
-        ) from error
-    return pandas
-
-
 def text_bunch(
     texts: list[str],
     target: np.ndarray,
@@ -149,7 +139,7 @@ def text_bunch(
         if return_X_y:
             return texts, target
         return Bunch(data=texts, target=target, frame=None, **extra)
-    pandas = import_pandas()
+    pandas = import_pandas("as_frame=True")
     frame = pandas.DataFrame({"text": texts, **columns, "target": target})
     if return_X_y:
         return frame["text"], frame["target"]

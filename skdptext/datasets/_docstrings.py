@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.datasets._base import import_pandas, text_bunch
+from skdptext.datasets._base import text_bunch
 from skdptext.datasets._docstring_topics import AUTHORS, TOPICS
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer
+from skdptext.utils import check_flag, check_integer, import_pandas
 
 __all__ = ["load_docstrings"]
 
@@ -148,7 +148,7 @@ def load_docstrings(
     min_words = check_integer("min_words", min_words, low=1)
     return_X_y = check_flag("return_X_y", return_X_y)
     if check_flag("as_frame", as_frame):
-        import_pandas()  # before the work, not after it
+        import_pandas("as_frame=True")  # before the work, not after it
 
     documents = []
     for document in _walk():

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.datasets._base import import_pandas, text_bunch
+from skdptext.datasets._base import text_bunch
 from skdptext.datasets._fetch import PublicSet, fetch
-from skdptext.utils import check_flag
+from skdptext.utils import check_flag, import_pandas
 
 __all__ = ["fetch_disaster_tweets", "fetch_sms_spam"]
 
@@ -189,7 +189,7 @@ def fetch_sms_spam(
     """
     return_X_y = check_flag("return_X_y", return_X_y)
     if check_flag("as_frame", as_frame):
-        import_pandas()  # before the work, not after it
+        import_pandas("as_frame=True")  # before the work, not after it
     records = fetch(
         _SMS,
         url=url,
@@ -286,7 +286,7 @@ def fetch_disaster_tweets(
     """
     return_X_y = check_flag("return_X_y", return_X_y)
     if check_flag("as_frame", as_frame):
-        import_pandas()  # before the work, not after it
+        import_pandas("as_frame=True")  # before the work, not after it
     records = fetch(
         _TWEETS,
         url=url,

@@ -182,12 +182,13 @@ def _as_list(document: Any, position: int) -> list[str]:
     return list(map(str, tokens))
 
 
-def word_ids(words: Iterable[str], embedding: WordEmbedding) -> np.ndarray:
+def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
     """Numbers of single words, all of which the embedding must know.
 
     Parameters
     ----------
-    words : iterable of str
+    words : iterable of str or None
+        None: all words of the embedding.
     embedding : WordEmbedding
 
     Returns
@@ -199,6 +200,8 @@ def word_ids(words: Iterable[str], embedding: WordEmbedding) -> np.ndarray:
     InvalidParameterError
         If `words` is no iterable of str, or a word is unknown.
     """
+    if words is None:
+        return np.arange(len(embedding), dtype=np.int32)
     if isinstance(words, str | bytes) or not isinstance(words, Iterable):
         raise InvalidParameterError(
             f"words must be an iterable of str, got a {type(words).__name__}."

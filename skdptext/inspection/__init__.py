@@ -2,9 +2,8 @@
 
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay
-from skdptext.inspection._obfuscation import ObfuscationDisplay
+from skdptext.inspection._obfuscation import ObfuscationDisplay, ObfuscationReport
 from skdptext.inspection._obfuscation_report import obfuscation_report
-from skdptext.inspection._obfuscation_result import ObfuscationReport
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
 from skdptext.inspection._tables import (
     TextTable,

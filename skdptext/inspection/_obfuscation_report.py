@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from scipy import stats
 
-from skdptext.exceptions import (
-    OutOfVocabularyWarning,
-    PrivacyLeakWarning,
-)
-from skdptext.inspection._obfuscation_attacks import (
-    SEEDS,
-    Adversary,
-    Labels,
-    Tally,
-    Trial,
-    chance_levels,
-    check_adversaries,
-    check_labels,
-    default_adversaries,
-    make_splits,
-    run_trials,
-    shuffled_chance,
-    wilson,
-)
-from skdptext.inspection._obfuscation_result import ObfuscationReport, Release
-from skdptext.inspection._obfuscation_scenes import (
-    Scene,
-    check_documents,
-    check_perturbers,
-    describe,
-    prepare,
-)
-from skdptext.utils import (
-    check_integer,
-    check_n_jobs,
-    check_option,
-    check_real,
-    check_rng,
-    is_count_matrix,
-)
-from skdptext.utils._labels import as_labels
+from skdptext.attacks import Attributions, attribution_attack
+from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.inspection._obfuscation import ObfuscationReport, Release
+from skdptext.metrics import words_unchanged
+from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import check_real
 
 __all__ = ["obfuscation_report"]
+
+# Pairs of documents, by different authors, that the guarantee is worked out for.
+_PAIRS = 8
 
 
 def obfuscation_report(
@@ -121,6 +96,7 @@ def obfuscation_report(
     See Also
     --------
     ObfuscationDisplay : The figure.
+    skdptext.attacks.attribution_attack : What it is made of, document by document.
     skdptext.attacks.WordReconstructionAttack : Which *word* was it?
 
     Notes
@@ -169,190 +145,107 @@ def obfuscation_report(
     >>> author["noisy"] < topic["noisy"]
     True
     """
-    perturbers = check_perturbers(perturber)
-    documents = check_documents(documents)
-    n_documents = documents.shape[0] if is_count_matrix(documents) else len(documents)
-    labels = Labels(
-        check_labels("authors", authors, n_documents),
-        None if topics is None else check_labels("topics", topics, n_documents),
-    )
-    check_option("trained_on", trained_on, ("both", "originals", "releases"))
-    n_releases = check_integer("n_releases", n_releases, low=1)
     confidence = check_real(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
     )
-    check_n_jobs(n_jobs)
-    fresh = random_state is None
-    rng = check_rng(random_state)
-    if groups is not None:
-        groups = as_labels("groups", groups)
-    splits = make_splits(cv, labels.author, groups, int(rng.integers(SEEDS)))
-    given = None
-    if adversaries is not None:
-        given = check_adversaries(adversaries, topics is not None)
-    n_known = min(len(known) for known, _ in splits)
-    attack_seed = int(rng.integers(SEEDS))
-
-    with warnings.catch_warnings():
-        # what they say stands in the report
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        warnings.simplefilter("ignore", OutOfVocabularyWarning)
-        scenes = [
-            prepare(p, documents, attack_seed, n_releases, None if fresh else rng)
-            for p in perturbers
-        ]
-    for scene in scenes:
-        scene.adversaries.extend(
-            given
-            if given is not None
-            else default_adversaries(
-                scene.perturber.embedding_,
-                as_text=isinstance(scene.originals, list),
-                with_topics=topics is not None,
-                n_known=n_known,
-                random_state=attack_seed,
-            )
-        )
-    rows = _attack_all(scenes, splits, labels, trained_on, n_jobs)
-    attacked = np.unique(np.concatenate([held for _, held in splits]))
-    strangers = [h[~np.isin(labels.author[h], labels.author[k])] for k, h in splits]
-    releases = [describe(scene, documents, labels) for scene in scenes]
-    shuffled = None
-    if labels.topic is not None:
-        shuffled = shuffled_chance(
-            labels.author[attacked],
-            labels.topic[attacked],
-            None if groups is None else groups[attacked],
-            rng,
-        )
-    return _as_report(
-        rows,
-        releases,
-        labels,
-        attacked,
-        shuffled,
-        len(np.unique(np.concatenate(strangers))),
-        confidence,
-        len(splits),
-        n_releases,
-        given is None,
+    found = attribution_attack(
+        documents,
+        authors,
+        topics,
+        perturber,
+        adversaries=adversaries,
+        trained_on=trained_on,
+        cv=cv,
+        groups=groups,
+        n_releases=n_releases,
+        random_state=random_state,
+        n_jobs=n_jobs,
     )
-
-
-class _Row(NamedTuple):
-    """One line of the report, in numbers of documents."""
-
-    scene: int
-    adversary: Adversary
-    trained_on: str
-    clean: Tally
-    noisy: Tally
-
-
-def _attack_all(
-    scenes: list[Scene],
-    splits: Any,
-    labels: Labels,
-    trained_on: str,
-    n_jobs: int | None,
-) -> list[_Row]:
-    """All adversaries on all releases; who knows originals is fitted once for all."""
-    groups: dict[str, list[int]] = {}
-    for i, scene in enumerate(scenes):
-        groups.setdefault(scene.key, []).append(i)
-    trials, places = [], []
-    for members in groups.values():
-        first = scenes[members[0]]
-        attacked = [first.originals]
-        for i in members if trained_on != "releases" else ():
-            attacked += scenes[i].released
-        trials.append(Trial(first.originals, attacked, first.adversaries))
-    n_clean = len(trials)
-    for i, scene in enumerate(scenes if trained_on != "originals" else ()):
-        for released in scene.released:
-            trials.append(Trial(released, [released], scene.adversaries))
-            places.append(i)
-    tallies = run_trials(trials, splits, labels, n_jobs)
-
-    clean: dict[tuple[int, int], Tally] = {}
-    rows = []
-    for members, answers in zip(groups.values(), tallies[:n_clean], strict=True):
-        for a, (own, *noisy) in enumerate(answers):
-            n_each = len(noisy) // len(members)
-            for j, i in enumerate(members):
-                clean[i, a] = own
-                if noisy:
-                    part = noisy[j * n_each : (j + 1) * n_each]
-                    adversary = scenes[i].adversaries[a]
-                    rows.append(_Row(i, adversary, "originals", own, _sum(part)))
-    informed: dict[tuple[int, int], list[Tally]] = {}
-    for i, answers in zip(places, tallies[n_clean:], strict=True):
-        for a, (tally,) in enumerate(answers):
-            informed.setdefault((i, a), []).append(tally)
-    for (i, a), parts in informed.items():
-        adversary = scenes[i].adversaries[a]
-        rows.append(_Row(i, adversary, "releases", clean[i, a], _sum(parts)))
-    order = {a.name: k for scene in scenes for k, a in enumerate(scene.adversaries)}
-    return sorted(rows, key=lambda r: (r.scene, order[r.adversary.name], r.trained_on))
-
-
-def _sum(tallies: list[Tally]) -> Tally:
-    total = Tally(len(tallies[0].tries))
-    for tally in tallies:
-        total.tries += tally.tries
-        total.hits += tally.hits
-    return total
-
-
-def _as_report(
-    rows: list[_Row],
-    releases: list[Release],
-    labels: Labels,
-    attacked: np.ndarray,
-    shuffled: np.ndarray | None,
-    n_strangers: int,
-    confidence: float,
-    n_splits: int,
-    n_releases: int,
-    defaults: bool,
-) -> ObfuscationReport:
-    author = labels.author[attacked]
-    topic = None if labels.topic is None else labels.topic[attacked]
-    chance = {"author": chance_levels(author, topic)}
-    if topic is not None:
-        chance["topic"] = chance_levels(topic, author)
+    releases = [_describe(fitted, found) for fitted in found.perturbers]
     table = []
-    for row in rows:
-        release = releases[row.scene]
+    for attempt in found.attempts:
+        release = releases[attempt.release]
         line: dict[str, Any] = {
-            "release": row.scene,
+            "release": attempt.release,
             "epsilon": release.epsilon,
             "lam": release.lam,
-            "adversary": row.adversary.name,
-            "target": row.adversary.target,
-            "trained_on": row.trained_on,
+            "adversary": attempt.adversary,
+            "target": attempt.target,
+            "trained_on": attempt.trained_on,
         }
-        for name, tally in (("clean", row.clean), ("noisy", row.noisy)):
-            share, n = tally.accuracy()
-            low, high = wilson(share, n, confidence)
+        for name in ("clean", "noisy"):
+            shares = getattr(attempt, name)
+            shares = shares[~np.isnan(shares)]
+            share, n = float(shares.mean()), len(shares)
+            low, high = _wilson(share, n, confidence)
             line |= {name: share, f"{name}_low": low, f"{name}_high": high}
-        levels = chance[row.adversary.target]
+        levels = found.chance[attempt.target]
         line |= {f"chance_{name}": value for name, value in levels.items()}
         line |= {"n_documents": n, "words_changed": release.words_changed}
         table.append(line)
     return ObfuscationReport(
         results={key: np.array([line[key] for line in table]) for key in table[0]},
         releases=releases,
-        author_counts=np.unique(labels.author, return_counts=True)[1],
+        author_counts=np.unique(found.authors, return_counts=True)[1],
         topic_counts=(
             None
-            if labels.topic is None
-            else np.unique(labels.topic, return_counts=True)[1]
+            if found.topics is None
+            else np.unique(found.topics, return_counts=True)[1]
         ),
         confidence=confidence,
-        n_splits=n_splits,
-        n_releases=n_releases,
-        shuffled_chance=shuffled,
-        n_strangers=n_strangers,
-        default_adversaries=defaults,
+        n_splits=found.n_splits,
+        n_releases=int(n_releases),
+        chance_if_unrelated=found.chance_if_unrelated,
+        n_strangers=found.n_strangers,
+        default_adversaries=adversaries is None,
     )
+
+
+def _describe(perturber: DPWordPerturber, found: Attributions) -> Release:
+    """What is known of a release without attacking it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        changed = 1 - words_unchanged(perturber, found.documents)
+        words = perturber.known_words(found.documents)
+    return Release(
+        epsilon=float(perturber.mechanism_.epsilon),
+        lam=float(perturber.mechanism_.lam),
+        words_changed=changed,
+        guarantee=perturber.guarantee(),
+        exponent=_typical_exponent(perturber, words, found),
+        n_empty=sum(not w for w in words),
+        keeps_unknown=perturber.oov == "keep",
+    )
+
+
+def _typical_exponent(
+    perturber: DPWordPerturber, words: list[list[str]], found: Attributions
+) -> float:
+    """Median exponent between documents of different authors, on one topic if any."""
+    # lengths, or unknown words, are released as they are
+    if perturber.document_length is None or perturber.oov == "keep":
+        return math.inf
+    guarantee = perturber.guarantee()
+    rng = np.random.default_rng(0)
+    exponents: list[float] = []
+    for first in rng.permutation(len(words)):
+        other = found.authors != found.authors[first]
+        if found.topics is not None:
+            same = other & (found.topics == found.topics[first])
+            other = same if same.any() else other
+        second = rng.choice(np.flatnonzero(other))
+        # words without a vector of their own are not among these
+        whole = len(words[first]) == len(words[second]) == perturber.document_length
+        if whole or guarantee.resampled:
+            exponents.append(guarantee.exponent(words[first], words[second]))
+        if len(exponents) == _PAIRS:
+            break
+    return float(np.median(exponents)) if exponents else math.nan
+
+
+def _wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
+    """Wilson's interval for a share of n."""
+    z2 = stats.norm.ppf((1 + confidence) / 2) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
+    return float(max(0.0, centre - margin)), float(min(1.0, centre + margin))

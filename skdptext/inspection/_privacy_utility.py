@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
-from skdptext.model_selection import pareto_front
-from skdptext.model_selection._intervals import (
-    check_confidence,
-    check_test_over_train,
-    score_names,
-    score_summary,
-)
-from skdptext.model_selection._results import candidates, cv_results_of
+from skdptext.model_selection import pareto_front, search_results
 from skdptext.utils import check_flag, check_option
 
 __all__ = ["PrivacyUtilityDisplay"]
@@ -139,16 +132,13 @@ class PrivacyUtilityDisplay:
         InvalidParameterError
             If a parameter breaks a rule, or the search lacks a score, ε or λ.
         """
-        confidence = check_confidence(confidence)
-        test_over_train = check_test_over_train(test_over_train)
-        results = cv_results_of(search)
+        results = search_results(
+            search, confidence=confidence, test_over_train=test_over_train
+        )
         for parameter, name in (("privacy", privacy), ("utility", utility)):
-            check_option(parameter, name, score_names(results))
-        columns = candidates(search, results)
-        found = [
-            score_summary(results, name, confidence, test_over_train)
-            for name in (privacy, utility)
-        ]
+            check_option(parameter, name, list(results.scores))
+        columns = results.params
+        found = [results.scores[name] for name in (privacy, utility)]
         others = [name for name in columns if name not in ("epsilon", "lam")]
         # The step itself may be searched; its ε and λ are told already.
         others = [name for name in others if not hasattr(columns[name][0], "fit")]
@@ -168,7 +158,7 @@ class PrivacyUtilityDisplay:
             on_front=pareto_front(
                 np.stack([found[0].mean, found[1].mean], axis=1), directions=directions
             ),
-            chosen=getattr(search, "best_index_", None),
+            chosen=results.chosen,
             groups=groups,
             privacy_name=privacy,
             utility_name=utility,

@@ -11,6 +11,7 @@ from skdptext.metrics._wmd import (
 )
 from skdptext.metrics._words import (
     find_perturber,
+    has_perturber,
     words_changed_scorer,
     words_unchanged,
     words_unchanged_scorer,
@@ -21,6 +22,7 @@ __all__ = [
     "PlausibleDeniability",
     "density_statistics",
     "find_perturber",
+    "has_perturber",
     "pairwise_word_movers_distances",
     "plausible_deniability",
     "word_movers_distance",

@@ -10,18 +10,19 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.perturbation import BaseWordPerturber
+from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import check_integer
 
 __all__ = [
     "find_perturber",
+    "has_perturber",
     "words_changed_scorer",
     "words_unchanged",
     "words_unchanged_scorer",
 ]
 
 
-def find_perturber(estimator: Any) -> BaseWordPerturber:
+def find_perturber(estimator: Any) -> DPWordPerturber:
     """The one perturber in an estimator.
 
     Parameters
@@ -33,7 +34,7 @@ def find_perturber(estimator: Any) -> BaseWordPerturber:
 
     Returns
     -------
-    perturber : BaseWordPerturber
+    perturber : DPWordPerturber
 
     Raises
     ------
@@ -52,7 +53,29 @@ def find_perturber(estimator: Any) -> BaseWordPerturber:
     return _find(estimator)[0]
 
 
-def _find(estimator: Any) -> tuple[BaseWordPerturber, tuple[Any, ...]]:
+def has_perturber(estimator: Any) -> bool:
+    """Whether an estimator is a perturber, or holds one or more.
+
+    Parameters
+    ----------
+    estimator : object
+        As for `find_perturber`; what is no estimator holds none.
+
+    Returns
+    -------
+    found : bool
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber
+    >>> from skdptext.metrics import has_perturber
+    >>> has_perturber(DPWordPerturber()), has_perturber(0.5)
+    (True, False)
+    """
+    return any(True for _ in _perturbers(estimator))
+
+
+def _find(estimator: Any) -> tuple[DPWordPerturber, tuple[Any, ...]]:
     """The one perturber, and the steps that its input passes through first."""
     found = list(_perturbers(estimator))
     if len(found) != 1:
@@ -65,9 +88,9 @@ def _find(estimator: Any) -> tuple[BaseWordPerturber, tuple[Any, ...]]:
 
 def _perturbers(
     estimator: Any, before: tuple[Any, ...] = ()
-) -> Iterator[tuple[BaseWordPerturber, tuple[Any, ...]]]:
+) -> Iterator[tuple[DPWordPerturber, tuple[Any, ...]]]:
     """Each perturber with the steps that its input passes through first."""
-    if isinstance(estimator, BaseWordPerturber):
+    if isinstance(estimator, DPWordPerturber):
         yield estimator, before
     elif isinstance(estimator, Pipeline):
         for position, (_, step) in enumerate(estimator.steps):
@@ -104,7 +127,7 @@ class _PickColumn:
 
 
 def words_unchanged(
-    perturber: BaseWordPerturber, X: Any, *, max_words: int | None = 2000
+    perturber: DPWordPerturber, X: Any, *, max_words: int | None = 2000
 ) -> float:
     """Share of the words of documents that come out of the noise unchanged.
 
@@ -142,7 +165,7 @@ def words_unchanged(
     """
     if max_words is not None:
         max_words = check_integer("max_words", max_words, low=1)
-    if not isinstance(perturber, BaseWordPerturber):
+    if not isinstance(perturber, DPWordPerturber):
         raise InvalidParameterError(
             f"perturber must be a word perturber, got {perturber!r:.80}."
         )

@@ -3,12 +3,18 @@
 from skdptext.model_selection._calibration import Calibration, calibrate_epsilon
 from skdptext.model_selection._constraint import best_under_constraint
 from skdptext.model_selection._pareto import pareto_front
-from skdptext.model_selection._results import search_results_frame
+from skdptext.model_selection._results import (
+    SearchResults,
+    search_results,
+    search_results_frame,
+)
 
 __all__ = [
     "Calibration",
+    "SearchResults",
     "best_under_constraint",
     "calibrate_epsilon",
     "pareto_front",
+    "search_results",
     "search_results_frame",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
-from skdptext.metrics._words import _perturbers
+from skdptext.metrics import has_perturber
 from skdptext.model_selection._intervals import (
     check_confidence,
     check_test_over_train,
@@ -164,7 +164,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         for candidate in cv_results.get("params", ()):
             for key, value in candidate.items():
                 searched.add(key.split("__")[-1])
-                if any(_perturbers(value)):  # the step itself, with its ε and λ
+                if has_perturber(value):  # the step itself, with its ε and λ
                     searched |= {"epsilon", "lam"}
         if searched & _OF_RELEASE:
             warn_of_private_tuning(

@@ -3,23 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.metrics._words import find_perturber
+from skdptext.metrics import find_perturber
 from skdptext.model_selection._intervals import (
+    Scores,
     check_confidence,
     check_test_over_train,
     score_names,
     score_summary,
 )
+from skdptext.utils import import_pandas
 
-__all__ = ["candidates", "cv_results_of", "noise_columns", "search_results_frame"]
+__all__ = ["SearchResults", "search_results", "search_results_frame"]
 
 _NOISE = ("epsilon", "lam")
+
+
+class SearchResults(NamedTuple):
+    """What a search tried, and how it went; all arrays are one entry a candidate.
+
+    Attributes
+    ----------
+    params : dict of str to ndarray
+        ``"epsilon"``, ``"lam"``, and other searched parameters under their own names.
+    scores : dict of str to Scores
+        By the name of the score: `mean` and `std` over the splits, the ends `low` and
+        `high` of the interval, and `n_splits`.
+    chosen : int or None
+        The candidate that the search chose.
+    """
+
+    params: dict[str, np.ndarray]
+    scores: dict[str, Scores]
+    chosen: int | None
+
+
+def search_results(
+    search: Any, *, confidence: float = 0.95, test_over_train: float | None = None
+) -> SearchResults:
+    """The results of a search over ε and λ, as arrays.
+
+    Parameters
+    ----------
+    search, confidence, test_over_train
+        As for `search_results_frame`, which says what the intervals are.
+
+    Returns
+    -------
+    results : SearchResults
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks a rule, or no ε or λ is found in the search.
+
+    Examples
+    --------
+    >>> from skdptext.model_selection import search_results
+    >>> results = search_results({
+    ...     "params": [{"epsilon": 5, "lam": 0.5}], "mean_test_accuracy": [0.8],
+    ...     "split0_test_accuracy": [0.7], "split1_test_accuracy": [0.9]})
+    >>> results.scores["accuracy"].mean.tolist()
+    [0.8]
+    """
+    confidence = check_confidence(confidence)
+    test_over_train = check_test_over_train(test_over_train)
+    results = getattr(search, "cv_results_", search)
+    if not isinstance(results, Mapping) or "params" not in results:
+        raise InvalidParameterError(
+            "search must be a fitted search or its cv_results_, got "
+            f"{type(search).__name__}."
+        )
+    return SearchResults(
+        _params(search, list(results["params"])),
+        {
+            name: score_summary(results, name, confidence, test_over_train)
+            for name in score_names(results)
+        },
+        getattr(search, "best_index_", None),
+    )
 
 
 def search_results_frame(
@@ -90,45 +157,27 @@ def search_results_frame(
     >>> frame[["epsilon", "lam", "score", "mean"]].values.tolist()
     [[5.0, 0.5, 'accuracy', 0.8]]
     """
-    confidence = check_confidence(confidence)
-    test_over_train = check_test_over_train(test_over_train)
-    results = cv_results_of(search)
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "search_results_frame needs pandas: pip install pandas."
-        ) from error
-    columns = candidates(search, results)
-    n = len(results["params"])
-    best = getattr(search, "best_index_", None)
+    found = search_results(
+        search, confidence=confidence, test_over_train=test_over_train
+    )
+    pd = import_pandas("search_results_frame")
+    n = len(found.params["epsilon"])
     parts = []
-    for name in score_names(results):
-        found = score_summary(results, name, confidence, test_over_train)
-        part = pd.DataFrame({"candidate": np.arange(n)} | columns)
-        for column, values in {"score": name, **found._asdict()}.items():
+    for name, scores in found.scores.items():
+        part = pd.DataFrame({"candidate": np.arange(n)} | found.params)
+        for column, values in {"score": name, **scores._asdict()}.items():
             part[column] = values
-        part["chosen"] = part["candidate"] == (-1 if best is None else best)
+        part["chosen"] = part["candidate"] == (
+            -1 if found.chosen is None else found.chosen
+        )
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
-def cv_results_of(search: Any) -> Mapping[str, Any]:
-    """The results of a search, or a mapping that is them."""
-    results = getattr(search, "cv_results_", search)
-    if not isinstance(results, Mapping) or "params" not in results:
-        raise InvalidParameterError(
-            "search must be a fitted search or its cv_results_, got "
-            f"{type(search).__name__}."
-        )
-    return results
-
-
-def candidates(search: Any, results: Mapping[str, Any]) -> dict[str, Any]:
+def _params(search: Any, params: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """ε, λ and the other parameters of each candidate, as columns."""
-    params = list(results["params"])
-    keys = noise_columns(params)
-    columns: dict[str, Any] = {}
+    keys = _noise_columns(params)
+    columns: dict[str, np.ndarray] = {}
     if hasattr(search, "estimator"):
         steps = [_step(search.estimator, candidate) for candidate in params]
         for name in _NOISE:
@@ -154,7 +203,7 @@ def candidates(search: Any, results: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def noise_columns(params: list[Mapping[str, Any]]) -> dict[str, str]:
+def _noise_columns(params: list[Mapping[str, Any]]) -> dict[str, str]:
     """Which searched parameters are ε and λ, where one step alone has them."""
     keys: dict[str, str] = {}
     for name in _NOISE:

@@ -288,13 +288,19 @@ class DPWordPerturber(
 
     def _prepare(self, embedding: WordEmbedding) -> WordChannel:
         """The mechanism made ready for the table, which keeps what it searches by."""
-        # A clone: what is done to the user's object later must not reach the noise.
-        mechanism = clone(self._mechanism(), safe=False)
-        channel = mechanism.prepare(embedding, *self._epsilon_and_lam())
-        if hasattr(channel, "with_engine"):
-            channel = channel.with_engine(self.engine)
+        channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, getattr(channel, "excuse", None))
         warn_of_leaks(self.document_length, self.oov)
+        return channel
+
+    def _channel(
+        self, embedding: WordEmbedding, epsilon: float, lam: float
+    ) -> WordChannel:
+        # A clone: what is done to the user's object later must not reach the noise.
+        mechanism = clone(self._mechanism(), safe=False)
+        channel = mechanism.prepare(embedding, epsilon, lam)
+        if hasattr(channel, "with_engine"):
+            return channel.with_engine(self.engine)
         return channel
 
     def _mechanism(self) -> WordMechanism:
@@ -490,6 +496,30 @@ class DPWordPerturber(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         return self.embedding_.word_array[codes].reshape(-1, n_draws)
+
+    def channel_at(
+        self, *, epsilon: float | None = None, lam: float | None = None
+    ) -> WordChannel:
+        """The mechanism prepared for another ε or λ over the same embedding.
+
+        Parameters
+        ----------
+        epsilon : float > 0, default=None
+            None: that of the perturber.
+        lam : float in [0, 1], default=None
+            Likewise.
+
+        Returns
+        -------
+        channel : WordChannel
+        """
+        self._check_ready()
+        own = self._epsilon_and_lam()
+        return self._channel(
+            self.embedding_,
+            own[0] if epsilon is None else epsilon,
+            own[1] if lam is None else lam,
+        )
 
     def known_words(self, X: Any) -> list[list[str]]:
         """The words of each document that a release puts noise on.

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.perturbation import BaseWordPerturber
+from skdptext.perturbation import DPWordPerturber
 from skdptext.perturbation._analysis import make_vectorizer
 from skdptext.perturbation._documents import (
     EncodedDocuments,
@@ -141,7 +141,7 @@ class DocumentPreparer(
 
     @classmethod
     def from_perturber(
-        cls, perturber: BaseWordPerturber, **changes: Any
+        cls, perturber: DPWordPerturber, **changes: Any
     ) -> DocumentPreparer:
         """The preparer that does what a perturber does before its noise.
 
@@ -167,7 +167,7 @@ class DocumentPreparer(
         >>> preparer.fit_transform(["My cat drinks tea, my cat!"])
         [['cat', 'tea']]
         """
-        if not isinstance(perturber, BaseWordPerturber):
+        if not isinstance(perturber, DPWordPerturber):
             raise InvalidParameterError(
                 f"perturber must be a word perturber, got {perturber!r:.80}."
             )

@@ -2,6 +2,7 @@
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
+from skdptext.utils._html import Fragment, bullets, page, paragraph, table
 from skdptext.utils._inputs import check_document, is_count_matrix
 from skdptext.utils._random import (
     NoiseStreams,
@@ -10,6 +11,8 @@ from skdptext.utils._random import (
     check_rng,
 )
 from skdptext.utils._threads import blas_threads, limit_blas_threads
+from skdptext.utils._labels import as_labels
+from skdptext.utils._optional import import_pandas
 from skdptext.utils._validation import (
     MAX_WORDS,
     check_bags,
@@ -24,10 +27,13 @@ from skdptext.utils._validation import (
 
 __all__ = [
     "MAX_WORDS",
+    "Fragment",
     "LoadedOnce",
     "NoiseStreams",
+    "as_labels",
     "blas_threads",
     "blocks",
+    "bullets",
     "check_bags",
     "check_document",
     "check_document_ids",
@@ -40,8 +46,12 @@ __all__ = [
     "check_real",
     "check_rng",
     "compile_loops",
+    "import_pandas",
     "is_count_matrix",
     "limit_blas_threads",
+    "page",
+    "paragraph",
     "shown_words",
+    "table",
     "working_memory_bytes",
 ]

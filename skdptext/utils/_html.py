@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["bullets", "page", "paragraph", "table"]
+__all__ = ["Fragment", "bullets", "page", "paragraph", "table"]
 
 # Text and background come from the same theme, in the same order: Sphinx-Gallery,
 # VS Code, JupyterLab, pydata-sphinx-theme; else from what the reader's system asks for.

@@ -324,7 +324,7 @@ def test_pairs_and_frames(corpus):
 
 def test_as_frame_without_pandas_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"Install pandas to use as_frame=True"):
+    with pytest.raises(ImportError, match=r"as_frame=True needs pandas"):
         load_docstrings(as_frame=True)
 
 

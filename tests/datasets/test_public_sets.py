@@ -99,7 +99,7 @@ def test_as_frame_without_pandas_fails_before_the_download(
     small_sets, server, tmp_path, monkeypatch
 ):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="Install pandas to use as_frame=True"):
+    with pytest.raises(ImportError, match="as_frame=True needs pandas"):
         fetch_small(server, tmp_path, as_frame=True)
     assert server.hits == 0
 

@@ -169,9 +169,10 @@ def test_resampled_releases_have_an_exponent(synthetic):
 
 
 def test_warning_where_fasttext_is_missing(synthetic, monkeypatch):
-    from skdptext.inspection import _obfuscation_attacks, _obfuscation_result
+    from skdptext.attacks import _attribution
+    from skdptext.inspection import _obfuscation
 
-    for module in (_obfuscation_attacks, _obfuscation_result):
+    for module in (_attribution, _obfuscation):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     report = small(synthetic, adversaries=None, cv=2, trained_on="originals")
     assert "DRtopic" not in report.results["adversary"]

@@ -17,6 +17,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import (
     find_perturber,
+    has_perturber,
     words_changed_scorer,
     words_unchanged,
     words_unchanged_scorer,
@@ -105,6 +106,13 @@ def test_find_perturber_needs_exactly_one():
     two = make_pipeline(DPWordPerturber(), DPWordPerturber())
     with pytest.raises(InvalidParameterError, match=r"exactly one .* 2 in Pipeline"):
         find_perturber(two)
+
+
+def test_has_perturber():
+    two = make_pipeline(DPWordPerturber(), DPWordPerturber())
+    nested = GridSearchCV(make_pipeline("passthrough", two), {})
+    assert all(map(has_perturber, (DPWordPerturber(), two, nested)))
+    assert not any(map(has_perturber, (LogisticRegression(), "passthrough", 3.0)))
 
 
 def test_perturbers_beside_other_steps(small_embedding):

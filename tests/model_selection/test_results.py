@@ -27,6 +27,7 @@ from skdptext.metrics import find_perturber, words_changed_scorer
 from skdptext.model_selection import (
     best_under_constraint,
     calibrate_epsilon,
+    search_results,
     search_results_frame,
 )
 
@@ -116,6 +117,19 @@ def test_interval_is_the_corrected_t_interval(ratio):
     np.testing.assert_allclose([low, high], [0.65 - margin, 0.65 + margin])
     assert frame.loc[1, ["low", "high"]].tolist() == pytest.approx([0.9, 0.9])
     assert not frame["chosen"].any()
+
+
+def test_arrays_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    found = search_results(results([0.5, 0.9], [0.7, 0.9]), test_over_train=0)
+    assert found.params["epsilon"].tolist() == [1, 2]
+    assert found.params["lam"].tolist() == [0.5, 0.5]
+    assert list(found.scores) == ["a"]
+    np.testing.assert_allclose(found.scores["a"].mean, [0.6, 0.9])
+    margin = stats.t.ppf(0.975, 1) * statistics.stdev([0.5, 0.7]) / 2**0.5
+    np.testing.assert_allclose(found.scores["a"].low, [0.6 - margin, 0.9])
+    assert found.scores["a"].n_splits == 2
+    assert found.chosen is None
 
 
 def test_a_single_split_has_no_interval():

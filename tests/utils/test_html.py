@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdptext.utils._html import bullets, page, paragraph, table
+from skdptext.utils import bullets, page, paragraph, table
 
 VOID = {"br", "img", "hr"}
 

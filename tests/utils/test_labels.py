@@ -11,7 +11,7 @@ import pytest
 
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils._labels import as_labels
+from skdptext.utils import as_labels
 
 # each with what the message must say
 WRONG = [

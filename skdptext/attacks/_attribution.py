@@ -1,0 +1,633 @@
+"""Adversaries who attribute held-out documents, in clear and released."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.parallel import Parallel, delayed
+
+from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    InvalidParameterError,
+    OutOfVocabularyWarning,
+    PrivacyLeakWarning,
+)
+from skdptext.perturbation import DPWordPerturber
+from skdptext.preprocessing import DocumentPreparer
+from skdptext.utils import (
+    as_labels,
+    check_integer,
+    check_n_jobs,
+    check_option,
+    check_rng,
+    is_count_matrix,
+)
+
+__all__ = ["Attributions", "attribution_attack"]
+
+_TARGETS = ("author", "topic")
+_SEEDS = 2**31 - 1
+# How often labels are dealt out anew, to see what chance makes of them.
+_SHUFFLES = 199
+# A topic that gives so many more of the authors away than if they were dealt out at
+# random, and how often chance may do as much.
+_CONFOUNDED, _BY_CHANCE = 0.1, 0.05
+Split = tuple[np.ndarray, np.ndarray]
+
+
+class Attempt(NamedTuple):
+    """One adversary on one release, as the share of its answers that were right.
+
+    Attributes
+    ----------
+    release : int
+        Which of the perturbers.
+    adversary, target, trained_on : str
+        Who; after "author" or "topic"; knowing "originals" or "releases".
+    clean, noisy : ndarray of shape (n_documents,)
+        For each document, in clear (by who knows others in clear) and released; NaN
+        for one that was never held out.
+    """
+
+    release: int
+    adversary: str
+    target: str
+    trained_on: str
+    clean: np.ndarray
+    noisy: np.ndarray
+
+
+class Attributions(NamedTuple):
+    """What `attribution_attack` finds.
+
+    Attributes
+    ----------
+    attempts : list of Attempt
+        Each with the number of its release, the names of the adversary, of its target
+        and of what it knows, and for each document the share of right answers in
+        `clean` and `noisy`; NaN for a document that was never held out.
+    perturbers : list of DPWordPerturber
+        The releases, fitted.
+    documents : list or array
+        As given, to be gone through again.
+    authors, topics : ndarray of shape (n_documents,)
+        As given; topics may be None.
+    chance : dict of str to dict
+        For the targets ``"author"`` and ``"topic"``, accuracy of answers that do not
+        look at the text: ``"majority"``, always the most frequent label; ``"uniform"``,
+        any at random; ``"from_other"``, the most frequent one among documents of the
+        same topic (or author), NaN without topics.
+    chance_if_unrelated : float or None
+        Where topics give more of the authors away than they do by chance (a permutation
+        test): what guessing from the topic would get right if they were unrelated.
+    n_splits, n_strangers : int
+        Splits; documents attacked by who knows none of their authors.
+    """
+
+    attempts: list[Attempt]
+    perturbers: list[DPWordPerturber]
+    documents: Any
+    authors: np.ndarray
+    topics: np.ndarray | None
+    chance: dict[str, dict[str, float]]
+    chance_if_unrelated: float | None
+    n_splits: int
+    n_strangers: int
+
+
+def attribution_attack(
+    documents: Any,
+    authors: Any,
+    topics: Any = None,
+    perturber: Any = None,
+    *,
+    adversaries: Any = None,
+    trained_on: str = "both",
+    cv: Any = None,
+    groups: Any = None,
+    n_releases: int = 1,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Attributions:
+    """Which documents adversaries attribute rightly, in clear and as released.
+
+    Parameters
+    ----------
+    documents, authors, topics, perturber, adversaries, trained_on, cv, groups
+        As for `skdptext.inspection.obfuscation_report`, which tells what comes out of
+        this.
+    n_releases, random_state, n_jobs
+        As there.
+
+    Returns
+    -------
+    found : Attributions
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter or an input breaks its rule; before any attack.
+
+    Notes
+    -----
+    *Privacy.* What is found is computed from the documents in clear, and is as private
+    as they are.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.attacks import attribution_attack, linear_topic_classifier
+    >>> table = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
+    >>> found = attribution_attack(
+    ...     ["cat cat", "dog dog"] * 4, ["ann", "bob"] * 4,
+    ...     perturber=DPWordPerturber(table, epsilon=1e6, document_length=2),
+    ...     adversaries={"linear": (linear_topic_classifier(table), "author")},
+    ...     trained_on="originals", random_state=0)
+    >>> found.attempts[0].noisy.tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    perturbers = check_perturbers(perturber)
+    documents = check_documents(documents)
+    n_documents = documents.shape[0] if is_count_matrix(documents) else len(documents)
+    labels = Labels(
+        check_labels("authors", authors, n_documents),
+        None if topics is None else check_labels("topics", topics, n_documents),
+    )
+    check_option("trained_on", trained_on, ("both", "originals", "releases"))
+    n_releases = check_integer("n_releases", n_releases, low=1)
+    check_n_jobs(n_jobs)
+    fresh = random_state is None
+    rng = check_rng(random_state)
+    if groups is not None:
+        groups = as_labels("groups", groups)
+    splits = make_splits(cv, labels.author, groups, int(rng.integers(_SEEDS)))
+    given = None
+    if adversaries is not None:
+        given = check_adversaries(adversaries, topics is not None)
+    n_known = min(len(known) for known, _ in splits)
+    seed = int(rng.integers(_SEEDS))
+
+    scenes = []
+    for p in perturbers:
+        scene = prepare(p, documents, seed, n_releases, None if fresh else rng)
+        scene.adversaries.extend(
+            given
+            if given is not None
+            else default_adversaries(
+                scene.perturber.embedding_,
+                as_text=isinstance(scene.originals, list),
+                with_topics=topics is not None,
+                n_known=n_known,
+                random_state=seed,
+            )
+        )
+        scenes.append(scene)
+    attempts = _attack_all(scenes, splits, labels, trained_on, n_jobs)
+    attacked = np.unique(np.concatenate([held for _, held in splits]))
+    strangers = [h[~np.isin(labels.author[h], labels.author[k])] for k, h in splits]
+    author = labels.author[attacked]
+    topic = None if labels.topic is None else labels.topic[attacked]
+    chance = {"author": chance_levels(author, topic)}
+    unrelated = None
+    if topic is not None:
+        chance["topic"] = chance_levels(topic, author)
+        shuffled = shuffled_chance(
+            author, topic, None if groups is None else groups[attacked], rng
+        )
+        if stands_out(chance["author"]["from_other"], shuffled):
+            unrelated = float(shuffled.mean())
+    return Attributions(
+        attempts,
+        [scene.perturber for scene in scenes],
+        documents,
+        labels.author,
+        labels.topic,
+        chance,
+        unrelated,
+        len(splits),
+        len(np.unique(np.concatenate(strangers))),
+    )
+
+
+class Adversary(NamedTuple):
+    """An unfitted classifier, and what it is after."""
+
+    name: str
+    model: Any
+    target: str  # one of _TARGETS
+
+
+class Labels(NamedTuple):
+    """What the adversaries want to know; topics may be missing."""
+
+    author: np.ndarray
+    topic: np.ndarray | None
+
+    def of(self, target: str) -> np.ndarray:
+        labels = self.author if target == "author" else self.topic
+        assert labels is not None
+        return labels
+
+
+class Scene(NamedTuple):
+    """One perturber, and the documents before and after it."""
+
+    perturber: DPWordPerturber  # fitted
+    originals: Any
+    released: list[Any]
+    key: str  # equal for scenes with equal originals
+    adversaries: list[Adversary]
+
+
+class Trial(NamedTuple):
+    """One set of documents to fit on, and what is then attacked, all in one order.
+
+    Every adversary is fitted once per split, and answers for all of `attacked`.
+    """
+
+    known: Any
+    attacked: Sequence[Any]
+    adversaries: Sequence[Adversary]
+
+
+class Tally:
+    """How often each document was held out, and attributed rightly."""
+
+    def __init__(self, n_documents: int) -> None:
+        self.tries = np.zeros(n_documents)
+        self.hits = np.zeros(n_documents)
+
+    def add(self, rows: np.ndarray, correct: np.ndarray) -> None:
+        np.add.at(self.tries, rows, 1)
+        np.add.at(self.hits, rows, correct)
+
+    def shares(self) -> np.ndarray:
+        """Of right answers, by document."""
+        with np.errstate(invalid="ignore"):
+            return self.hits / self.tries
+
+
+def check_perturbers(perturber: Any) -> list[DPWordPerturber]:
+    if isinstance(perturber, DPWordPerturber):
+        perturber = [perturber]
+    is_list = isinstance(perturber, Iterable) and not isinstance(perturber, str)
+    found = list(perturber) if is_list else []
+    if not found or not all(isinstance(p, DPWordPerturber) for p in found):
+        raise InvalidParameterError(
+            "perturber must be a word perturber or a list of them, got "
+            f"{perturber!r:.80}."
+        )
+    return found
+
+
+def check_documents(documents: Any) -> Any:
+    """Documents that can be gone through more than once."""
+    if is_count_matrix(documents):
+        return documents if hasattr(documents, "shape") else np.asarray(documents)
+    return list(documents)
+
+
+def check_labels(name: str, values: Any, n_documents: int) -> np.ndarray:
+    """One label per document, of at least two kinds."""
+    labels = as_labels(name, values)
+    if labels.shape != (n_documents,):
+        raise InvalidParameterError(
+            f"{name} must hold one label per document ({n_documents}), got shape "
+            f"{labels.shape}."
+        )
+    kinds = np.unique(labels)
+    if len(kinds) < 2:
+        raise InvalidParameterError(
+            f"{name} must hold at least 2 different labels, got {kinds.tolist()}."
+        )
+    return labels
+
+
+def prepare(
+    perturber: DPWordPerturber,
+    documents: Any,
+    seed: int,
+    n_releases: int,
+    rng: np.random.Generator | None,
+) -> Scene:
+    """Release the documents, and prepare them alike without noise.
+
+    All adversaries look at words and not at their order: bags will do, unless unknown
+    words are kept, which have no column.
+    """
+    with warnings.catch_warnings():
+        # whoever asked for the attack knows
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        warnings.simplefilter("ignore", OutOfVocabularyWarning)
+        output = "text" if perturber.oov == "keep" else "bow"
+        released = []
+        for _ in range(n_releases):
+            # not an int, with which equal documents would get equal noise
+            state = None if rng is None else np.random.default_rng(rng.integers(_SEEDS))
+            mechanism = clone(perturber).set_params(random_state=state, output=output)
+            released.append(mechanism.fit(documents).transform(documents))
+        preparer = DocumentPreparer.from_perturber(perturber, output=output)
+        preparer.set_params(random_state=seed)
+        shown = preparer.get_params(deep=False) | {"embedding": id(perturber.embedding)}
+        mechanism.set_params(output=perturber.output)
+        originals = preparer.fit_transform(documents)
+        return Scene(mechanism, originals, released, repr(sorted(shown.items())), [])
+
+
+def default_adversaries(
+    embedding: WordEmbedding,
+    *,
+    as_text: bool,
+    with_topics: bool,
+    n_known: int,
+    random_state: int,
+) -> list[Adversary]:
+    """Those of the 2019 paper as far as they are installed, and linear models.
+
+    `as_text`: documents are strings with words unknown to the embedding. `n_known`:
+    documents that the smallest fit gets.
+    """
+    fasttext = find_spec("floret") is not None
+    paper = paper_adversaries(
+        embedding,
+        topic_model="fasttext" if fasttext else "linear",
+        random_state=random_state,
+    )
+    if not fasttext:
+        del paper["DRtopic"]
+    paper["SRtopic"].set_params(n_neighbors=min(5, n_known))
+    linear = linear_topic_classifier(embedding)
+    if as_text:
+        # words as the release spells them; of those without a vector, none
+        preparer = DocumentPreparer(
+            embedding,
+            lowercase=False,
+            stop_words=None,
+            token_pattern=r"\S+",
+            output="bow",
+        )
+        for name in ("SRauth", "SRtopic"):
+            paper[name] = make_pipeline(preparer, paper[name])
+        every_word = CountVectorizer(lowercase=False, token_pattern=r"\S+")
+        linear = make_pipeline(every_word, *(step for _, step in linear.steps[1:]))
+    models = paper | {"linear author": linear, "linear topic": linear}
+    order = ("SRauth", "DRauth", "linear author", "SRtopic", "DRtopic", "linear topic")
+    found = [
+        Adversary(name, models[name], "topic" if name.endswith("topic") else "author")
+        for name in order
+        if name in models
+    ]
+    return [a for a in found if with_topics or a.target == "author"]
+
+
+def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
+    """The user's own, as name to (classifier, target)."""
+    rule = "adversaries must map names to pairs of a classifier and 'author' or 'topic'"
+    if not isinstance(adversaries, dict) or not adversaries:
+        raise InvalidParameterError(f"{rule}, got {adversaries!r:.80}.")
+    found = []
+    for name, pair in adversaries.items():
+        if (
+            not isinstance(pair, tuple | list)
+            or len(pair) != 2
+            or not hasattr(pair[0], "predict")
+            or pair[1] not in _TARGETS
+        ):
+            raise InvalidParameterError(f"{rule}, got {pair!r:.80} for {name!r}.")
+        if pair[1] == "topic" and not with_topics:
+            raise InvalidParameterError(
+                f"topics must be given for adversary {name!r}, which is after them, "
+                "got None."
+            )
+        found.append(Adversary(str(name), pair[0], pair[1]))
+    return found
+
+
+def make_splits(
+    cv: Any, authors: np.ndarray, groups: Any, random_state: int
+) -> list[Split]:
+    """Known and held-out rows of each split; authors are spread over the folds."""
+    if groups is not None and np.shape(groups) != authors.shape:
+        raise InvalidParameterError(
+            f"groups must hold one group per document ({len(authors)}), got shape "
+            f"{np.shape(groups)}."
+        )
+    smallest = int(np.unique(authors, return_counts=True)[1].min())
+    if cv is None or isinstance(cv, int):
+        n_splits = min(5, smallest) if cv is None else check_integer("cv", cv, low=2)
+        if smallest < max(2, n_splits):
+            raise InvalidParameterError(
+                "each author must have at least as many documents as there are "
+                f"splits ({max(2, n_splits)}), got an author with {smallest}: give cv, "
+                "or leave out who wrote too little."
+            )
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(n_splits, shuffle=True, random_state=random_state)
+    try:
+        splitter = check_cv(cv, authors, classifier=True)
+        found = splitter.split(np.zeros(len(authors)), authors, groups)
+        splits = [(np.asarray(known), np.asarray(held)) for known, held in found]
+    except ValueError as error:
+        raise InvalidParameterError(f"cv must split the documents: {error}") from None
+    for known, held in splits:
+        if not len(held) or len(np.unique(authors[known])) < 2:
+            raise InvalidParameterError(
+                "cv must leave documents of at least 2 authors to know and at least "
+                f"one document to attack in each split, got {len(known)} and "
+                f"{len(held)}."
+            )
+        if np.intersect1d(known, held).size:
+            raise InvalidParameterError(
+                "cv must not give an adversary the documents that it is tried on."
+            )
+        # scikit-learn passes groups over where a splitter does not ask for them
+        if (
+            groups is not None
+            and np.intersect1d(np.asarray(groups)[known], np.asarray(groups)[held]).size
+        ):
+            raise InvalidParameterError(
+                "cv must keep the documents of a group together where groups are given."
+            )
+    return splits
+
+
+def _attack_all(
+    scenes: list[Scene],
+    splits: Any,
+    labels: Labels,
+    trained_on: str,
+    n_jobs: int | None,
+) -> list[Attempt]:
+    """All adversaries on all releases; who knows originals is fitted once for all."""
+    groups: dict[str, list[int]] = {}
+    for i, scene in enumerate(scenes):
+        groups.setdefault(scene.key, []).append(i)
+    trials, places = [], []
+    for members in groups.values():
+        first = scenes[members[0]]
+        attacked = [first.originals]
+        for i in members if trained_on != "releases" else ():
+            attacked += scenes[i].released
+        trials.append(Trial(first.originals, attacked, first.adversaries))
+    n_clean = len(trials)
+    for i, scene in enumerate(scenes if trained_on != "originals" else ()):
+        for released in scene.released:
+            trials.append(Trial(released, [released], scene.adversaries))
+            places.append(i)
+    tallies = run_trials(trials, splits, labels, n_jobs)
+
+    def attempt(i: int, a: int, trained_on: str, parts: list[Tally]) -> Attempt:
+        adversary = scenes[i].adversaries[a]
+        own, noisy = clean[i, a].shares(), _sum(parts).shares()
+        return Attempt(i, adversary.name, adversary.target, trained_on, own, noisy)
+
+    clean: dict[tuple[int, int], Tally] = {}
+    rows = []
+    for members, answers in zip(groups.values(), tallies[:n_clean], strict=True):
+        for a, (own, *noisy) in enumerate(answers):
+            n_each = len(noisy) // len(members)
+            for j, i in enumerate(members):
+                clean[i, a] = own
+                if noisy:
+                    part = noisy[j * n_each : (j + 1) * n_each]
+                    rows.append(attempt(i, a, "originals", part))
+    informed: dict[tuple[int, int], list[Tally]] = {}
+    for i, answers in zip(places, tallies[n_clean:], strict=True):
+        for a, (tally,) in enumerate(answers):
+            informed.setdefault((i, a), []).append(tally)
+    for (i, a), parts in informed.items():
+        rows.append(attempt(i, a, "releases", parts))
+    order = {a.name: k for scene in scenes for k, a in enumerate(scene.adversaries)}
+    return sorted(rows, key=lambda r: (r.release, order[r.adversary], r.trained_on))
+
+
+def _sum(tallies: list[Tally]) -> Tally:
+    total = Tally(len(tallies[0].tries))
+    for tally in tallies:
+        total.tries += tally.tries
+        total.hits += tally.hits
+    return total
+
+
+def run_trials(
+    trials: Sequence[Trial],
+    splits: Sequence[Split],
+    labels: Labels,
+    n_jobs: int | None,
+) -> list[list[list[Tally]]]:
+    """A tally for each trial, adversary and set of attacked documents."""
+    n_documents = len(labels.author)
+    tallies = [
+        [[Tally(n_documents) for _ in trial.attacked] for _ in trial.adversaries]
+        for trial in trials
+    ]
+    places = [
+        (t, a, s)
+        for t, trial in enumerate(trials)
+        for a in range(len(trial.adversaries))
+        for s in range(len(splits))
+    ]
+    answers = Parallel(n_jobs=n_jobs)(
+        delayed(_attack)(trials[t], trials[t].adversaries[a], splits[s], labels)
+        for t, a, s in places
+    )
+    for (t, a, s), correct in zip(places, answers, strict=True):
+        for tally, marks in zip(tallies[t][a], correct, strict=True):
+            tally.add(splits[s][1], marks)
+    return tallies
+
+
+def _attack(
+    trial: Trial, adversary: Adversary, split: Split, labels: Labels
+) -> list[np.ndarray]:
+    """Which held-out documents one adversary gets right, in each attacked set."""
+    known, held = split
+    wanted = labels.of(adversary.target)
+    with warnings.catch_warnings():
+        # documents without words are told once, by the report
+        warnings.simplefilter("ignore", EmptyDocumentWarning)
+        if len(np.unique(wanted[known])) == 1:  # a single topic is no question
+            guesses = [np.full(len(held), wanted[known][0])] * len(trial.attacked)
+        else:
+            model = clone(adversary.model).fit(take(trial.known, known), wanted[known])
+            guesses = [model.predict(take(data, held)) for data in trial.attacked]
+    return [np.asarray(guess) == wanted[held] for guess in guesses]
+
+
+def take(documents: Any, rows: np.ndarray) -> Any:
+    """Rows of bags, or of a list of texts."""
+    if sp.issparse(documents):
+        return documents[rows]
+    return [documents[i] for i in rows]
+
+
+def chance_levels(labels: np.ndarray, other: np.ndarray | None) -> dict[str, float]:
+    """Accuracy of answers that do not look at the text.
+
+    "majority": always the most frequent label; "uniform": any label at random;
+    "from_other": the most frequent label among documents of the same other label.
+    """
+    classes, codes = np.unique(labels, return_inverse=True)
+    counts = np.bincount(codes)
+    found = {
+        "majority": counts.max() / len(labels),
+        "uniform": 1 / len(classes),
+        "from_other": np.nan,
+    }
+    if other is not None:
+        found["from_other"] = _share_from_other(codes, _codes(other))
+    return {name: float(value) for name, value in found.items()}
+
+
+def shuffled_chance(
+    labels: np.ndarray,
+    other: np.ndarray,
+    groups: np.ndarray | None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """ "from_other" for labels that were dealt out anew: what it is by chance alone.
+
+    Labels are permuted over the documents, or over groups that have one label each.
+    """
+    codes, other_codes = _codes(labels), _codes(other)
+    first, unit = np.arange(len(codes)), np.arange(len(codes))
+    if groups is not None:
+        _, at, number = np.unique(groups, return_index=True, return_inverse=True)
+        if (codes == codes[at][number]).all():
+            first, unit = at, number
+    return np.array(
+        [
+            _share_from_other(rng.permutation(codes[first])[unit], other_codes)
+            for _ in range(_SHUFFLES)
+        ]
+    )
+
+
+def stands_out(share: float, shuffled: np.ndarray) -> bool:
+    """By much, and not by chance: a permutation test, which counts the truth along."""
+    chance = (1 + (shuffled >= share).sum()) / (1 + len(shuffled))
+    return bool(share > shuffled.mean() + _CONFOUNDED and chance <= _BY_CHANCE)
+
+
+def _codes(labels: np.ndarray) -> np.ndarray:
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _share_from_other(codes: np.ndarray, other_codes: np.ndarray) -> float:
+    """Documents with the most frequent label of their other label."""
+    n_classes, n_others = codes.max() + 1, other_codes.max() + 1
+    cells, counts = np.unique(other_codes * n_classes + codes, return_counts=True)
+    most = np.zeros(n_others, dtype=np.int64)
+    np.maximum.at(most, cells // n_classes, counts)
+    return float(most.sum() / len(codes))

@@ -1,0 +1,16 @@
+"""Packages that an install may lack, imported where they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["import_pandas"]
+
+
+def import_pandas(needed_by: str) -> Any:
+    """pandas, or an error that says what needs it and how to install it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(f"{needed_by} needs pandas: pip install pandas.") from error
+    return pandas
