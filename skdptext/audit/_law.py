@@ -158,8 +158,9 @@ def audit_noise_law(
         for name in ("sample", "whiten", "epsilon"):
             if not hasattr(source, name):
                 raise InvalidParameterError(
-                    "source must be a fitted perturber, its mechanism_, or have sample, "
-                    f"whiten and epsilon; got {type(source).__name__} without {name}."
+                    "source must be a fitted perturber, its mechanism_, or have "
+                    "sample, whiten and epsilon; got "
+                    f"{type(source).__name__} without {name}."
                 )
         noise = np.asarray(source.sample(rng, n_draws), dtype=np.float64)
         whiten, pvalues = source.whiten, {}
@@ -198,7 +199,7 @@ def _released_noise(
         offsets=ends,
         labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
     )
-    recorder = _Recorder(channel)
+    recorder: Any = _Recorder(channel)
     # one thread, so that the blocks are taken down in the order of the words
     codes, _ = Release(recorder, len(embedding), streams).run(documents, n_jobs=1)
     noise = np.concatenate([channel.noise(draws) for draws in recorder.taken])
@@ -268,7 +269,7 @@ def _pvalues(
 
 
 def _axes(units: np.ndarray) -> dict[str, float]:
-    """p-values of the means of u and u² along every axis, corrected for their number."""
+    """p-values of the means of u and u² along the axes, corrected for their number."""
     n, m = units.shape
     drift = np.abs(units.mean(axis=0)) * np.sqrt(n * m)
     # u² follows Beta(1/2, (m−1)/2): a gamma law with the mean and variance of the sum

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import beta
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.audit._pairs import choose_pairs, claimed_exponent
-from skdptext.utils import check_integer, check_real, check_rng
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_integer, check_real, check_rng, import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,10 +105,7 @@ class WordPrivacyAudit:
             Columns ``word``, ``other``, ``lower_bound``, ``claimed``, ``violated``,
             ``refutable``.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        pd = import_pandas("to_frame")
         order = np.argsort(self.claimed - self.lower_bound, kind="stable")
         return pd.DataFrame(
             {

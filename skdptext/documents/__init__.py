@@ -2,13 +2,14 @@
 
 from skdptext.documents._encoding import EncodedDocuments, resample
 from skdptext.documents._output import FORMATS, write_documents
-from skdptext.documents._reader import DocumentReader, word_ids
+from skdptext.documents._reader import DocumentReader, some_word_ids, word_ids
 
 __all__ = [
     "FORMATS",
     "DocumentReader",
     "EncodedDocuments",
     "resample",
+    "some_word_ids",
     "word_ids",
     "write_documents",
 ]

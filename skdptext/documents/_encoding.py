@@ -50,7 +50,11 @@ class _Encoder:
     """Collects documents; an unknown word gets its number when it is first met."""
 
     def __init__(
-        self, embedding: WordEmbedding, oov: str, truncate: int | None, label: Label | None
+        self,
+        embedding: WordEmbedding,
+        oov: str,
+        truncate: int | None,
+        label: Label | None,
     ) -> None:
         self.embedding = embedding
         self.oov = oov

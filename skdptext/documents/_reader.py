@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.documents._analysis import make_vectorizer
@@ -29,7 +28,7 @@ from skdptext.utils import (
     is_count_matrix,
 )
 
-__all__ = ["DocumentReader", "word_ids"]
+__all__ = ["DocumentReader", "some_word_ids", "word_ids"]
 
 _OPTIONS = (
     "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
@@ -219,4 +218,12 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
             f"words must be known to the embedding, got {len(unknown)} unknown, the "
             f"first at position {unknown[0]}."
         )
+    return ids
+
+
+def some_word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
+    """`word_ids` of at least one word."""
+    ids = word_ids(words, embedding)
+    if not len(ids):
+        raise InvalidParameterError("words must hold at least one word, got none.")
     return ids

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
+from skdptext.documents import word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, make_axes, place_labels
-from skdptext.mechanisms import MahalanobisMechanism
-from skdptext.metrics._deniability import check_request
-from skdptext.search import k_nearest_words, nearest_words
+from skdptext.mechanisms import MahalanobisChannel
+from skdptext.metrics import find_perturber
+from skdptext.search import k_nearest_words
 from skdptext.utils import NoiseStreams, check_integer, check_numbers
 
 __all__ = ["NeighborhoodDisplay"]
@@ -40,9 +41,11 @@ class NeighborhoodDisplay:
         Share of the draws in which the output is this word. The rest goes to words not
         shown.
     points : ndarray of shape (n_points, 2)
-        Noisy vectors in the plane: up to 1,000 of the draws.
+        Noisy vectors in the plane: up to 1,000 of the draws. None for a mechanism that
+        adds no noise to vectors.
     contours : ndarray of shape (n_levels, n_corners, 2)
-        Curves that hold `levels` of the noisy vectors, as they are seen in the plane.
+        Curves that hold `levels` of the noisy vectors, as they are seen in the plane;
+        none for a mechanism other than `MahalanobisNoise`.
     levels : tuple of float
     epsilon, lam : float
         Of the perturber.
@@ -166,8 +169,10 @@ class NeighborhoodDisplay:
         """
         if not isinstance(word, str):
             raise InvalidParameterError(f"word must be a str, got {word!r:.80}.")
-        source, (center,) = check_request(perturber, [word])
-        embedding, mechanism = source.embedding_, source.mechanism_
+        source = find_perturber(perturber)
+        channel = source.channel_at()
+        embedding = source.embedding_
+        (center,) = own = word_ids([word], embedding)
         vectors = embedding.vectors
         n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
         n_landed = check_integer("n_landed", n_landed, low=0)
@@ -180,11 +185,10 @@ class NeighborhoodDisplay:
             )
         plane, names = _check_projection(projection, embedding.dim)
         rng = NoiseStreams(random_state, b"neighborhood").open(b"noise")
-        noise = mechanism.sample(rng, n_draws)
-        landed = nearest_words(vectors[center] + noise, vectors)
+        draws = channel.draw(rng, n_draws)
+        landed = channel.apply(np.repeat(own, n_draws), draws)
         counts = np.bincount(landed, minlength=len(embedding))
         k = min(n_neighbors, len(embedding) - 1)
-        own = np.array([center])
         near = [center, *k_nearest_words(vectors[own], vectors, k, exclude=own)[0][0]]
         often = np.argsort(-counts, kind="stable")
         often = often[(counts[often] > 0) & ~np.isin(often, near)]
@@ -198,11 +202,11 @@ class NeighborhoodDisplay:
             positions=gaps @ plane,
             distances=np.linalg.norm(gaps, axis=1),
             shares=counts[ids] / n_draws,
-            points=noise[:_N_POINTS] @ plane,
-            contours=_contours(mechanism, plane, levels),
+            points=_points(channel, draws, plane),
+            contours=_contours(channel, plane, levels),
             levels=levels,
-            epsilon=mechanism.epsilon,
-            lam=mechanism.lam,
+            epsilon=channel.epsilon,
+            lam=source.lam,
             n_draws=n_draws,
             axes_names=names,
         )
@@ -239,7 +243,7 @@ class NeighborhoodDisplay:
                 linewidth=1.3, label=f"hold {level:.0%} of them", zorder=2,
             )[0]
             for i, (level, outline) in enumerate(
-                zip(self.levels, self.contours, strict=True)
+                zip(self.levels, self.contours, strict=False)  # there may be none
             )
         ]  # fmt: skip
         colors = [COLORS[1], *[COLORS[6]] * (len(self.words) - 1)]
@@ -340,15 +344,27 @@ def _principal_plane(gaps: np.ndarray) -> np.ndarray:
     return plane * np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
 
 
-def _contours(
-    mechanism: MahalanobisMechanism, plane: np.ndarray, levels: tuple[float, ...]
-) -> np.ndarray:
-    """Ellipses in the plane that hold the given shares of the projected noise."""
+def _points(channel: Any, draws: Any, plane: np.ndarray) -> np.ndarray:
+    """Noisy vectors in the plane; none of a mechanism that has none."""
+    if getattr(channel, "noise", None) is None:
+        return np.empty((0, 2))
+    return channel.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
+
+
+def _contours(channel: Any, plane: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
+    """Ellipses in the plane that hold the given shares of the projected noise.
+
+    None of noise of another law than that of `MahalanobisNoise`.
+    """
+    law = [getattr(type(channel), name, None) for name in ("draw", "noise")]
+    if law != [MahalanobisChannel.draw, MahalanobisChannel.noise]:
+        return np.empty((0, 201, 2))
     angle = np.linspace(0, 2 * np.pi, 201)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    half = mechanism.factor @ plane
+    metric = channel.metric
+    half = metric.factor @ plane
     root = np.linalg.cholesky(half.T @ half)
-    lengths = [_plane_quantile(mechanism.dim, mechanism.epsilon, p) for p in levels]
+    lengths = [_plane_quantile(metric.dim, channel.epsilon, p) for p in levels]
     return np.array([length * circle @ root.T for length in lengths])
 
 

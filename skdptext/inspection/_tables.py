@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.mechanisms import draw_words
 from skdptext.metrics import find_perturber
-from skdptext.metrics._deniability import check_request
-from skdptext.perturbation._documents import encode_words
 from skdptext.preprocessing import DocumentPreparer
-from skdptext.search import k_nearest_words, nearest_words
-from skdptext.utils import NoiseStreams, blocks, check_integer, check_numbers
-from skdptext.utils._html import page, paragraph, table
+from skdptext.search import k_nearest_words
+from skdptext.utils import (
+    NoiseStreams,
+    check_integer,
+    check_numbers,
+    import_pandas,
+    page,
+    paragraph,
+    table,
+)
 
 __all__ = [
     "TextTable",
@@ -25,9 +31,6 @@ __all__ = [
     "nearest_words_table",
     "words_under_noise",
 ]
-
-# Noisy vectors held at a time.
-_BLOCK = 4096
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,10 +94,7 @@ class TextTable:
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas.") from error
+        pd = import_pandas("to_frame")
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
 
 
@@ -146,7 +146,7 @@ def nearest_words_table(
     tea      1     8.000  dog
     """
     embedding = check_embedding(embedding)
-    ids = encode_words(words, embedding, n_draws=1).codes
+    ids = word_ids(words, embedding)
     n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
     if n_neighbors >= len(embedding):
         raise InvalidParameterError(
@@ -294,9 +294,9 @@ def words_under_noise(
 
     Notes
     -----
-    *Method.* One noise vector is drawn per word, and divided by each ε. So a word moves
-    along a straight line as ε falls, and once it has changed it does not come back; in
-    each column alone the words are distributed as in a release.
+    *Method.* The columns share the draws of each word. Noise on vectors is so divided
+    by each ε: a word moves along a straight line as ε falls, and once it has changed it
+    does not come back. In each column alone the words are distributed as in a release.
 
     *Privacy.* For the eyes of who owns the text: it holds the text itself. Never
     publish several columns: they share their noise, and together can cost more than
@@ -326,7 +326,7 @@ def words_under_noise(
     """
     scale = check_numbers("epsilons", epsilons, low=0, open_low=True)
     source = find_perturber(perturber)
-    source._check_ready()
+    source.channel_at()  # which says if it is not fitted
     if isinstance(source.embedding, str):
         raise InvalidParameterError(
             "perturber must have a WordEmbedding to read texts, got one-hot words."
@@ -340,16 +340,15 @@ def words_under_noise(
         raise InvalidParameterError(
             f"text must hold at least one word of the embedding, got {text!r:.80}."
         )
-    source, ids = check_request(source, words)
-    embedding, fitted = source.embedding_, source.mechanism_
-    unit = MahalanobisMechanism(1.0, fitted.lam, fitted.spectrum)
-    rng = NoiseStreams(random_state, b"words_under_noise").open(b"noise")
+    ids = word_ids(words, source.embedding_)
+    embedding = source.embedding_
+    streams = NoiseStreams(random_state, b"words_under_noise")
     columns = np.empty((len(scale), len(ids)), dtype=np.int64)
-    for part in blocks(len(ids), _BLOCK):
-        noise = unit.sample(rng, part.stop - part.start)
-        for column, epsilon in zip(columns, scale, strict=True):
-            points = embedding.vectors[ids[part]] + noise / epsilon
-            column[part] = nearest_words(points, embedding.vectors)
+    for column, epsilon in zip(columns, scale, strict=True):
+        # The same draws at every ε.
+        channel, rng = source.channel_at(epsilon=epsilon), streams.open(b"noise")
+        for rows, noisy in draw_words(channel, ids, 1, rng):
+            column[rows] = noisy[:, 0]
     names = [f"ε = {epsilon:g}" for epsilon in scale]
     shares = [
         f"{share:.0%}".replace("%", " %") + f" at {name}"

@@ -22,9 +22,12 @@ __all__ = ["Apply", "WordChannel", "WordMechanism", "law_fingerprint"]
 Draws = tuple[np.ndarray, ...]
 Apply = Callable[[np.ndarray, Draws], np.ndarray]
 
-# What the law of a channel is, and what may be derived from it besides.
-_LAW = ("draw", "apply", "exponents")
-_DERIVED = ("metric", "noise", "unit_noise")
+# What no longer holds of the parent where a subclass redefines a part of the law.
+_VOIDED = {
+    "draw": ("unit_noise",),
+    "apply": ("noise", "unit_noise"),
+    "exponents": ("metric",),
+}
 
 
 class WordMechanism(BaseEstimator, ABC):
@@ -103,9 +106,10 @@ class WordChannel(ABC):
 
     Notes
     -----
-    A subclass that redefines `draw`, `apply` or `exponents` has another law: `metric`,
-    `noise` and `unit_noise` of its parent no longer hold for it, and are None unless it
-    defines them, too.
+    A subclass that redefines `apply` releases other words than its parent's noise
+    tells: its `noise` and `unit_noise` are None, unless it defines them, too. So is
+    `metric` of one that redefines `exponents`, for it makes another claim, and
+    `unit_noise` of one that redefines `draw`, whose noise may not scale with 1/ε.
     """
 
     metric: MahalanobisMetric | None = None
@@ -126,9 +130,9 @@ class WordChannel(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = vars(cls)
-        if any(name in own for name in _LAW):
-            for name in _DERIVED:
+        own = set(vars(cls))
+        for part, voided in _VOIDED.items():
+            for name in voided if part in own else ():
                 if name not in own:
                     setattr(cls, name, None)
 

@@ -151,7 +151,7 @@ class MahalanobisChannel(WordChannel):
 
     @property
     def row_bytes(self) -> int:
-        """Draws in pieces and joined, shaped normals and points, float64 and float32."""
+        """Normals in pieces and joined, shaped noise and points; points in float32."""
         return self.metric.dim * (4 * 8 + 4)
 
     def with_engine(self, engine: str) -> MahalanobisChannel:

@@ -52,7 +52,7 @@ class MahalanobisMetric:
 
     @property
     def name(self) -> str:
-        """"euclidean" or "mahalanobis"."""
+        """ "euclidean" or "mahalanobis"."""
         return "euclidean" if self.lam == 0 else "mahalanobis"
 
     @property

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.documents import some_word_ids
+from skdptext.mechanisms import draw_words
 from skdptext.metrics._words import find_perturber
-from skdptext.perturbation import BaseWordPerturber
-from skdptext.perturbation._documents import encode_words
+from skdptext.perturbation import DPWordPerturber
 from skdptext.search import SharedNoise, half_squared_norms
-from skdptext.utils import NoiseStreams, check_flag, check_integer, check_numbers
+from skdptext.utils import (
+    NoiseStreams,
+    check_flag,
+    check_integer,
+    check_numbers,
+    import_pandas,
+)
 
 __all__ = ["PlausibleDeniability", "plausible_deniability"]
 
@@ -115,10 +120,7 @@ class PlausibleDeniability:
             If pandas is not installed.
         """
         check_flag("summary", summary)
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas.") from error
+        pd = import_pandas("to_frame")
         epsilon, lam = (
             grid.ravel()
             for grid in np.meshgrid(self.epsilons, self.lams, indexing="ij")
@@ -192,8 +194,7 @@ def plausible_deniability(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, a word is unknown, or the perturber has noise
-        that does not scale with 1/ε.
+        If a parameter breaks a rule, or a word is unknown.
     sklearn.exceptions.NotFittedError
         If the perturber is not fitted.
 
@@ -210,7 +211,9 @@ def plausible_deniability(
 
     *Method.* The draws of one word are independent and follow the law of
     `DPWordPerturber.perturb_words`, so N_w ~ Binomial(n_draws, Pr[w stays]) for each
-    word. But all words, and all ε and λ, share the same n_draws noise vectors. That
+    word. Where noise on vectors scales with 1/ε, as the default's does, all words, and
+    all ε and λ, share the same n_draws noise vectors; other mechanisms draw for each
+    word, ε and λ, and what follows is not about them. Sharing
     makes the differences between settings less noisy, and turns a matrix product per
     word and draw into a sum. It also makes the words depend on each other: if a draw is
     long, it is long for all. So the mean over many words is known less well than
@@ -247,30 +250,25 @@ def plausible_deniability(
     >>> result.n_unchanged[1].tolist(), result.n_distinct[1].tolist()
     ([[100, 100]], [[1, 1]])
     """
-    source, ids = check_request(perturber, words)
-    mechanism = source.mechanism_
+    source = find_perturber(perturber)
+    own = source.channel_at()
+    ids = some_word_ids(words, source.embedding_)
     n_draws = check_integer("n_draws", n_draws, low=1)
     grid = epsilons is not None or lams is not None
-    eps = _check_grid("epsilons", epsilons, mechanism.epsilon, low=0, open_low=True)
-    lam = _check_grid("lams", lams, mechanism.lam, low=0, high=1)
-    mechanisms = [MahalanobisMechanism(1.0, x, mechanism.spectrum) for x in lam]
+    eps = _check_grid("epsilons", epsilons, own.epsilon, low=0, open_low=True)
+    lam = _check_grid("lams", lams, getattr(own, "lam", 0.0), low=0, high=1)
     streams = NoiseStreams(random_state, b"plausible_deniability")
     shape = (len(eps), len(lam), len(ids))
     unchanged, distinct = np.empty((2, *shape), dtype=np.int64)
     by_draw, single_by_draw = np.zeros((2, *shape[:2], n_draws))
-    for j, unit in enumerate(mechanisms):
-        noise = SharedNoise(
-            # λ has no stream of its own: the same draws in another shape
-            unit.sample(streams.open(b"noise"), n_draws),
-            source.embedding_.vectors,
-            half_squared_norms(source.embedding_.vectors),
-        )
-        for rows, winners in noise.nearest(ids, (1 / eps).tolist()):
+    for j, at in enumerate(lam):
+        for first, rows, winners in _winners(source, ids, eps, at, n_draws, streams):
             stays = winners == ids[rows][:, None]
-            unchanged[:, j, rows] = stays.sum(axis=2)
-            by_draw[:, j] += stays.sum(axis=1)
-            for i, some in enumerate(winners):
-                distinct[i, j, rows], singles = _count_distinct(some)
+            some = slice(first, first + len(winners))
+            unchanged[some, j, rows] = stays.sum(axis=2)
+            by_draw[some, j] += stays.sum(axis=1)
+            for i, of_epsilon in enumerate(winners, first):
+                distinct[i, j, rows], singles = _count_distinct(of_epsilon)
                 single_by_draw[i, j] += singles
     result = {
         "n_unchanged": unchanged,
@@ -290,23 +288,35 @@ def plausible_deniability(
     )
 
 
-def check_request(
-    perturber: Any, words: Iterable[str] | None
-) -> tuple[BaseWordPerturber, np.ndarray]:
-    """The fitted perturber, with noise that scales as 1/ε, and the words' rows."""
-    source = find_perturber(perturber)
-    source._check_ready()
-    if type(source.mechanism_) is not MahalanobisMechanism:
-        raise InvalidParameterError(
-            "perturber must add noise by a MahalanobisMechanism, got "
-            f"{type(source.mechanism_).__name__}. Count the words of perturb_words."
+def _winners(
+    source: DPWordPerturber,
+    ids: np.ndarray,
+    epsilons: np.ndarray,
+    lam: float,
+    n_draws: int,
+    streams: NoiseStreams,
+) -> Iterator[tuple[int, slice, np.ndarray]]:
+    """Noisy words: the first of some ε, rows of `ids`, (n_epsilons, n_rows, n_draws).
+
+    λ and ε have no stream of their own: the same draws in another shape.
+    """
+    unit = source.channel_at(epsilon=1.0, lam=lam)
+    unit_noise = getattr(unit, "unit_noise", None)
+    if unit_noise is not None:
+        vectors = source.embedding_.vectors
+        noise = SharedNoise(
+            unit_noise(streams.open(b"noise"), n_draws),
+            vectors,
+            half_squared_norms(vectors),
         )
-    if words is None:
-        return source, np.arange(len(source.embedding_))
-    ids = encode_words(words, source.embedding_, n_draws=1).codes
-    if not len(ids):
-        raise InvalidParameterError("words must hold at least one word, got none.")
-    return source, ids
+        for rows, winners in noise.nearest(ids, (1 / epsilons).tolist()):
+            yield 0, rows, winners
+        return
+    for i, epsilon in enumerate(epsilons.tolist()):
+        channel = source.channel_at(epsilon=epsilon, lam=lam)
+        drawn = draw_words(channel, ids, n_draws, streams.open(b"noise"))
+        for rows, noisy in drawn:
+            yield i, rows, noisy[None]
 
 
 def _check_grid(name: str, values: Any, own: float, **rule: Any) -> np.ndarray:

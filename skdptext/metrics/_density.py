@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skdptext.documents import DocumentReader, write_documents
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.perturbation._analysis import make_vectorizer
-from skdptext.perturbation._documents import encode_counts, encode_documents
 from skdptext.search import k_nearest_words
-from skdptext.utils import check_bags, check_integer, is_count_matrix
+from skdptext.utils import check_integer
 
 __all__ = ["DensityStatistics", "density_statistics"]
 
@@ -174,23 +173,6 @@ def _ratio(over: float, under: float) -> float:
 
 def _presence(X: Any, embedding: WordEmbedding) -> sp.csr_array:
     """Counts of the known words of each document."""
-    if is_count_matrix(X):
-        bags = check_bags(X, n_words=len(embedding), counts=True)
-        documents = encode_counts(bags, embedding)
-    else:
-        vectorizer = make_vectorizer(
-            lowercase=True,
-            stop_words=None,
-            token_pattern=r"(?u)\b\w\w+\b",
-            tokenizer=None,
-        )
-        documents = encode_documents(X, embedding, analyze=vectorizer.build_analyzer())
-    codes, ends = documents.codes, documents.offsets
-    known = (codes >= 0) & (codes < len(embedding))
-    counts = np.concatenate([[0], np.cumsum(known)])
-    bags = sp.csr_array(
-        (np.ones(known.sum()), codes[known], counts[ends]),
-        shape=(len(ends) - 1, len(embedding)),
-    )
-    bags.sum_duplicates()
-    return bags
+    read = DocumentReader(embedding).read(X)
+    words = embedding.word_array
+    return sp.csr_array(write_documents(read.codes, read.offsets, words, (), "bow"))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMechanism
-from skdptext.metrics._deniability import check_request
+from skdptext.mechanisms import WordChannel, draw_words
+from skdptext.metrics import find_perturber
 from skdptext.model_selection._tuned_on import check_tuned_on, warn_of_private_tuning
+from skdptext.perturbation import DPWordPerturber
 from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import NoiseStreams, check_integer, check_option, check_real
 
@@ -107,6 +109,10 @@ def calibrate_epsilon(
     part of them that it exceeds: monotone, with no search. The share at the result
     misses the target by less than 1/(n_words n_draws).
 
+    For mechanisms other than noise on vectors that scales with 1/ε, the words are drawn
+    at one ε after the other, from 1e-6 to 1e6, each time with the same draws, until the
+    share is bracketed to a relative 1e-4; the share is taken to grow with ε.
+
     Shared noise makes the words depend on each other. The standard error is computed
     from the shares of single draws, which are independent: more words do not replace
     more draws. It needs n_words × n_draws floats.
@@ -127,46 +133,33 @@ def calibrate_epsilon(
     >>> round(found.epsilon)  # exactly 2 log(5) = 3.2, where 1 - exp(-ε/2)/2 = 0.9
     3
     """
-    source, ids = check_request(perturber, words)
+    source = find_perturber(perturber)
+    source.channel_at()  # which says if it is not fitted
+    ids = some_word_ids(words, source.embedding_)
     target = check_real("target", target, low=0, high=1, open_low=True, open_high=True)
     check_option("statistic", statistic, ("unchanged", "changed"))
     n_draws = check_integer("n_draws", n_draws, low=2)
     check_tuned_on(tuned_on)
     if words is not None:
         warn_of_private_tuning(tuned_on, "ε is chosen by words", "these words")
-    fitted = source.mechanism_
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
-    unit = MahalanobisMechanism(1.0, fitted.lam, fitted.spectrum)
-    vectors = source.embedding_.vectors
-    noise = SharedNoise(
-        unit.sample(streams.open(b"noise"), n_draws),
-        vectors,
-        half_squared_norms(vectors),
-    )
-    least = np.empty((len(ids), n_draws), dtype=np.float32)
-    for rows, part in noise.critical_scales(ids):
-        least[rows] = part
     unchanged = target if statistic == "unchanged" else 1 - target
-    ordered = np.sort(least, axis=None)
-    rank = int(np.ceil(unchanged * ordered.size - 1e-9))
-    epsilon = float(ordered[max(rank, 1) - 1])
-    if not 0 < epsilon < np.inf:
-        low, high = float(np.mean(ordered == 0)), float(np.mean(ordered < np.inf))
+    unit = source.channel_at(epsilon=1.0)
+    find = _Shared if getattr(unit, "unit_noise", None) is not None else _Drawn
+    shares = find(source, unit, ids, n_draws, streams)
+    epsilon = shares.reach(unchanged)
+    if epsilon is None:
+        low, high = shares.limits()
         if statistic == "changed":
             low, high = 1 - high, 1 - low
         raise InvalidParameterError(
             f"target must be a share that some epsilon reaches, between {low:.4g} and "
             f"{high:.4g} here, got {target:g}."
         )
-
-    def share(at: float) -> tuple[float, float]:
-        by_draw = (least <= at).mean(axis=0)
-        return float(by_draw.mean()), float(by_draw.std(ddof=1) / np.sqrt(n_draws))
-
-    reached, error = share(epsilon)
+    reached, error = shares.at(epsilon)
     return Calibration(
         epsilon=epsilon,
-        interval=_interval(share, unchanged, ordered, epsilon),
+        interval=_interval(shares, unchanged, epsilon),
         share=reached if statistic == "unchanged" else 1 - reached,
         standard_error=error,
         target=target,
@@ -176,26 +169,123 @@ def calibrate_epsilon(
     )
 
 
+class _Shared:
+    """Shares of unchanged words where all words and ε share their noise.
+
+    Along one noise direction a word stays itself from one ε on, and for good.
+    """
+
+    precision = 1e-9  # of ε, relative
+
+    def __init__(
+        self,
+        source: DPWordPerturber,
+        unit: WordChannel,
+        ids: np.ndarray,
+        n_draws: int,
+        streams: NoiseStreams,
+    ) -> None:
+        vectors = source.embedding_.vectors
+        noise = SharedNoise(
+            unit.unit_noise(streams.open(b"noise"), n_draws),  # type: ignore[misc]
+            vectors,
+            half_squared_norms(vectors),
+        )
+        self.least = np.empty((len(ids), n_draws), dtype=np.float32)
+        for rows, part in noise.critical_scales(ids):
+            self.least[rows] = part
+        self.ordered = np.sort(self.least, axis=None)
+        self.size = self.ordered.size
+
+    def at(self, epsilon: float) -> tuple[float, float]:
+        """Share at one ε, and its standard error."""
+        return _mean_and_error((self.least <= epsilon).mean(axis=0))
+
+    def reach(self, share: float) -> float | None:
+        """The ε that reaches a share; None if none does."""
+        rank = int(np.ceil(share * self.size - 1e-9))
+        epsilon = float(self.ordered[max(rank, 1) - 1])
+        return epsilon if 0 < epsilon < np.inf else None
+
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest share that some ε reaches."""
+        return float(np.mean(self.ordered == 0)), float(np.mean(self.ordered < np.inf))
+
+    def range(self) -> tuple[float, float]:
+        """An ε below, and one above, all at which the share changes."""
+        finite = self.ordered[(self.ordered > 0) & (self.ordered < np.inf)]
+        return float(finite[0] / 2), float(finite[-1] * 2)
+
+
+class _Drawn:
+    """The same for any mechanism: every ε draws its words, from the same stream."""
+
+    precision = 1e-4
+
+    def __init__(
+        self,
+        source: DPWordPerturber,
+        unit: WordChannel,
+        ids: np.ndarray,
+        n_draws: int,
+        streams: NoiseStreams,
+    ) -> None:
+        self.source, self.ids, self.n_draws = source, ids, n_draws
+        self.streams = streams
+        self.size = len(ids) * n_draws
+        self.known: dict[float, tuple[float, float]] = {}
+
+    def at(self, epsilon: float) -> tuple[float, float]:
+        if epsilon not in self.known:
+            channel, rng = self.source.channel_at(epsilon=epsilon), self.streams
+            stays = np.zeros(self.n_draws)
+            drawn = draw_words(channel, self.ids, self.n_draws, rng.open(b"noise"))
+            for rows, noisy in drawn:
+                stays += (noisy == self.ids[rows][:, None]).sum(axis=0)
+            self.known[epsilon] = _mean_and_error(stays / len(self.ids))
+        return self.known[epsilon]
+
+    def reach(self, share: float) -> float | None:
+        low, high = self.range()
+        if not self.at(low)[0] < share <= self.at(high)[0]:
+            return None
+        while high > low * (1 + self.precision):
+            middle = float(np.sqrt(low * high))
+            reached = self.at(middle)[0] >= share
+            low, high = (low, middle) if reached else (middle, high)
+        return high
+
+    def limits(self) -> tuple[float, float]:
+        low, high = self.range()
+        return self.at(low)[0], self.at(high)[0]
+
+    def range(self) -> tuple[float, float]:
+        return 1e-6, 1e6
+
+
+def _mean_and_error(by_draw: np.ndarray) -> tuple[float, float]:
+    """Mean over the draws, which are independent, and its standard error."""
+    error = by_draw.std(ddof=1) / np.sqrt(len(by_draw))
+    return float(by_draw.mean()), float(error)
+
+
 def _interval(
-    share: Callable[[float], tuple[float, float]],
-    target: float,
-    ordered: np.ndarray,
-    epsilon: float,
+    shares: _Shared | _Drawn, target: float, epsilon: float
 ) -> tuple[float, float]:
     """All ε around the estimate at which the target is within 1.96 standard errors."""
 
     def agrees(at: float) -> bool:
-        mean, error = share(at)
-        return abs(mean - target) <= 1.96 * error + 1 / ordered.size
+        mean, error = shares.at(at)
+        return abs(mean - target) <= 1.96 * error + 1 / shares.size
 
-    finite = ordered[(ordered > 0) & (ordered < np.inf)]
+    low, high = shares.range()
     ends = []
-    for limit, beyond in ((finite[0] / 2, 0.0), (finite[-1] * 2, np.inf)):
-        if agrees(float(limit)):
+    for limit, beyond in ((low, 0.0), (high, np.inf)):
+        if agrees(limit):
             ends.append(beyond)
             continue
-        inside, outside = epsilon, float(limit)
-        for _ in range(40):  # to a relative width of some 1e-9 or better
+        inside, outside = epsilon, limit
+        while max(inside, outside) > min(inside, outside) * (1 + shares.precision):
             middle = float(np.sqrt(inside * outside))
             inside, outside = (middle, outside) if agrees(middle) else (inside, middle)
         ends.append(inside)

@@ -490,7 +490,9 @@ class DPWordPerturber(
         documents = EncodedDocuments(
             codes=np.repeat(ids, n_draws),
             offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
-            labels=[] if label is None else [label(i, request) for i in range(len(ids))],
+            labels=[]
+            if label is None
+            else [label(i, request) for i in range(len(ids))],
         )
         codes, _ = self._release(streams).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose

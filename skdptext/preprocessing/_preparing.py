@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
+from skdptext.documents import (
+    FORMATS,
+    DocumentReader,
+    EncodedDocuments,
+    resample,
+    write_documents,
+)
+from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
-from skdptext.perturbation._analysis import make_vectorizer
-from skdptext.perturbation._documents import (
-    EncodedDocuments,
-    encode_counts,
-    encode_documents,
-    resample,
-)
-from skdptext.perturbation._release import as_bags, as_tokens
-from skdptext.search import nearest_words
-from skdptext.utils import (
-    MAX_WORDS,
-    check_bags,
-    check_integer,
-    check_option,
-    check_rng,
-    is_count_matrix,
-)
+from skdptext.utils import check_bags, check_option, check_rng, is_count_matrix
 
 __all__ = ["DocumentPreparer"]
-
-# Where there is no embedding: a table that knows no word, so that every word is kept.
-_NO_WORDS = WordEmbedding([""], [[0.0]])
 
 
 class DocumentPreparer(
@@ -50,8 +38,9 @@ class DocumentPreparer(
     Parameters
     ----------
     embedding : WordEmbedding or "one-hot", default=None
-        The table whose words count; words come out as it spells them. None: every word
-        counts. ``"one-hot"``, with a count matrix only: each column is a word.
+        The table whose words count; words come out as it spells them, and one whose
+        vector is made from subwords as the word nearest to it. None: every word counts.
+        ``"one-hot"``, with a count matrix only: each column is a word.
     document_length : int, default=None
         Words of each document that come out. None: all.
     resize : {"truncate", "sample"}, default="truncate"
@@ -74,8 +63,7 @@ class DocumentPreparer(
         From a string to its words.
     output : {"tokens", "text", "bow"}, default="tokens"
         Token lists; strings with the words separated by spaces; or a count matrix,
-        which needs an embedding, and counts a word whose vector is made from subwords
-        as the word of the table nearest to it.
+        which needs an embedding.
     random_state : None, int or numpy.random.Generator, default=None
         What ``resize="sample"`` draws from. It protects nothing.
 
@@ -192,13 +180,8 @@ class DocumentPreparer(
     def _check_parameters(self) -> None:
         if self.embedding is not None and self.embedding != "one-hot":
             check_embedding(self.embedding)
-        if self.document_length is not None:
-            check_integer(
-                "document_length", self.document_length, low=1, high=MAX_WORDS
-            )
-        check_option("resize", self.resize, ("truncate", "sample"))
-        check_option("oov", self.oov, ("drop", "error", "keep"))
-        check_option("output", self.output, ("tokens", "text", "bow"))
+        DocumentReader.of(self, None)
+        check_option("output", self.output, FORMATS)
         if self.output == "bow" and (self.embedding is None or self.oov == "keep"):
             raise InvalidParameterError(
                 'output="bow" needs an embedding, whose words are the columns, and '
@@ -206,15 +189,6 @@ class DocumentPreparer(
                 f"oov={self.oov!r}."
             )
         check_rng(self.random_state)
-        self._make_vectorizer()
-
-    def _make_vectorizer(self) -> Any:
-        return make_vectorizer(
-            lowercase=self.lowercase,
-            stop_words=self.stop_words,
-            token_pattern=self.token_pattern,
-            tokenizer=self.tokenizer,
-        )
 
     def transform(self, X: Any) -> Any:
         """Prepare the documents.
@@ -236,23 +210,13 @@ class DocumentPreparer(
             If a parameter or `X` breaks a rule, such as a document that is too short.
         """
         self._check_parameters()
-        truncate = self.document_length if self.resize == "truncate" else None
-        documents, embedding = self._encode(X, truncate)
+        reader = self._reader(X)
+        documents = reader.read(X)
         codes, offsets = documents.codes, documents.offsets
-        if self.document_length is not None and self.resize == "sample":
-            codes, offsets = self._sample(documents, embedding, self.document_length)
-        if self.output == "bow":
-            # a word with a vector from its subwords has no column: the nearest one's
-            extra = nearest_words(documents.inferred, embedding.vectors)
-            columns = np.append(np.arange(len(embedding), dtype=np.int32), extra)
-            return as_bags(columns[codes], offsets, len(embedding))
-        names = np.append(
-            embedding.word_array, np.array(documents.inferred_words, dtype=object)
-        )
-        tokens = as_tokens(codes, offsets, names, documents.kept)
-        if self.output == "tokens":
-            return tokens
-        return [" ".join(words) for words in tokens]
+        if reader.sample_length is not None:
+            codes, offsets = self._sample(documents, reader)
+        words = reader.table.word_array
+        return write_documents(codes, offsets, words, documents.kept, self.output)
 
     def lengths(self, X: Any) -> np.ndarray:
         """Words of each document, before they are cut to `document_length`.
@@ -267,42 +231,25 @@ class DocumentPreparer(
             Their minimum is the largest `document_length` that all documents reach.
         """
         self._check_parameters()
-        documents, _ = self._encode(X, None)
+        documents = self._reader(X).read(X, whole=True)
         return np.diff(documents.offsets)
 
-    def _encode(
-        self, X: Any, truncate: int | None
-    ) -> tuple[EncodedDocuments, WordEmbedding]:
-        if is_count_matrix(X):
-            if self.embedding is None:
+    def _reader(self, X: Any) -> DocumentReader:
+        counts = is_count_matrix(X)
+        if self.embedding is None:
+            if counts:
                 raise InvalidParameterError(
                     "embedding must be given for a count matrix, whose columns it "
                     "names, got None."
                 )
-            bags = check_bags(X, counts=True)
-            embedding = check_embedding(self.embedding, one_hot_words=bags.shape[1])
-            bags = check_bags(X, n_words=len(embedding), counts=True)
-            check_columns(X, embedding)
-            return encode_counts(bags, embedding, truncate=truncate), embedding
-        embedding = _NO_WORDS
-        if self.embedding is not None:
-            embedding = check_embedding(self.embedding)
-        elif self.lowercase:
-            X = _lowercased(X)
-        vectorizer = self._make_vectorizer()
-        documents = encode_documents(
-            X,
-            embedding,
-            analyze=vectorizer.build_analyzer(),
-            stop_words=vectorizer.get_stop_words() or frozenset(),
-            lowercase=self.lowercase,
-            oov="keep" if self.embedding is None else self.oov,
-            truncate=truncate,
+            return DocumentReader.of(self, None)
+        n_words = check_bags(X, counts=True).shape[1] if counts else None
+        return DocumentReader.of(
+            self, check_embedding(self.embedding, one_hot_words=n_words)
         )
-        return documents, embedding
 
     def _sample(
-        self, documents: EncodedDocuments, embedding: WordEmbedding, length: int
+        self, documents: EncodedDocuments, reader: DocumentReader
     ) -> tuple[np.ndarray, np.ndarray]:
         lengths = np.diff(documents.offsets)
         empty = np.flatnonzero(lengths == 0)
@@ -312,8 +259,8 @@ class DocumentPreparer(
                 f"word: {len(empty)} of {len(lengths)} have none, first document "
                 f"{empty[0]}."
             )
-        rng = check_rng(self.random_state)
-        codes = resample(documents.codes, lengths, length, len(embedding), [rng])
+        rng, length = check_rng(self.random_state), reader.sample_length or 0
+        codes = resample(documents.codes, lengths, length, len(reader.table), [rng])
         return codes, np.arange(len(lengths) + 1, dtype=np.int64) * length
 
     def __sklearn_tags__(self) -> Any:
@@ -324,12 +271,3 @@ class DocumentPreparer(
         tags.non_deterministic = self.resize == "sample" and self.random_state is None
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _lowercased(X: Iterable[Any]) -> Iterator[Any]:
-    """Documents with the tokens of lists in lower case; texts as they are."""
-    for document in X:
-        if isinstance(document, str) or not isinstance(document, Iterable):
-            yield document
-        else:
-            yield [t.lower() if isinstance(t, str) else t for t in document]

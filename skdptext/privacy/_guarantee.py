@@ -13,7 +13,7 @@ from scipy.special import gammainc
 from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel
+from skdptext.mechanisms import MahalanobisMetric, WordChannel
 from skdptext.privacy._part import ReleasePart
 from skdptext.privacy._wording import as_html, head, in_words, wrapped
 from skdptext.utils import check_flag, check_integer, check_option, check_real
@@ -219,23 +219,14 @@ class PrivacyGuarantee:
 
     # -- the metric ------------------------------------------------------------
 
-    def _on_vectors(self, what: str) -> None:
-        """Refuse what only a metric on vectors has."""
-        for part in self.parts:
-            if part.metric is None:
-                raise InvalidParameterError(
-                    f"{what} is for mechanisms whose exponent is ε times a metric on "
-                    f"vectors, as that of MahalanobisNoise; {part.name} has none."
-                )
-
-    def _single(self, what: str) -> ReleasePart:
-        """The one part, of a mechanism with a metric."""
-        self._on_vectors(what)
+    def _single(self, what: str) -> tuple[ReleasePart, float, MahalanobisMetric]:
+        """The one part, and ε and metric of its noise."""
         if len(self.parts) > 1:
             raise InvalidParameterError(
                 f"{what} is of one way of releasing, got {len(self.parts)} parts."
             )
-        return self.parts[0]
+        (part,) = self.parts
+        return part, part.channel.epsilon, _noise_metric(part, what)
 
     @property
     def euclidean_bounds(self) -> tuple[float, float]:
@@ -244,9 +235,9 @@ class PrivacyGuarantee:
         They are ε over the square roots of the extreme eigenvalues of
         M = λΣ + (1−λ)I, and each is attained by some v.
         """
-        channel = self._single("euclidean_bounds").channel
-        spread = np.sqrt(channel.metric.eigenvalues)
-        return float(channel.epsilon / spread[-1]), float(channel.epsilon / spread[0])
+        _, epsilon, metric = self._single("euclidean_bounds")
+        spread = np.sqrt(metric.eigenvalues)
+        return float(epsilon / spread[-1]), float(epsilon / spread[0])
 
     @property
     def lemma3_bounds(self) -> tuple[float, float]:
@@ -255,9 +246,9 @@ class PrivacyGuarantee:
         They are ε/√(λm + 1 − λ), which takes the trace m of Σ for its largest
         eigenvalue, and ε/√(λc + 1 − λ), c the smallest one, which is exact.
         """
-        channel = self._single("lemma3_bounds").channel
-        widest = _lemma3_widest(channel.metric.lam, channel.metric)
-        return channel.epsilon / math.sqrt(widest), self.euclidean_bounds[1]
+        _, epsilon, metric = self._single("lemma3_bounds")
+        widest = _lemma3_widest(metric.lam, metric)
+        return epsilon / math.sqrt(widest), self.euclidean_bounds[1]
 
     def euclidean(self, *, by: str = "eigenvalues") -> PrivacyGuarantee:
         """The same promise relative to the Euclidean metric on word vectors.
@@ -316,11 +307,10 @@ class PrivacyGuarantee:
         3.67
         """
         check_option("by", by, ("eigenvalues", "lemma3"))
-        self._on_vectors("relative_to")
         lam = check_real("lam", lam, low=0, high=1) + 0.0
         converted = []
         for part in self.parts:
-            own, epsilon = part.channel.metric, part.channel.epsilon
+            own, epsilon = _noise_metric(part, "relative_to"), part.channel.epsilon
             metric = own.at(lam)
             if lam != own.lam:  # Lemma 3 is not for a metric and itself
                 squares = own.eigenvalues / metric.eigenvalues
@@ -390,7 +380,8 @@ class PrivacyGuarantee:
         >>> from skdptext.mechanisms import MahalanobisNoise
         >>> from skdptext.privacy import PrivacyGuarantee
         >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-        >>> guarantee = PrivacyGuarantee(MahalanobisNoise().prepare(embedding, 3.0, 0.0))
+        >>> channel = MahalanobisNoise().prepare(embedding, 3.0, 0.0)
+        >>> guarantee = PrivacyGuarantee(channel)
         >>> x, y = ["a", "a", "b"], ["b", "c", "b"]
         >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
         0.999
@@ -473,19 +464,18 @@ class PrivacyGuarantee:
         N ≥ 2: for N copies of one word our bound is an equality.
         """
         delta = check_real("delta", delta, low=0)
-        part = self._single("utility_probability")
+        part, epsilon, of_noise = self._single("utility_probability")
         if getattr(part.channel, "noise", None) is None:
             raise InvalidParameterError(
-                "utility_probability is for mechanisms that release the word nearest to "
-                f"a noisy vector, as MahalanobisNoise; {part.name} does not."
+                "utility_probability is for mechanisms that release the word nearest "
+                f"to a noisy vector, as MahalanobisNoise; {part.name} does not."
             )
         if part.n_words is None:
             raise InvalidParameterError(
                 "n_words must be given to know the utility, got None."
             )
-        # the metric stated, and that of the noise
-        squares = part.metric.eigenvalues / part.channel.metric.eigenvalues
-        rate = part.channel.epsilon * math.sqrt(squares.min())
+        stated = part.metric or of_noise
+        rate = epsilon * math.sqrt((stated.eigenvalues / of_noise.eigenvalues).min())
         n = part.n_words
         return float(gammainc(n * self.embedding.dim, rate * n * delta))
 
@@ -501,7 +491,18 @@ class PrivacyGuarantee:
         return as_html(self.parts)
 
 
-def _lemma3_widest(lam: float, metric: Any) -> float:
+def _noise_metric(part: ReleasePart, what: str) -> MahalanobisMetric:
+    """The metric on vectors that bounds a channel's own loss, if it has one."""
+    metric = getattr(part.channel, "metric", None)
+    if metric is None:
+        raise InvalidParameterError(
+            f"{what} is for mechanisms whose exponent is ε times a metric on vectors, "
+            f"as that of MahalanobisNoise; {part.name} has none."
+        )
+    return metric
+
+
+def _lemma3_widest(lam: float, metric: MahalanobisMetric) -> float:
     """What the lemma knows of the largest eigenvalue of M: the trace of Σ."""
     return float(lam * metric.spectrum.eigenvalues.sum() + 1 - lam)
 

@@ -143,9 +143,7 @@ class ReleasePart:
             # together, so that unknown words that are kept have one number in both
             read = self.reader.read(both)
             return read[0], read[1]
-        one, two = (
-            self.reader.read(d if sp.issparse(d) else [d])[0] for d in both
-        )
+        one, two = (self.reader.read(d if sp.issparse(d) else [d])[0] for d in both)
         return one, two
 
     def _document_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
@@ -177,7 +175,7 @@ class ReleasePart:
         return matching_cost(n_words, n_others, self._code_exponents(words, others))
 
     def _code_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The same for codes: an unknown word that is kept shows, and cannot be denied."""
+        """The same for codes: an unknown word that is kept shows as what it is."""
         costs = np.where(x[:, None] == y, 0.0, math.inf)
         rows, columns = np.flatnonzero(x >= 0), np.flatnonzero(y >= 0)
         costs[np.ix_(rows, columns)] = self.word_exponents(x[rows], y[columns])

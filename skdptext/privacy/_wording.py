@@ -39,7 +39,9 @@ _MAX_SCALES = 32
 
 def _scale(part: ReleasePart) -> Scale:
     """Medians in the unit of a part, from a fixed sample."""
-    law = part.unit if part.metric else getattr(part.channel, "fingerprint", part.channel)
+    law = (
+        part.unit if part.metric else getattr(part.channel, "fingerprint", part.channel)
+    )
     key = part.embedding.fingerprint, law
     if key not in _scales:
         _scales[key] = _measure(part)
@@ -63,7 +65,9 @@ def _measure(part: ReleasePart) -> Scale:
     near = sample
     if len(vectors) > 1:
         near = k_nearest_words(points[sample], points, 1, exclude=sample)[0][:, 0]
-    others = (sample + rng.integers(1, max(2, len(vectors)), len(sample))) % len(vectors)
+    others = (sample + rng.integers(1, max(2, len(vectors)), len(sample))) % len(
+        vectors
+    )
 
     def median(ids: np.ndarray) -> float:
         if metric is not None:
@@ -228,8 +232,8 @@ def _documents_promise(part: ReleasePart) -> str:
     if part.resampled:
         return (
             "The odds between any two documents change by at most a factor of "
-            f"{factor}, {what} the {of_drawn}: each document is redrawn to {size} words "
-            "before the noise, so that one word that changes may cost "
+            f"{factor}, {what} the {of_drawn}: each document is redrawn to {size} "
+            "words before the noise, so that one word that changes may cost "
             f"{size} times its own exponent."
         )
     kind = in_order if part.ordered else of_bags

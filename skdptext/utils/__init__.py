@@ -4,6 +4,8 @@ from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._html import Fragment, bullets, page, paragraph, table
 from skdptext.utils._inputs import check_document, is_count_matrix
+from skdptext.utils._labels import as_labels
+from skdptext.utils._optional import import_pandas
 from skdptext.utils._random import (
     NoiseStreams,
     check_document_ids,
@@ -11,8 +13,6 @@ from skdptext.utils._random import (
     check_rng,
 )
 from skdptext.utils._threads import blas_threads, limit_blas_threads
-from skdptext.utils._labels import as_labels
-from skdptext.utils._optional import import_pandas
 from skdptext.utils._validation import (
     MAX_WORDS,
     check_bags,
