@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from skdptext.privacy import audit_noise_law
+from skdptext.audit import audit_noise_law
 
 ALPHA = 1e-6
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from skdptext import WordEmbedding
-from skdptext.mechanisms import MahalanobisMechanism
-from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import nearest_words
+from tests.channels import channel, guaranteed
+from tests.channels import sample as right
 
 # An elongated cloud whose columns have means of their own, and correlate.
 _rng = np.random.default_rng(5)
@@ -22,10 +22,10 @@ class Perturber:
     """Noise by `sample(mechanism, rng, n)`, a word by `choose(points, true ids)`."""
 
     def __init__(self, embedding, epsilon, lam, *, sample=None, choose=None, seed=0):
-        self.guaranteed = PrivacyGuarantee(epsilon, lam, embedding)
-        self.mechanism = self.guaranteed._mechanism
+        self.guaranteed = guaranteed(epsilon, lam, embedding)
+        self.mechanism = channel(epsilon, lam, embedding)
         self.embedding = embedding
-        self.sample = sample or (lambda mechanism, rng, n: mechanism.sample(rng, n))
+        self.sample = sample or right
         self.choose = choose or (lambda points, ids: self.nearest(points))
         self.rng = np.random.default_rng(seed)
 
@@ -63,15 +63,15 @@ def directions(rng, n, m):
 
 
 def metric_matrix(mechanism):
-    covariance = mechanism.spectrum.covariance
-    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
+    covariance = mechanism.metric.spectrum.covariance
+    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.metric.dim)
 
 
 def renormalised(mechanism, rng, n):
     """Length made Gamma in Euclid's norm, after the multiplication."""
-    shaped = directions(rng, n, mechanism.dim) @ mechanism.factor
+    shaped = directions(rng, n, mechanism.metric.dim) @ mechanism.metric.factor
     shaped /= np.linalg.norm(shaped, axis=1, keepdims=True)
-    return shaped * rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)[:, None]
+    return shaped * rng.gamma(mechanism.metric.dim, 1 / mechanism.epsilon, n)[:, None]
 
 
 def scaled_by_all_entries(vectors):
@@ -79,10 +79,10 @@ def scaled_by_all_entries(vectors):
     covariance = np.cov(np.asarray(vectors, dtype=float).T) / np.var(vectors)
 
     def sample(mechanism, rng, n):
-        M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.dim)
+        M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.metric.dim)
         values, axes = np.linalg.eigh(M)
-        radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
-        unit = directions(rng, n, mechanism.dim)
+        radii = rng.gamma(mechanism.metric.dim, 1 / mechanism.epsilon, n)
+        unit = directions(rng, n, mechanism.metric.dim)
         return radii[:, None] * (unit @ (axes * np.sqrt(values)) @ axes.T)
 
     return sample
@@ -90,23 +90,22 @@ def scaled_by_all_entries(vectors):
 
 def scale_for_rate(mechanism, rng, n):
     """1/epsilon passed where the library takes a rate."""
-    radii = rng.gamma(mechanism.dim, mechanism.epsilon, n)
-    return radii[:, None] * (directions(rng, n, mechanism.dim) @ mechanism.factor)
+    radii = rng.gamma(mechanism.metric.dim, mechanism.epsilon, n)
+    return radii[:, None] * (directions(rng, n, mechanism.metric.dim) @ mechanism.metric.factor)
 
 
 def elementwise_root(mechanism, rng, n):
     """M ** 0.5 on a matrix is the root of its entries."""
     M = metric_matrix(mechanism)
     root = np.sign(M) * np.abs(M) ** 0.5
-    radii = rng.gamma(mechanism.dim, 1 / mechanism.epsilon, n)
-    return radii[:, None] * (directions(rng, n, mechanism.dim) @ root)
+    radii = rng.gamma(mechanism.metric.dim, 1 / mechanism.epsilon, n)
+    return radii[:, None] * (directions(rng, n, mechanism.metric.dim) @ root)
 
 
 def shared_by_workers(mechanism, rng, n):
     """Two workers that start from a copy of the same generator."""
     seed = int(rng.integers(2**32))
     workers = [np.random.default_rng(seed) for _ in "ab"]
-    right = MahalanobisMechanism.sample
     halves = [right(mechanism, worker, n // 2) for worker in workers]
     return np.concatenate(halves)
 
@@ -119,8 +118,9 @@ def taking_turns(mechanism, rng, n):
 
 def one_radius_for_all(mechanism, rng, n):
     """A single length drawn for a whole batch."""
-    radii = np.repeat(mechanism.radii(rng, -(-n // 100)), 100)[:n]
-    return mechanism.shape_noise(rng.standard_normal((n, mechanism.dim)), radii)
+    radii, _ = mechanism.draw(rng, -(-n // 100))
+    normals = rng.standard_normal((n, mechanism.metric.dim))
+    return mechanism.noise((np.repeat(radii, 100)[:n], normals))
 
 
 def replayed_for_every_epsilon(mechanism, rng, n):
@@ -132,8 +132,8 @@ def replayed_for_every_epsilon(mechanism, rng, n):
     grid = [1.0, 3.0, 7.0, 10.0]
     noises = []
     for epsilon in grid:
-        other = MahalanobisMechanism(epsilon, mechanism.lam, mechanism.spectrum)
-        noise = other.sample(np.random.default_rng(seed), n // len(grid))
+        other = channel(epsilon, mechanism.lam, mechanism.embedding)
+        noise = right(other, np.random.default_rng(seed), n // len(grid))
         noises.append(noise * (epsilon / mechanism.epsilon))
     return np.stack(noises, axis=1).reshape(n, -1)
 

@@ -141,7 +141,7 @@ def test_keeping_the_original_word_is_caught():
 
 def test_epsilon_given_twice_as_large_is_caught():
     perturber = Perturber(LINE, 1.3, 0.0)
-    perturber.guaranteed = PrivacyGuarantee(1.0, 0.0, LINE)
+    perturber.guaranteed = guaranteed(1.0, 0.0, LINE)
     assert audit(perturber, [("b", "c")], n_draws=100_000).violated.all()
 
 

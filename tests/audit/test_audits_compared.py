@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber
-from skdptext.privacy import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
 from tests.mistakes import (
     CLOUD,
     Deduplicating,
@@ -25,7 +25,7 @@ from tests.mistakes import (
 
 
 def twice_epsilon(mechanism, rng, n):
-    return mechanism.sample(rng, n) / 2
+    return sample(mechanism, rng, n) / 2
 
 
 def noisy(sampler, epsilon=3.0, lam=1.0):

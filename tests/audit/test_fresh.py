@@ -118,7 +118,7 @@ def test_threads_that_begin_alike():
 
     def sample(mechanism, rng, n):
         alike = threading.get_ident() != main
-        return mechanism.sample(np.random.default_rng(7) if alike else rng, n)
+        return sample(mechanism, np.random.default_rng(7) if alike else rng, n)
 
     perturber.sample = sample
     repeats = audit_fresh_noise(perturber).repeats

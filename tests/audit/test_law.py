@@ -9,7 +9,7 @@ from scipy.stats import binom
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
-from skdptext.privacy import audit_noise_law
+from skdptext.audit import audit_noise_law
 from tests.mistakes import (
     CLOUD,
     LINE,
@@ -70,7 +70,7 @@ def test_workers_in_turn_are_caught_even_when_rounding_hides_the_repeats():
 def test_false_alarms_at_the_stated_rate(dim):
     rng = np.random.default_rng(dim)
     table = WordEmbedding([f"w{i}" for i in range(40)], rng.normal(size=(40, dim)))
-    mechanism = MahalanobisMechanism(2.0, 0.5, embedding_spectrum(table))
+    mechanism = channel(2.0, 0.5, table)
     repeats, alpha = 100, 0.2
     alarms = [
         audit_noise_law(mechanism, n_draws=500, alpha=alpha, random_state=seed).rejected
@@ -97,7 +97,7 @@ def test_one_dimension(sampler, test):
 
 
 def test_right_noise_says_so():
-    mechanism = MahalanobisMechanism(3.0, 0.8, embedding_spectrum(CLOUD))
+    mechanism = channel(3.0, 0.8, CLOUD)
     audit = audit_noise_law(mechanism, alpha=1e-6, random_state=1)
     assert not audit.rejected
     assert "found nothing wrong" in str(audit)

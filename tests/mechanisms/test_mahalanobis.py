@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import (
-    MahalanobisMechanism,
-    embedding_spectrum,
-    scaled_covariance,
-)
+from skdptext.mechanisms import embedding_spectrum, scaled_covariance
+from tests.channels import channel, sample
 from tests.laws import assert_noise_law, catches
 from tests.mistakes import (
     elementwise_root,
@@ -38,15 +35,15 @@ def rng():
 @pytest.mark.parametrize("lam", [0, 0.25, 0.7, 1])
 @pytest.mark.parametrize("epsilon", [0.5, 10.0])
 def test_noise_follows_the_law(small_embedding, rng, epsilon, lam):
-    mechanism = MahalanobisMechanism(epsilon, lam, embedding_spectrum(small_embedding))
-    noise = mechanism.sample(rng, N_DRAWS)
+    mechanism = channel(epsilon, lam, small_embedding)
+    noise = sample(mechanism, rng, N_DRAWS)
     assert_noise_law(noise, epsilon, metric_matrix(mechanism))
 
 
 @pytest.mark.parametrize("lam", [0, 1])
 def test_noise_follows_the_law_on_a_real_table(google_8k, rng, lam):
-    mechanism = MahalanobisMechanism(10.0, lam, embedding_spectrum(google_8k))
-    noise = mechanism.sample(rng, 5000)
+    mechanism = channel(10.0, lam, google_8k)
+    noise = sample(mechanism, rng, 5000)
     assert_noise_law(noise, 10.0, metric_matrix(mechanism))
 
 
@@ -79,8 +76,7 @@ def all_entries(mechanism, rng, n, vectors):
     ],
 )
 def test_known_mistakes_are_caught(shifted_embedding, rng, wrong):
-    spectrum = embedding_spectrum(shifted_embedding)
-    mechanism = MahalanobisMechanism(3.0, 0.8, spectrum)
+    mechanism = channel(3.0, 0.8, shifted_embedding)
     extra = (shifted_embedding.vectors,) if wrong is all_entries else ()
     noise = wrong(mechanism, rng, N_DRAWS, *extra)
     assert catches(assert_noise_law, noise, 3.0, metric_matrix(mechanism))
@@ -117,13 +113,14 @@ def test_factor_is_the_symmetric_root_and_distance_its_inverse(lam, seed):
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4))
     embedding = WordEmbedding([str(i) for i in range(40)], vectors)
-    mechanism = MahalanobisMechanism(1.0, lam, embedding_spectrum(embedding))
+    mechanism = channel(1.0, lam, embedding)
     M = metric_matrix(mechanism)
-    np.testing.assert_allclose(mechanism.factor, mechanism.factor.T, atol=1e-12)
-    np.testing.assert_allclose(mechanism.factor @ mechanism.factor, M, atol=1e-10)
+    np.testing.assert_allclose(mechanism.metric.factor, mechanism.metric.factor.T, atol=1e-12)
+    np.testing.assert_allclose(mechanism.metric.factor @ mechanism.metric.factor, M, atol=1e-10)
     x, y = rng.normal(size=(2, 4))
     expected = np.sqrt((x - y) @ np.linalg.solve(M, x - y))
-    assert mechanism.distance(x, y) == pytest.approx(expected, rel=1e-6)
+    (distance,) = mechanism.metric.distances([x], [y])[0]
+    assert distance == pytest.approx(expected, rel=1e-6)
 
 
 def test_singular_covariance_needs_lam_below_one():
@@ -133,11 +130,11 @@ def test_singular_covariance_needs_lam_below_one():
     multiple_column = rng.normal(size=(50, 1)) * [1.0, 0.1]
     for vectors in (more_dimensions_than_words, constant_column, multiple_column):
         words = [str(i) for i in range(len(vectors))]
-        spectrum = embedding_spectrum(WordEmbedding(words, vectors))
+        table = WordEmbedding(words, vectors)
         with pytest.raises(InvalidParameterError, match=r"lam must be < 1 .*lam=0\.9"):
-            MahalanobisMechanism(1.0, 1.0, spectrum)
-        mechanism = MahalanobisMechanism(1.0, 0.9, spectrum)
-        noise = mechanism.sample(np.random.default_rng(1), N_DRAWS)
+            channel(1.0, 1.0, table)
+        mechanism = channel(1.0, 0.9, table)
+        noise = sample(mechanism, np.random.default_rng(1), N_DRAWS)
         assert_noise_law(noise, 1.0, metric_matrix(mechanism))
 
 
@@ -151,10 +148,10 @@ def test_too_few_different_vectors():
 @pytest.mark.parametrize("epsilon", [0, -1.0, np.inf, np.nan, "ten", None, True])
 def test_bad_epsilon(small_embedding, epsilon):
     with pytest.raises(InvalidParameterError, match="epsilon must be a finite number"):
-        MahalanobisMechanism(epsilon, 0.5, embedding_spectrum(small_embedding))
+        channel(epsilon, 0.5, small_embedding)
 
 
 @pytest.mark.parametrize("lam", [-0.1, 1.1, np.inf, np.nan, "half", None])
 def test_bad_lam(small_embedding, lam):
     with pytest.raises(InvalidParameterError, match=r"lam must be .* in \[0, 1\]"):
-        MahalanobisMechanism(1.0, lam, embedding_spectrum(small_embedding))
+        channel(1.0, lam, small_embedding)

@@ -93,7 +93,7 @@ def test_transition_matrix_is_that_of_the_mechanism(embedding, lam):
 @pytest.mark.parametrize("n_words", [1, 2, 3])
 def test_bag_bound_holds(embedding, lam, n_words):
     P = transition_matrix(embedding, lam, n_angles=20_000)
-    guarantee = PrivacyGuarantee(EPSILON, lam, embedding)
+    guarantee = guaranteed(EPSILON, lam, embedding)
     names = embedding.words
     bags = list(itertools.combinations_with_replacement(range(len(P)), n_words))
     tightest = 0.0
@@ -108,7 +108,7 @@ def test_bag_bound_holds(embedding, lam, n_words):
 def test_bag_bound_without_the_factor_n_fails():
     """The 2018 paper's exponent ε E, with mass 1/N per word, is broken at N = 2."""
     P = transition_matrix(LINE, 0)
-    guarantee = PrivacyGuarantee(EPSILON, 0, LINE, n_words=2)
+    guarantee = guaranteed(EPSILON, 0, LINE, n_words=2)
     x, y = (0, 0), (3, 3)
     exponent = guarantee.exponent(["a", "a"], ["d", "d"])
     assert largest_log_ratio(P, x, y) > exponent / 2 * 1.5
@@ -117,7 +117,7 @@ def test_bag_bound_without_the_factor_n_fails():
 def test_wrong_scale_breaks_the_bound():
     """A mechanism with half the noise it claims is caught by the exact check."""
     P = transition_matrix(LINE, 0, epsilon=2 * EPSILON)
-    exponent = PrivacyGuarantee(EPSILON, 0, LINE).exponent("a", "d")
+    exponent = guaranteed(EPSILON, 0, LINE).exponent("a", "d")
     assert largest_log_ratio(P, (0,), (3,)) > exponent
 
 
@@ -135,7 +135,7 @@ def test_resampled_documents_obey_the_bottleneck_bound(lam):
 
     ratio = 2 * np.abs(np.log(one_word(x) / one_word(y))).max()
     assert ratio <= guarantee.exponent(x, y) + 1e-4
-    mechanism = MahalanobisMechanism(EPSILON, lam, embedding_spectrum(PLANE))
+    mechanism = channel(EPSILON, lam, PLANE)
     step = mechanism.distance(PLANE["c"], PLANE["e"])
     by_earth_movers = EPSILON * 2 * step / 4
     assert guarantee.exponent(x, y) > by_earth_movers

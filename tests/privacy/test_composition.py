@@ -23,9 +23,9 @@ X, Y = ["w1", "w2", "w3"], ["w4", "w2", "w9"]
 @pytest.fixture
 def parts(small_embedding):
     return [
-        PrivacyGuarantee(2.0, 0.0, small_embedding, n_words=3),
-        PrivacyGuarantee(5.0, 0.7, small_embedding, n_words=2, ordered=True),
-        PrivacyGuarantee(1.0, 0.7, small_embedding, n_words=4, resampled=True),
+        guaranteed(2.0, 0.0, small_embedding, n_words=3),
+        guaranteed(5.0, 0.7, small_embedding, n_words=2, ordered=True),
+        guaranteed(1.0, 0.7, small_embedding, n_words=4, resampled=True),
     ]
 
 
@@ -61,7 +61,7 @@ def test_one_epsilon_for_all_releases(parts):
     for inputs in (("w1", "w2"), (X, Y)):
         epsilon = ComposedGuarantee(mixed).epsilon_for(*inputs, factor=7.0)
         again = [
-            PrivacyGuarantee(epsilon, p.lam, p.embedding, n_words=p.n_words,
+            guaranteed(epsilon, p.lam, p.embedding, n_words=p.n_words,
                              ordered=p.ordered, resampled=p.resampled,
                              releases=p.releases)
             for p in mixed
@@ -80,7 +80,7 @@ def test_one_epsilon_for_all_releases(parts):
 def test_one_epsilon_for_all_releases_by_the_law():
     """On a line "a" comes out of "b" and "c" with odds of exactly e^(ε/2)."""
     releases = ComposedGuarantee(
-        [PrivacyGuarantee(1.0, 0.0, LINE), PrivacyGuarantee(8.0, 0.6, LINE)]
+        [guaranteed(1.0, 0.0, LINE), guaranteed(8.0, 0.6, LINE)]
     )
     epsilon = releases.epsilon_for("b", "c", factor=3.0)
     # Laplace noise of scale 1/ε, stretched by √(λ var + 1 − λ); var = 1 after scaling
@@ -94,14 +94,14 @@ def test_one_epsilon_for_all_releases_by_the_law():
 
 
 def test_epsilon_for_what_is_the_same_or_shows_the_size(small_embedding, parts):
-    hidden = PrivacyGuarantee(2.0, 0.5, small_embedding, n_words=1)
-    shown = PrivacyGuarantee(2.0, 0.5, small_embedding)
+    hidden = guaranteed(2.0, 0.5, small_embedding, n_words=1)
+    shown = guaranteed(2.0, 0.5, small_embedding)
     both = hidden.compose(shown)
     assert both.epsilon_for(["w1"], ["w1"], factor=2.0) == math.inf
     assert both.epsilon_for(["w1"], ["w1", "w2"], factor=2.0) == 0
     # a part to which the two are the same costs nothing
     x, y = ["w1", "w2"], ["w1", "w3"]
-    full = PrivacyGuarantee(5.0, 0.7, small_embedding, n_words=2)
+    full = guaranteed(5.0, 0.7, small_embedding, n_words=2)
     assert hidden.compose(full).epsilon_for(x, y, factor=2.0) == pytest.approx(
         full.epsilon_for(x, y, factor=2.0)
     )
@@ -143,8 +143,8 @@ def test_one_metric_for_all(parts):
 
 
 def test_infinite_if_any_release_shows_the_size(small_embedding):
-    hidden = PrivacyGuarantee(2.0, 0.5, small_embedding, n_words=1)
-    shown = PrivacyGuarantee(2.0, 0.5, small_embedding)
+    hidden = guaranteed(2.0, 0.5, small_embedding, n_words=1)
+    shown = guaranteed(2.0, 0.5, small_embedding)
     assert hidden.exponent(["w1"], ["w1", "w2"]) == 0
     assert hidden.compose(shown).exponent(["w1"], ["w1", "w2"]) == math.inf
 
@@ -168,11 +168,11 @@ def test_joint_releases_keep_the_sum_and_break_less():
 
 def test_refusals(parts, small_embedding):
     other = WordEmbedding(["w1", "w2"], [[0.0], [1.0]])
-    foreign = PrivacyGuarantee(1.0, 0.0, other)
+    foreign = guaranteed(1.0, 0.0, other)
     with pytest.raises(InvalidParameterError, match="over the same embedding"):
         parts[0].compose(foreign)
     copied = WordEmbedding(small_embedding.words, small_embedding.vectors.copy())
-    same = PrivacyGuarantee(1.0, 0.0, copied)
+    same = guaranteed(1.0, 0.0, copied)
     assert parts[0].compose(same).releases == 2  # equal tables are one
     with pytest.raises(InvalidParameterError, match=r"at least, got \[\]"):
         ComposedGuarantee([])

@@ -43,7 +43,7 @@ def ground(embedding, lam, x, y):
 @settings(deadline=None)
 @given(x=words, y=words, lam=st.sampled_from([0, 0.3, 1]), epsilon=st.floats(0.1, 50))
 def test_words(small_embedding, x, y, lam, epsilon):
-    guarantee = PrivacyGuarantee(epsilon, lam, small_embedding)
+    guarantee = guaranteed(epsilon, lam, small_embedding)
     expected = epsilon * rm_distance(small_embedding, lam, x, y)
     assert guarantee.exponent(x, y) == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
@@ -58,10 +58,10 @@ pairs = st.integers(1, 6).flatmap(
 def test_bags_and_ordered_texts(small_embedding, documents, lam):
     x, y = documents
     cost = ground(small_embedding, lam, x, y)
-    bag = PrivacyGuarantee(2.0, lam, small_embedding)
+    bag = guaranteed(2.0, lam, small_embedding)
     matched = cost[linear_sum_assignment(cost)].sum()
     assert bag.exponent(x, y) == pytest.approx(2 * matched, rel=1e-6, abs=1e-9)
-    text = PrivacyGuarantee(2.0, lam, small_embedding, ordered=True)
+    text = guaranteed(2.0, lam, small_embedding, ordered=True)
     expected = 2 * np.trace(cost)
     assert text.exponent(x, y) == pytest.approx(expected, rel=1e-6, abs=1e-9)
     assert bag.exponent(x, y) <= text.exponent(x, y) + 1e-9
@@ -73,7 +73,7 @@ def test_bags_and_ordered_texts(small_embedding, documents, lam):
 )
 def test_resampled_documents_cost_the_bottleneck(small_embedding, x, y):
     """Against the smallest threshold whose perfect matching exists."""
-    guarantee = PrivacyGuarantee(3.0, 0.4, small_embedding, n_words=7, resampled=True)
+    guarantee = guaranteed(3.0, 0.4, small_embedding, n_words=7, resampled=True)
     # equal frequencies on a common number of copies
     many_x, many_y = x * len(y), y * len(x)
     cost = ground(small_embedding, 0.4, many_x, many_y)
@@ -87,7 +87,7 @@ def test_resampled_documents_cost_the_bottleneck(small_embedding, x, y):
 
 def test_resampled_empty_document_stands_for_the_vocabulary(small_embedding):
     table = small_embedding.restrict(5)
-    guarantee = PrivacyGuarantee(1.0, 0.0, table, n_words=2, resampled=True)
+    guarantee = guaranteed(1.0, 0.0, table, n_words=2, resampled=True)
     farthest = max(rm_distance(table, 0, "w0", w) for w in table.words)
     assert guarantee.exponent([], ["w0"]) == pytest.approx(2 * farthest, rel=1e-6)
     assert guarantee.exponent([], []) == 0.0
@@ -95,10 +95,10 @@ def test_resampled_empty_document_stands_for_the_vocabulary(small_embedding):
 
 
 def test_documents_of_different_size_are_not_protected(small_embedding):
-    guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
+    guarantee = guaranteed(1.0, 0.5, small_embedding)
     assert guarantee.exponent(["w1"], ["w1", "w1"]) == math.inf
     assert guarantee.exponent([], []) == 0.0
-    fixed = PrivacyGuarantee(1.0, 0.5, small_embedding, n_words=1)
+    fixed = guaranteed(1.0, 0.5, small_embedding, n_words=1)
     assert fixed.exponent(["w1"], ["w1", "w2"]) == 0.0
 
 
@@ -118,7 +118,7 @@ def test_one_hot_words_are_equally_far_apart():
 
 
 def test_documents_as_counts(small_embedding):
-    guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
+    guarantee = guaranteed(1.0, 0.5, small_embedding)
     x, y = np.zeros((2, 200), dtype=int)
     x[[1, 2]], y[[3, 4]] = (2, 1), (1, 2)
     expected = guarantee.exponent(["w1", "w1", "w2"], ["w3", "w4", "w4"])
@@ -133,9 +133,9 @@ def test_documents_as_counts(small_embedding):
 
 @pytest.mark.parametrize("lam", [0, 0.4, 1])
 def test_euclidean_conversion_is_the_best_possible(small_embedding, lam):
-    guarantee = PrivacyGuarantee(3.0, lam, small_embedding)
+    guarantee = guaranteed(3.0, lam, small_embedding)
     lower, upper = guarantee.euclidean_bounds
-    mechanism = MahalanobisMechanism(3.0, lam, embedding_spectrum(small_embedding))
+    mechanism = channel(3.0, lam, small_embedding)
     rng = np.random.default_rng(0)
     v = rng.normal(size=(1000, 8))
     exact = 3 * np.linalg.norm(mechanism.whiten(v), axis=1)
@@ -158,7 +158,7 @@ def small_embedding_covariance(embedding):
 
 
 def test_euclidean_guarantee_holds_and_keeps_the_rest(small_embedding):
-    guarantee = PrivacyGuarantee(3.0, 0.8, small_embedding, n_words=2)
+    guarantee = guaranteed(3.0, 0.8, small_embedding, n_words=2)
     euclidean = guarantee.euclidean()
     assert euclidean.metric == "euclidean"
     assert euclidean.epsilon == guarantee.euclidean_bounds[1]
@@ -175,7 +175,7 @@ def test_euclidean_guarantee_holds_and_keeps_the_rest(small_embedding):
 @pytest.mark.parametrize("other", [0, 0.3, 1])
 def test_any_metric_to_any_other(small_embedding, lam, other):
     """The smallest ε for which the promise follows, by a generalised eigenproblem."""
-    guarantee = PrivacyGuarantee(3.0, lam, small_embedding)
+    guarantee = guaranteed(3.0, lam, small_embedding)
     covariance = small_embedding_covariance(small_embedding)
     M, N = (t * covariance + (1 - t) * np.eye(8) for t in (lam, other))
     # the largest of vᵀM⁻¹v over vᵀN⁻¹v
@@ -204,11 +204,11 @@ def test_bounds_of_lemma_3(small_embedding):
     cross = WordEmbedding(
         list("abcd"), [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]]
     )
-    guarantee = PrivacyGuarantee(1.0, 0.5, cross)
+    guarantee = guaranteed(1.0, 0.5, cross)
     assert guarantee.euclidean_bounds == pytest.approx((1.3**-0.5, 0.7**-0.5))
     assert guarantee.lemma3_bounds == pytest.approx((1.5**-0.5, 0.7**-0.5))
     for lam in (0, 0.2, 1):
-        guarantee = PrivacyGuarantee(5.0, lam, small_embedding)
+        guarantee = guaranteed(5.0, lam, small_embedding)
         (a, b), (lower, upper) = guarantee.lemma3_bounds, guarantee.euclidean_bounds
         assert a <= lower <= upper <= b * (1 + 1e-12)
         assert (a < lower) == (lam > 0)
@@ -216,11 +216,11 @@ def test_bounds_of_lemma_3(small_embedding):
 
 def test_utility_in_another_metric_is_a_lower_bound(small_embedding):
     """Laplace noise, lengths measured in the Mahalanobis metric."""
-    noise = MahalanobisMechanism(2.0, 0.0, embedding_spectrum(small_embedding))
-    metric = MahalanobisMechanism(1.0, 0.8, embedding_spectrum(small_embedding))
+    noise = channel(2.0, 0.0, small_embedding)
+    metric = channel(1.0, 0.8, small_embedding)
     drawn = noise.sample(np.random.default_rng(0), 60_000)
     distances = np.linalg.norm(metric.whiten(drawn), axis=1).reshape(-1, 3).mean(axis=1)
-    guarantee = PrivacyGuarantee(2.0, 0.0, small_embedding, n_words=3).relative_to(0.8)
+    guarantee = guaranteed(2.0, 0.0, small_embedding, n_words=3).relative_to(0.8)
     for delta in (5.0, 8.0, 12.0):
         bound = guarantee.utility_probability(delta)
         assert 0 < bound <= (distances <= delta).mean()
@@ -245,21 +245,21 @@ def test_epsilon_for_is_the_inverse_of_the_exponent(small_embedding, kind, lam):
     x, y = ["w1", "w2", "w3"], ["w4", "w2", "w9"]
     for inputs in (("w1", "w2"), (x, y)):
         for factor in (1.01, 3.0, 1e6):
-            guarantee = PrivacyGuarantee(7.0, lam, small_embedding, **kind)
+            guarantee = guaranteed(7.0, lam, small_embedding, **kind)
             epsilon = guarantee.epsilon_for(*inputs, factor=factor)
-            again = PrivacyGuarantee(epsilon, lam, small_embedding, **kind)
+            again = guaranteed(epsilon, lam, small_embedding, **kind)
             assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=1e-12)
             # a perturber's ε, even if the promise is stated in another metric
             looser = guarantee.euclidean()
             epsilon = looser.epsilon_for(*inputs, factor=factor)
-            again = PrivacyGuarantee(epsilon, lam, small_embedding, **kind).euclidean()
+            again = guaranteed(epsilon, lam, small_embedding, **kind).euclidean()
             assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=1e-12)
 
 
 def test_epsilon_for_counts(small_embedding):
     bags = np.zeros((2, 200), dtype=int)
     bags[0, [1, 2]], bags[1, [3, 4]] = (2, 1), (1, 2)
-    guarantee = PrivacyGuarantee(7.0, 0.5, small_embedding)
+    guarantee = guaranteed(7.0, 0.5, small_embedding)
     tokens = ["w1", "w1", "w2"], ["w3", "w4", "w4"]
     assert guarantee.epsilon_for(*bags, factor=2.0) == pytest.approx(
         guarantee.epsilon_for(*tokens, factor=2.0)
@@ -267,7 +267,7 @@ def test_epsilon_for_counts(small_embedding):
 
 
 def test_epsilon_for_at_the_ends(small_embedding):
-    guarantee = PrivacyGuarantee(7.0, 0.5, small_embedding)
+    guarantee = guaranteed(7.0, 0.5, small_embedding)
     # the same to the mechanism: any ε will do; told apart by size: none will
     assert guarantee.epsilon_for("w1", "w1", factor=2) == math.inf
     assert guarantee.epsilon_for(["w1", "w2"], ["w2", "w1"], factor=2) == math.inf
@@ -284,8 +284,8 @@ def test_epsilon_for_at_the_ends(small_embedding):
 
 def noisy_means(embedding, lam, epsilon, n_words, n_draws):
     """E between n copies of a word and its noisy points: the mean of the lengths."""
-    mechanism = MahalanobisMechanism(epsilon, lam, embedding_spectrum(embedding))
-    noise = mechanism.sample(np.random.default_rng(0), n_draws * n_words)
+    mechanism = channel(epsilon, lam, embedding)
+    noise = sample(mechanism, np.random.default_rng(0), n_draws * n_words)
     lengths = np.linalg.norm(mechanism.whiten(noise), axis=1)
     return lengths.reshape(n_draws, n_words).mean(axis=1)
 
@@ -295,7 +295,7 @@ def noisy_means(embedding, lam, epsilon, n_words, n_draws):
 def test_utility_is_exact_for_copies_of_one_word(small_embedding, lam, n_words):
     """The counter-example to Theorem 3 of the 2019 paper."""
     epsilon, n_draws = 2.0, 20_000
-    guarantee = PrivacyGuarantee(epsilon, lam, small_embedding, n_words=n_words)
+    guarantee = guaranteed(epsilon, lam, small_embedding, n_words=n_words)
     distances = noisy_means(small_embedding, lam, epsilon, n_words, n_draws)
     for delta in (3.2, 4.0, 4.6):
         hits = int((distances <= delta).sum())
@@ -309,16 +309,16 @@ def test_utility_is_exact_for_copies_of_one_word(small_embedding, lam, n_words):
 
 
 def test_utility_in_the_euclidean_metric_is_a_lower_bound(small_embedding):
-    mechanism = MahalanobisMechanism(2.0, 0.9, embedding_spectrum(small_embedding))
-    noise = mechanism.sample(np.random.default_rng(0), 60_000)
+    mechanism = channel(2.0, 0.9, small_embedding)
+    noise = sample(mechanism, np.random.default_rng(0), 60_000)
     distances = np.linalg.norm(noise, axis=1).reshape(-1, 3).mean(axis=1)
-    euclidean = PrivacyGuarantee(2.0, 0.9, small_embedding, n_words=3).euclidean()
+    euclidean = guaranteed(2.0, 0.9, small_embedding, n_words=3).euclidean()
     for delta in (3.0, 5.0, 8.0):
         assert euclidean.utility_probability(delta) <= (distances <= delta).mean()
 
 
 def test_utility_at_the_ends(small_embedding):
-    guarantee = PrivacyGuarantee(2.0, 0.5, small_embedding, n_words=3)
+    guarantee = guaranteed(2.0, 0.5, small_embedding, n_words=3)
     assert guarantee.utility_probability(0) == 0
     assert guarantee.utility_probability(1e6) == 1
 
@@ -360,7 +360,7 @@ def test_perturber_hands_on_what_it_does(small_embedding):
 def test_bad_parameters(small_embedding, change, message):
     params = {"epsilon": 1.0, "lam": 0.5, "embedding": small_embedding} | change
     with pytest.raises(InvalidParameterError, match=message):
-        PrivacyGuarantee(**params)
+        guaranteed(**params)
 
 
 @pytest.mark.parametrize(
@@ -377,24 +377,24 @@ def test_bad_parameters(small_embedding, change, message):
 )
 def test_bad_documents(small_embedding, x, y, message):
     with pytest.raises(InvalidParameterError, match=message):
-        PrivacyGuarantee(1.0, 0.5, small_embedding).exponent(x, y)
+        guaranteed(1.0, 0.5, small_embedding).exponent(x, y)
 
 
 def test_other_refusals(small_embedding):
-    guarantee = PrivacyGuarantee(1.0, 0.5, small_embedding)
+    guarantee = guaranteed(1.0, 0.5, small_embedding)
     with pytest.raises(InvalidParameterError, match="by must be one of"):
         guarantee.euclidean(by="trace")
     with pytest.raises(InvalidParameterError, match="lam must be"):
         guarantee.relative_to(1.5)
     with pytest.raises(InvalidParameterError, match="singular"):
-        PrivacyGuarantee(1.0, 0.5, small_embedding.restrict(5)).relative_to(1)
+        guaranteed(1.0, 0.5, small_embedding.restrict(5)).relative_to(1)
     with pytest.raises(InvalidParameterError, match="n_words must be given"):
         guarantee.utility_probability(1.0)
-    fixed = PrivacyGuarantee(1.0, 0.5, small_embedding, n_words=3)
+    fixed = guaranteed(1.0, 0.5, small_embedding, n_words=3)
     with pytest.raises(InvalidParameterError, match="delta must be a finite number"):
         fixed.utility_probability(-1.0)
     with pytest.raises(InvalidParameterError, match="at least n_words=3 words, got 1"):
         fixed.exponent(["w1"], ["w1", "w2", "w3"])
-    drawn = PrivacyGuarantee(1.0, 0.5, small_embedding, n_words=3, resampled=True)
+    drawn = guaranteed(1.0, 0.5, small_embedding, n_words=3, resampled=True)
     with pytest.raises(InvalidParameterError, match=r"2\^31 pairs of words"):
         drawn.exponent(["w1"] * 46_341, ["w2"] * 23_171 + ["w3"] * 23_171)

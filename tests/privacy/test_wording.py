@@ -25,7 +25,7 @@ def seen(guarantee):
 
 
 def test_repr_begins_with_the_parameters(small_embedding):
-    plain = PrivacyGuarantee(4.0, 0.0, small_embedding)
+    plain = guaranteed(4.0, 0.0, small_embedding)
     assert repr(plain).splitlines()[0] == (
         "PrivacyGuarantee(epsilon=4, lam=0, n_words=None, metric='euclidean')"
     )
@@ -36,7 +36,7 @@ def test_repr_begins_with_the_parameters(small_embedding):
 @pytest.mark.parametrize("say", [one_line, str, seen])
 def test_each_kind_says_what_it_promises(small_embedding, say):
     def words(lam=0.5, convert=None, **params):
-        guarantee = PrivacyGuarantee(4.0, lam, small_embedding, **params)
+        guarantee = guaranteed(4.0, lam, small_embedding, **params)
         return say(guarantee if convert is None else guarantee.relative_to(convert))
 
     plain = words(0.0)
@@ -93,7 +93,7 @@ def brute_scale(embedding, lam):
 @pytest.mark.parametrize("lam", [0, 0.6])
 def test_human_scale(small_embedding, lam):
     nearest, random = brute_scale(small_embedding, lam)
-    guarantee = PrivacyGuarantee(3.0, lam, small_embedding, n_words=5, releases=2)
+    guarantee = guaranteed(3.0, lam, small_embedding, n_words=5, releases=2)
     scale = typical_distances(small_embedding, guarantee._metric)
     assert scale.nearest == pytest.approx(nearest, rel=1e-6)
     assert scale.random == pytest.approx(random, rel=0.1)  # of 200 of the pairs
@@ -108,7 +108,7 @@ def test_human_scale(small_embedding, lam):
 def test_human_scale_of_drawn_words(small_embedding):
     """One word that changes may change all the draws."""
     params = {"n_words": 5, "releases": 2, "resampled": True}
-    guarantee = PrivacyGuarantee(3.0, 0, small_embedding, **params)
+    guarantee = guaranteed(3.0, 0, small_embedding, **params)
     scale = typical_distances(small_embedding, guarantee._metric)
     assert f"nearest neighbour the exponent is {30 * scale.nearest:.3g}" in str(
         guarantee
@@ -124,7 +124,7 @@ def test_human_scale_of_a_table_with_a_far_mean():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(100, 3)) + 1000
     table = WordEmbedding([f"w{i}" for i in range(100)], vectors)
-    guarantee = PrivacyGuarantee(1.0, 0.3, table)
+    guarantee = guaranteed(1.0, 0.3, table)
     scale = typical_distances(table, guarantee._metric)
     assert scale.nearest == pytest.approx(brute_scale(table, 0.3)[0], rel=1e-4)
 
@@ -136,7 +136,7 @@ def test_human_scale_of_a_large_table_is_that_of_its_first_words(
     monkeypatch.setattr(_wording, "_scales", type(_wording._scales)())
     monkeypatch.setattr(_wording, "_MAX_SCALES", 2)
     for lam in (0, 0.1, 0.2):
-        metric = PrivacyGuarantee(1.0, lam, small_embedding)._metric
+        metric = guaranteed(1.0, lam, small_embedding)._metric
         scale = typical_distances(small_embedding, metric)
     assert scale.nearest == pytest.approx(
         np.median(
@@ -171,7 +171,7 @@ def test_odds(exponent, shown):
 
 
 def test_documents_that_are_redrawn_cost_their_whole_length(small_embedding):
-    guarantee = PrivacyGuarantee(3.0, 0.0, small_embedding, n_words=9, resampled=True)
+    guarantee = guaranteed(3.0, 0.0, small_embedding, n_words=9, resampled=True)
     nearest = brute_scale(small_embedding, 0)[0]
     assert f"{27 * nearest:.4g}" in seen(guarantee)
     assert "a word becomes its neighbour" in seen(guarantee)
@@ -186,8 +186,8 @@ def test_one_hot_is_shown():
 
 
 def test_composed(small_embedding):
-    a = PrivacyGuarantee(2.0, 0.0, small_embedding, n_words=3, releases=2)
-    b = PrivacyGuarantee(5.0, 0.7, small_embedding, unknown_kept=True)
+    a = guaranteed(2.0, 0.0, small_embedding, n_words=3, releases=2)
+    b = guaranteed(5.0, 0.7, small_embedding, unknown_kept=True)
     both = ComposedGuarantee([a, b])
     for say in (one_line, str, seen):
         text = say(both)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
-from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.search import _bfloat16, half_squared_norms, nearest_words
 from skdptext.search._bfloat16 import BFloat16Search
+from tests.channels import channel, sample
 from tests.search.emulation import EmulatedArithmetic, round_bfloat16
 
 SUMS = ("float32", "truncated", "flushed")
@@ -37,9 +37,9 @@ def searched_again(monkeypatch):
 
 
 def noisy_words(embedding, epsilon, lam, n, seed=0):
-    mechanism = MahalanobisMechanism(epsilon, lam, embedding_spectrum(embedding))
+    mechanism = channel(epsilon, lam, embedding)
     rng = np.random.default_rng(seed)
-    points = mechanism.sample(rng, n)
+    points = sample(mechanism, rng, n)
     return points + embedding.vectors[rng.integers(0, len(embedding), n)]
 
 

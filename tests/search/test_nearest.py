@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
-from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.search import half_squared_norms, k_nearest_words, nearest_words
+from tests.channels import channel, sample
 
 
 def brute_force(points, vectors):
@@ -23,9 +23,9 @@ def brute_force(points, vectors):
 
 @pytest.mark.parametrize(("epsilon", "lam"), [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)])
 def test_equals_brute_force_on_noisy_words(w2v_30k, epsilon, lam):
-    mechanism = MahalanobisMechanism(epsilon, lam, embedding_spectrum(w2v_30k))
+    mechanism = channel(epsilon, lam, w2v_30k)
     rng = np.random.default_rng(7)
-    points = mechanism.sample(rng, 2000)
+    points = sample(mechanism, rng, 2000)
     points += w2v_30k.vectors[rng.integers(0, len(w2v_30k), 2000)]
     expected, _ = brute_force(points, w2v_30k.vectors)
     np.testing.assert_array_equal(nearest_words(points, w2v_30k.vectors), expected)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber
-from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
 from skdptext.search import _engine, embedding_search, nearest_words
 from skdptext.search._bfloat16 import BFloat16Search
 from skdptext.search._engine import TorchSearch
+from tests.channels import channel, sample
 from tests.search.emulation import round_bfloat16
 
 pytestmark = [
@@ -59,9 +59,9 @@ def test_rounding_is_that_of_the_emulation():
 
 @pytest.mark.parametrize(("epsilon", "lam"), [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)])
 def test_words_of_the_numpy_engine(search, w2v_30k, epsilon, lam):
-    mechanism = MahalanobisMechanism(epsilon, lam, embedding_spectrum(w2v_30k))
+    mechanism = channel(epsilon, lam, w2v_30k)
     rng = np.random.default_rng(7)
-    points = mechanism.sample(rng, 1500)
+    points = sample(mechanism, rng, 1500)
     points += w2v_30k.vectors[rng.integers(0, len(w2v_30k), 1500)]
     expected = nearest_words(points, w2v_30k.vectors)
     found = search(w2v_30k)

@@ -27,11 +27,11 @@ def _perturber(embedding, **options):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda table: PrivacyGuarantee(1.0, 0.0, table).exponent(SECRET, "w1"),
-        lambda table: PrivacyGuarantee(1.0, 0.0, table).exponent("w1", SECRET),
-        lambda table: PrivacyGuarantee(1.0, 0.0, table).exponent([SECRET], ["w1"]),
-        lambda table: PrivacyGuarantee(1.0, 0.0, table).exponent(SECRET, ["w1"]),
-        lambda table: PrivacyGuarantee(1.0, 0.0, table).compose(SECRET),
+        lambda table: guaranteed(1.0, 0.0, table).exponent(SECRET, "w1"),
+        lambda table: guaranteed(1.0, 0.0, table).exponent("w1", SECRET),
+        lambda table: guaranteed(1.0, 0.0, table).exponent([SECRET], ["w1"]),
+        lambda table: guaranteed(1.0, 0.0, table).exponent(SECRET, ["w1"]),
+        lambda table: guaranteed(1.0, 0.0, table).compose(SECRET),
         lambda table: _perturber(table).perturb_words([SECRET]),
         lambda table: _perturber(table, oov="error").transform([[SECRET]]),
         lambda table: (
@@ -51,7 +51,7 @@ def test_no_error_shows_a_document(small_embedding, ask):
 
 
 def test_a_text_in_the_place_of_a_word_is_told_what_to_do(small_embedding):
-    guarantee = PrivacyGuarantee(1.0, 0.0, small_embedding)
+    guarantee = guaranteed(1.0, 0.0, small_embedding)
     with pytest.raises(InvalidParameterError, match="Split the text into words"):
         guarantee.exponent("w1 zzz", "w2")
     with pytest.raises(InvalidParameterError, match="known to the embedding") as error:
