@@ -64,7 +64,9 @@ def directions(rng, n, m):
 
 def metric_matrix(mechanism):
     covariance = mechanism.metric.spectrum.covariance
-    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.metric.dim)
+    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(
+        mechanism.metric.dim
+    )
 
 
 def renormalised(mechanism, rng, n):
@@ -79,7 +81,9 @@ def scaled_by_all_entries(vectors):
     covariance = np.cov(np.asarray(vectors, dtype=float).T) / np.var(vectors)
 
     def sample(mechanism, rng, n):
-        M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(mechanism.metric.dim)
+        M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(
+            mechanism.metric.dim
+        )
         values, axes = np.linalg.eigh(M)
         radii = rng.gamma(mechanism.metric.dim, 1 / mechanism.epsilon, n)
         unit = directions(rng, n, mechanism.metric.dim)
@@ -91,7 +95,9 @@ def scaled_by_all_entries(vectors):
 def scale_for_rate(mechanism, rng, n):
     """1/epsilon passed where the library takes a rate."""
     radii = rng.gamma(mechanism.metric.dim, mechanism.epsilon, n)
-    return radii[:, None] * (directions(rng, n, mechanism.metric.dim) @ mechanism.metric.factor)
+    return radii[:, None] * (
+        directions(rng, n, mechanism.metric.dim) @ mechanism.metric.factor
+    )
 
 
 def elementwise_root(mechanism, rng, n):

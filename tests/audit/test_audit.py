@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import binom
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.audit import audit_word_privacy
 from skdptext.exceptions import InvalidParameterError
-from skdptext.privacy import PrivacyGuarantee, audit_word_privacy
+from tests.channels import guaranteed
 from tests.mistakes import (
     CLOUD,
     LINE,

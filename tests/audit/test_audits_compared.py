@@ -10,6 +10,7 @@ import pytest
 
 from skdptext import DPWordPerturber
 from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from tests.channels import sample as right
 from tests.mistakes import (
     CLOUD,
     Deduplicating,
@@ -25,7 +26,7 @@ from tests.mistakes import (
 
 
 def twice_epsilon(mechanism, rng, n):
-    return sample(mechanism, rng, n) / 2
+    return right(mechanism, rng, n) / 2
 
 
 def noisy(sampler, epsilon=3.0, lam=1.0):
@@ -44,7 +45,7 @@ class Noise:
     def __init__(self, perturber):
         self.perturber = perturber
         self.epsilon = perturber.mechanism.epsilon
-        self.whiten = perturber.mechanism.whiten
+        self.whiten = perturber.mechanism.metric.whiten
 
     def sample(self, rng, n):
         return self.perturber.sample(self.perturber.mechanism, rng, n)

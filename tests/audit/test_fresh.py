@@ -14,9 +14,8 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber
+from skdptext.audit import _fresh, audit_fresh_noise
 from skdptext.exceptions import InvalidParameterError
-from skdptext.perturbation._base import BaseWordPerturber
-from skdptext.privacy import _fresh, audit_fresh_noise
 from tests.mistakes import (
     CLOUD,
     Deduplicating,
@@ -62,7 +61,7 @@ def test_a_generator_is_copied_with_its_state():
 @pytest.mark.parametrize("state", ["seed", "generator"])
 def test_noise_that_is_replayed_for_every_epsilon(state, monkeypatch):
     """The mistake: a stream that depends on the seed alone, in a grid over ε."""
-    monkeypatch.setattr(BaseWordPerturber, "_context", lambda *_: b"same")
+    monkeypatch.setattr(DPWordPerturber, "_context", lambda *_: b"same")
     seed = 0 if state == "seed" else np.random.default_rng(0)
     audit = audit_fresh_noise(make(seed))
     assert audit.repeats["epsilons"] == 3

@@ -115,8 +115,12 @@ def test_factor_is_the_symmetric_root_and_distance_its_inverse(lam, seed):
     embedding = WordEmbedding([str(i) for i in range(40)], vectors)
     mechanism = channel(1.0, lam, embedding)
     M = metric_matrix(mechanism)
-    np.testing.assert_allclose(mechanism.metric.factor, mechanism.metric.factor.T, atol=1e-12)
-    np.testing.assert_allclose(mechanism.metric.factor @ mechanism.metric.factor, M, atol=1e-10)
+    np.testing.assert_allclose(
+        mechanism.metric.factor, mechanism.metric.factor.T, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        mechanism.metric.factor @ mechanism.metric.factor, M, atol=1e-10
+    )
     x, y = rng.normal(size=(2, 4))
     expected = np.sqrt((x - y) @ np.linalg.solve(M, x - y))
     (distance,) = mechanism.metric.distances([x], [y])[0]

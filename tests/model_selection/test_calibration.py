@@ -10,7 +10,7 @@ from scipy import stats
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMechanism
+from skdptext.mechanisms import MahalanobisChannel
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from tests.laws import ALPHA
@@ -59,7 +59,7 @@ def test_closed_form(target):
 def test_share_is_reached_on_the_noise_drawn(small, monkeypatch):
     rng = np.random.default_rng(0)
     noise = 3 * rng.normal(size=(60, 8))
-    monkeypatch.setattr(MahalanobisMechanism, "sample", lambda *_: noise)
+    monkeypatch.setattr(MahalanobisChannel, "unit_noise", lambda *_: noise)
     for target in (0.2, 0.5, 0.9):
         found = calibrate_epsilon(small, target, n_draws=60)
         assert -1e-12 < found.share - target < 1 / (200 * 60) + 1e-12

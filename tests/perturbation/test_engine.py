@@ -30,7 +30,9 @@ def emulated(monkeypatch):
         )
 
     monkeypatch.setattr(_engine, "require_engine", lambda engine: None)
-    monkeypatch.setattr("skdptext.perturbation._base.require_engine", lambda e: None)
+    monkeypatch.setattr(
+        "skdptext.perturbation._perturber.require_engine", lambda e: None
+    )
     monkeypatch.setattr(_engine, "_torch_search", make)
     monkeypatch.setattr(_engine, "_searches", type(_engine._searches)())
     return made

@@ -14,7 +14,6 @@ from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.perturbation import _release
-from skdptext.perturbation._base import BaseWordPerturber
 from skdptext.utils import NoiseStreams, _random
 
 pytestmark = pytest.mark.filterwarnings(
@@ -135,7 +134,7 @@ def test_a_seed_does_not_replay_its_noise(change, monkeypatch):
 
     assert replay_is_absent(*releases())
     # the mistake, seeded: a stream that depends on the seed alone
-    monkeypatch.setattr(BaseWordPerturber, "_context", lambda *_: b"same")
+    monkeypatch.setattr(DPWordPerturber, "_context", lambda *_: b"same")
     assert not replay_is_absent(*releases())
 
 
@@ -208,8 +207,8 @@ def test_words_and_documents_do_not_share_noise(monkeypatch):
 
     assert independent()
     # the mistake, seeded: a context that forgets what the noise is for
-    context = BaseWordPerturber._context
-    monkeypatch.setattr(BaseWordPerturber, "_context", lambda s, _: context(s, ""))
+    context = DPWordPerturber._context
+    monkeypatch.setattr(DPWordPerturber, "_context", lambda s, _: context(s, ""))
     assert not independent()
 
 

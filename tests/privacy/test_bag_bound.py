@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
-from skdptext.privacy import PrivacyGuarantee
+from tests.channels import channel, guaranteed
 
 EPSILON = 1.3
 
@@ -125,9 +124,7 @@ def test_wrong_scale_breaks_the_bound():
 def test_resampled_documents_obey_the_bottleneck_bound(lam):
     """And not the Earth Mover's: the draw of the words is part of the mechanism."""
     P = transition_matrix(PLANE, lam, n_angles=20_000)
-    guarantee = PrivacyGuarantee(
-        EPSILON, lam, PLANE, n_words=2, resampled=True, ordered=True
-    )
+    guarantee = guaranteed(EPSILON, lam, PLANE, n_words=2, resampled=True, ordered=True)
     x, y = ["a", "a", "a", "c"], ["a", "a", "a", "e"]
 
     def one_word(document):
@@ -136,6 +133,6 @@ def test_resampled_documents_obey_the_bottleneck_bound(lam):
     ratio = 2 * np.abs(np.log(one_word(x) / one_word(y))).max()
     assert ratio <= guarantee.exponent(x, y) + 1e-4
     mechanism = channel(EPSILON, lam, PLANE)
-    step = mechanism.distance(PLANE["c"], PLANE["e"])
+    (step,) = mechanism.metric.distances([PLANE["c"]], [PLANE["e"]])[0]
     by_earth_movers = EPSILON * 2 * step / 4
     assert guarantee.exponent(x, y) > by_earth_movers

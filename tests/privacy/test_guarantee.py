@@ -17,8 +17,9 @@ from scipy.special import gammainc
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
+from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
+from tests.channels import channel, guaranteed, sample
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -138,13 +139,13 @@ def test_euclidean_conversion_is_the_best_possible(small_embedding, lam):
     mechanism = channel(3.0, lam, small_embedding)
     rng = np.random.default_rng(0)
     v = rng.normal(size=(1000, 8))
-    exact = 3 * np.linalg.norm(mechanism.whiten(v), axis=1)
+    exact = 3 * np.linalg.norm(mechanism.metric.whiten(v), axis=1)
     length = np.linalg.norm(v, axis=1)
     assert (lower * length <= exact * (1 + 1e-9)).all()
     assert (exact <= upper * length * (1 + 1e-9)).all()
     # both are attained, along the extreme axes
     axes = np.linalg.eigh(small_embedding_covariance(small_embedding))[1]
-    ends = 3 * np.linalg.norm(mechanism.whiten(axes.T[[-1, 0]]), axis=1)
+    ends = 3 * np.linalg.norm(mechanism.metric.whiten(axes.T[[-1, 0]]), axis=1)
     np.testing.assert_allclose(ends, [lower, upper])
     # and the paper's Lemma 3 is never sharper
     c = np.linalg.eigvalsh(small_embedding_covariance(small_embedding))[0]
@@ -218,8 +219,10 @@ def test_utility_in_another_metric_is_a_lower_bound(small_embedding):
     """Laplace noise, lengths measured in the Mahalanobis metric."""
     noise = channel(2.0, 0.0, small_embedding)
     metric = channel(1.0, 0.8, small_embedding)
-    drawn = noise.sample(np.random.default_rng(0), 60_000)
-    distances = np.linalg.norm(metric.whiten(drawn), axis=1).reshape(-1, 3).mean(axis=1)
+    drawn = sample(noise, np.random.default_rng(0), 60_000)
+    distances = (
+        np.linalg.norm(metric.metric.whiten(drawn), axis=1).reshape(-1, 3).mean(axis=1)
+    )
     guarantee = guaranteed(2.0, 0.0, small_embedding, n_words=3).relative_to(0.8)
     for delta in (5.0, 8.0, 12.0):
         bound = guarantee.utility_probability(delta)
@@ -286,7 +289,7 @@ def noisy_means(embedding, lam, epsilon, n_words, n_draws):
     """E between n copies of a word and its noisy points: the mean of the lengths."""
     mechanism = channel(epsilon, lam, embedding)
     noise = sample(mechanism, np.random.default_rng(0), n_draws * n_words)
-    lengths = np.linalg.norm(mechanism.whiten(noise), axis=1)
+    lengths = np.linalg.norm(mechanism.metric.whiten(noise), axis=1)
     return lengths.reshape(n_draws, n_words).mean(axis=1)
 
 
@@ -346,28 +349,25 @@ def test_perturber_hands_on_what_it_does(small_embedding):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
-        ({"lam": 2}, "lam must be"),
-        ({"embedding": None}, "embedding must be a WordEmbedding, got None"),
-        ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
-        ({"n_words": 2.5}, r"n_words must be an integer >= 1, got 2\.5"),
-        ({"resampled": "yes"}, "resampled must be True or False"),
-        ({"resampled": True}, "n_words must be given with resampled=True"),
+        ({"channel": None}, "channel must be a prepared mechanism, .* got NoneType"),
+        ({"channel": MahalanobisNoise()}, "prepared mechanism, .* MahalanobisNoise"),
+        ({"reader": "text"}, "reader must be a DocumentReader .* got str"),
         ({"ordered": None}, "ordered must be True or False"),
         ({"releases": 0}, "releases must be an integer >= 1, got 0"),
     ],
 )
 def test_bad_parameters(small_embedding, change, message):
-    params = {"epsilon": 1.0, "lam": 0.5, "embedding": small_embedding} | change
+    params = {"channel": channel(1.0, 0.5, small_embedding)} | change
     with pytest.raises(InvalidParameterError, match=message):
-        guaranteed(**params)
+        PrivacyGuarantee(**params)
 
 
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ("w1", "zzz", r"known to the embedding .*got \['zzz'\]"),
-        (["w1"], ["zzz"], r"known to the embedding .*got \['zzz'\]"),
+        ("w1", "zzz", r"known to the embedding .*got 1 unknown"),
+        ("w1", "some text", "Split the text into words"),
+        (["w1"], ["zzz"], 'oov="error" .* document 1 holds 1 unknown'),
         ("w1", ["w1"], "two words, two lists of words or two rows"),
         (["w1"], 3, "two words, two lists of words or two rows"),
         (["w1"], [1, 2], "2 columns, the embedding has 200 words"),
@@ -393,7 +393,7 @@ def test_other_refusals(small_embedding):
     fixed = guaranteed(1.0, 0.5, small_embedding, n_words=3)
     with pytest.raises(InvalidParameterError, match="delta must be a finite number"):
         fixed.utility_probability(-1.0)
-    with pytest.raises(InvalidParameterError, match="at least n_words=3 words, got 1"):
+    with pytest.raises(InvalidParameterError, match="document_length=3 .* document 0"):
         fixed.exponent(["w1"], ["w1", "w2", "w3"])
     drawn = guaranteed(1.0, 0.5, small_embedding, n_words=3, resampled=True)
     with pytest.raises(InvalidParameterError, match=r"2\^31 pairs of words"):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.privacy import ComposedGuarantee, PrivacyGuarantee, _wording
-from skdptext.privacy._wording import typical_distances
+from skdptext.privacy import _wording
+from tests.channels import guaranteed
 
 
 def one_line(guarantee):
@@ -94,7 +94,7 @@ def brute_scale(embedding, lam):
 def test_human_scale(small_embedding, lam):
     nearest, random = brute_scale(small_embedding, lam)
     guarantee = guaranteed(3.0, lam, small_embedding, n_words=5, releases=2)
-    scale = typical_distances(small_embedding, guarantee._metric)
+    scale = _wording._scale(*guarantee.parts)
     assert scale.nearest == pytest.approx(nearest, rel=1e-6)
     assert scale.random == pytest.approx(random, rel=0.1)  # of 200 of the pairs
     text = str(guarantee)
@@ -109,7 +109,7 @@ def test_human_scale_of_drawn_words(small_embedding):
     """One word that changes may change all the draws."""
     params = {"n_words": 5, "releases": 2, "resampled": True}
     guarantee = guaranteed(3.0, 0, small_embedding, **params)
-    scale = typical_distances(small_embedding, guarantee._metric)
+    scale = _wording._scale(*guarantee.parts)
     assert f"nearest neighbour the exponent is {30 * scale.nearest:.3g}" in str(
         guarantee
     )
@@ -125,7 +125,7 @@ def test_human_scale_of_a_table_with_a_far_mean():
     vectors = rng.normal(size=(100, 3)) + 1000
     table = WordEmbedding([f"w{i}" for i in range(100)], vectors)
     guarantee = guaranteed(1.0, 0.3, table)
-    scale = typical_distances(table, guarantee._metric)
+    scale = _wording._scale(*guarantee.parts)
     assert scale.nearest == pytest.approx(brute_scale(table, 0.3)[0], rel=1e-4)
 
 
@@ -136,8 +136,8 @@ def test_human_scale_of_a_large_table_is_that_of_its_first_words(
     monkeypatch.setattr(_wording, "_scales", type(_wording._scales)())
     monkeypatch.setattr(_wording, "_MAX_SCALES", 2)
     for lam in (0, 0.1, 0.2):
-        metric = guaranteed(1.0, lam, small_embedding)._metric
-        scale = typical_distances(small_embedding, metric)
+        (part,) = guaranteed(1.0, lam, small_embedding).parts
+        scale = _wording._scale(part)
     assert scale.nearest == pytest.approx(
         np.median(
             [
@@ -146,7 +146,7 @@ def test_human_scale_of_a_large_table_is_that_of_its_first_words(
                     for j, other in enumerate(white)
                     if j != i
                 )
-                for white in [metric.whiten(small_embedding.vectors[:50])]
+                for white in [part.metric.whiten(small_embedding.vectors[:50])]
                 for i, row in enumerate(white)
             ]
         ),
@@ -188,7 +188,7 @@ def test_one_hot_is_shown():
 def test_composed(small_embedding):
     a = guaranteed(2.0, 0.0, small_embedding, n_words=3, releases=2)
     b = guaranteed(5.0, 0.7, small_embedding, unknown_kept=True)
-    both = ComposedGuarantee([a, b])
+    both = a.compose(b)
     for say in (one_line, str, seen):
         text = say(both)
         for part in (

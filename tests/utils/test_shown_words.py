@@ -7,8 +7,8 @@ import pytest
 from skdptext import DPWordPerturber
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.exceptions import InvalidParameterError
-from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import check_integer, check_real, shown_words
+from tests.channels import guaranteed
 
 SECRET = "the patient was seen on Monday and her results were poor " * 50
 
