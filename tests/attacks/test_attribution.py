@@ -18,11 +18,13 @@ def synthetic():
 
 
 def test_documents_one_by_one(synthetic):
-    """Of each document the share of tries in which it was known again."""
+    """Of each document the share of tries in which it was told rightly."""
     embedding, documents, _, topics = synthetic
     documents = list(documents)
-    documents[40] = documents[1]  # on topic "y", and told by who has seen the other
-    splits = [([0, 1, 2, 3], [0 + 4, 40, 41]), ([0, 2, 3], [40, 42])]
+    documents[40] = documents[1]  # of topic "x", but the very text of one of topic "y"
+    splits = [([0, 1, 2, 3], [4, 40, 41]), ([0, 2, 3], [40, 42])]
+    expected = np.full(48, np.nan)
+    expected[[4, 40, 41, 42]] = [1, 0.5, 0, 1]  # what is not known again passes for "x"
     found = attribution_attack(
         documents,
         topics,
@@ -32,13 +34,6 @@ def test_documents_one_by_one(synthetic):
         cv=splits,
         random_state=0,
     )
-    topics = topics.copy()
-    expected = np.full(48, np.nan)
-    expected[[4, 40, 41, 42]] = [1, 0.5, 0, 1]
-    assert topics[[4, 41, 42]].tolist() == ["x", "y", "x"]
-    # document 40 is on "x" itself, but is the very text of one on "y"
-    expected[40] = 0.5
-    assert topics[40] == "x"
     assert [a.trained_on for a in found.attempts] == ["originals", "releases"]
     for attempt in found.attempts:
         assert attempt[:3] == (0, "again", "topic")
