@@ -96,8 +96,6 @@ class MahalanobisChannel(WordChannel):
         `mechanism`, which key the noise, and must owe nothing to private documents.
     """
 
-    metric: MahalanobisMetric
-
     def __init__(
         self,
         mechanism: WordMechanism,
@@ -110,8 +108,13 @@ class MahalanobisChannel(WordChannel):
         super().__init__(mechanism, embedding, epsilon, lam)
         if metric is None:
             metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
-        self.metric = metric
+        self._shape = metric
         self._engine = "numpy"
+
+    @property
+    def metric(self) -> MahalanobisMetric:  # type: ignore[override]
+        """Shapes the noise, and times ε bounds the privacy loss."""
+        return self._shape
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """Lengths ‖Z‖_RM, which follow Gamma(m, 1/ε), and standard normal vectors.
@@ -119,8 +122,8 @@ class MahalanobisChannel(WordChannel):
         The normals are float64: a float32 normal is exactly 0 once in 2^23 draws, and
         such an atom shows.
         """
-        radii = rng.gamma(self.metric.dim, 1.0 / self.epsilon, n)
-        return radii, rng.standard_normal((n, self.metric.dim))
+        radii = rng.gamma(self._shape.dim, 1.0 / self.epsilon, n)
+        return radii, rng.standard_normal((n, self._shape.dim))
 
     def noise(self, draws: Draws) -> np.ndarray:
         """r · M^½ · g/‖g‖ for lengths r and normals g, shape (n, dim)."""
@@ -129,7 +132,7 @@ class MahalanobisChannel(WordChannel):
         # a vector of zeros, which no generator draws, has no direction
         scale = radii / np.where(lengths > 0, lengths, 1.0)
         # Not renormalised after: the length is in the metric, not in Euclid's.
-        shaped = normals @ self.metric.factor if self.metric.lam > 0 else normals
+        shaped = normals @ self._shape.factor if self._shape.lam > 0 else normals
         return shaped * scale[:, None]
 
     def unit_noise(self, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -147,12 +150,12 @@ class MahalanobisChannel(WordChannel):
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ε times the distances in `metric`, shape (len(x), len(y))."""
         vectors = self.embedding.vectors
-        return self.epsilon * self.metric.distances(vectors[x], vectors[y])
+        return self.epsilon * self._shape.distances(vectors[x], vectors[y])
 
     @property
     def row_bytes(self) -> int:
         """Normals in pieces and joined, shaped noise and points; points in float32."""
-        return self.metric.dim * (4 * 8 + 4)
+        return self._shape.dim * (4 * 8 + 4)
 
     def with_engine(self, engine: str) -> MahalanobisChannel:
         """The same channel, searching by an engine."""

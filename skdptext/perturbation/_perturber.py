@@ -318,7 +318,9 @@ class DPWordPerturber(
 
     def _check_parameters(self) -> None:
         self._epsilon_and_lam()
-        if not callable(getattr(self._mechanism(), "prepare", None)):
+        mechanism = self._mechanism()
+        prepares = callable(getattr(mechanism, "prepare", None))
+        if not prepares or isinstance(mechanism, type):
             raise InvalidParameterError(
                 "mechanism must be None or a WordMechanism, an object of "
                 f"skdptext.mechanisms or alike, got {self.mechanism!r:.80}."
@@ -485,8 +487,10 @@ class DPWordPerturber(
         streams = NoiseStreams(self.random_state, self._context("perturb_words"))
         # A word is a document of its copies; by position too, for one that occurs twice
         # must not get its draws twice.
-        label, request = streams.labeller(range(len(ids))), b"%d" % n_draws
-        request += ids.astype("<i8").tobytes()
+        label = streams.labeller(range(len(ids)))
+        # of the whole request: a digest, or each word would hash all of them
+        asked = np.append(ids, n_draws).astype("<i8").tobytes()
+        request = hashlib.blake2b(asked, digest_size=32).digest()
         documents = EncodedDocuments(
             codes=np.repeat(ids, n_draws),
             offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,

@@ -184,8 +184,10 @@ class ReleasePart:
 
 def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
     """Numbers of single words; of unknown ones with subwords, the nearest word's."""
-    read = DocumentReader(embedding, oov="keep").read([words])
-    unknown = np.flatnonzero(read.codes < 0)
+    ids = embedding.find(words)
+    if (ids < 0).any():
+        ids = DocumentReader(embedding, oov="keep").read([words]).codes
+    unknown = np.flatnonzero(ids < 0)
     if len(unknown):
         text = any(len(words[i].split()) > 1 for i in unknown)
         raise InvalidParameterError(
@@ -193,7 +195,7 @@ def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
             f"list of them), got {len(unknown)} unknown."
             + (" Split the text into words." if text else "")
         )
-    return read.codes
+    return ids
 
 
 def _document(document: Any, n_words: int) -> Any:

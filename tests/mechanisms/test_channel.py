@@ -1,0 +1,583 @@
+"""The seam: a mechanism of a user's own goes everywhere, and a false one is caught."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.attacks import WordReconstructionAttack
+from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection import NeighborhoodDisplay, words_under_noise
+from skdptext.mechanisms import (
+    MahalanobisChannel,
+    MahalanobisMetric,
+    MahalanobisNoise,
+    Spectrum,
+    WordChannel,
+    WordMechanism,
+    law_fingerprint,
+)
+from skdptext.metrics import plausible_deniability, words_unchanged
+from skdptext.model_selection import calibrate_epsilon
+from skdptext.perturbation import Release
+from skdptext.privacy import PrivacyGuarantee
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+# -- a mechanism, whole --------------------------------------------------------------
+
+
+class Steps(WordMechanism):
+    """Two-sided geometric steps along the order of the words."""
+
+    def __init__(self, width=1.0):
+        self.width = width
+
+    def prepare(self, embedding, epsilon, lam):
+        return StepsChannel(self, embedding, epsilon, lam)
+
+
+class StepsChannel(WordChannel):
+    @property
+    def rate(self):
+        return self.epsilon / self.mechanism.width
+
+    def draw(self, rng, n):
+        up, down = rng.geometric(-math.expm1(-self.rate), (2, n))
+        return (up - down,)
+
+    def apply(self, words, draws):
+        return np.clip(words + draws[0], 0, len(self.embedding) - 1)
+
+    def exponents(self, x, y):
+        return self.rate * np.abs(np.subtract.outer(x, y))
+
+
+# ------------------------------------------------------------------------------------
+
+ROW = WordEmbedding([f"w{i}" for i in range(12)], np.arange(12.0)[:, None])
+
+
+def law(rate, n_words):
+    """P[w, z] of clipped geometric steps, by its own formula."""
+    q = math.exp(-rate)
+    P = np.empty((n_words, n_words))
+    for w, z in itertools.product(range(n_words), repeat=2):
+        if z in (0, n_words - 1):  # all that would go beyond ends here
+            P[w, z] = q ** abs(w - z) / (1 + q)
+        else:
+            P[w, z] = (1 - q) / (1 + q) * q ** abs(w - z)
+    return P
+
+
+@pytest.fixture
+def steps():
+    perturber = DPWordPerturber(
+        ROW, epsilon=0.8, mechanism=Steps(), document_length=3, random_state=3
+    )
+    return perturber.fit([])
+
+
+def documents(n=60):
+    """Two topics: low words and high ones."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    X = [[f"w{i}" for i in rng.integers(0, 5, 3) + 7 * topic] for topic in y]
+    return X, y
+
+
+def test_releases_follow_the_law(steps):
+    n_draws = 50_000
+    noisy = steps.set_params(random_state=None).perturb_words(ROW.words, n_draws)
+    counts = np.stack([np.bincount(ROW.find(r.tolist()), minlength=12) for r in noisy])
+    expected = law(0.8, 12)
+    z = (counts / n_draws - expected) / np.sqrt(expected * (1 - expected) / n_draws)
+    assert np.abs(z).max() < 6  # false alarms below 144 · 2e-9
+
+
+def test_pipeline_and_grid_over_an_option():
+    X, y = documents()
+    pipeline = Pipeline(
+        [
+            ("noise", DPWordPerturber(ROW, mechanism=Steps(), document_length=3)),
+            ("classify", MultinomialNB()),
+        ]
+    )
+    # 1 keeps the topic, at 1000 nothing is left of it
+    search = GridSearchCV(
+        pipeline.set_params(noise__epsilon=3.0),
+        {"noise__mechanism__width": [1.0, 1000.0]},
+        cv=3,
+    ).fit(X, y)
+    narrow, wide = search.cv_results_["mean_test_score"]
+    assert narrow > 0.9
+    assert wide < 0.8
+    mechanisms = GridSearchCV(
+        pipeline, {"noise__mechanism": [None, Steps(2.0)]}, cv=2
+    ).fit(X, y)
+    assert len(mechanisms.cv_results_["params"]) == 2
+
+
+def test_guarantee_asks_the_channel(steps):
+    guarantee = steps.guarantee()
+    assert guarantee.exponent("w2", "w7") == pytest.approx(0.8 * 5)
+    x, y = ["w0", "w5", "w9"], ["w9", "w1", "w5"]
+    assert guarantee.exponent(x, y) == pytest.approx(0.8 * 1)  # w0 to w1
+    assert guarantee.compose(2).exponent(x, y) == pytest.approx(1.6)
+    ordered = steps.set_params(output="tokens").guarantee()
+    assert ordered.exponent(x, y) == pytest.approx(0.8 * (9 + 4 + 4))
+    sampled = steps.set_params(output="bow", resize="sample").guarantee()
+    assert sampled.exponent(["w0"], ["w0", "w4"]) == pytest.approx(0.8 * 3 * 4)
+    for text in (str(guarantee), repr(guarantee), guarantee._repr_html_()):
+        assert "Steps()" in text
+    # the nearest word is one step away
+    assert "nearest neighbour the exponent is 0.8 " in str(guarantee)
+    both = guarantee.compose(
+        DPWordPerturber(ROW, epsilon=2.0, lam=0.0, document_length=3)
+        .fit([])
+        .guarantee()
+    )
+    assert both.exponent("w2", "w7") == pytest.approx(0.8 * 5 + 2.0 * 5)
+    assert (both.epsilon, both.metric) == (None, None)
+    assert "Steps()" in both._repr_html_()
+
+
+def test_epsilon_for_prepares_the_mechanism_anew(steps):
+    guarantee = steps.guarantee()
+    epsilon = guarantee.epsilon_for("w2", "w7", factor=math.e)
+    assert epsilon == pytest.approx(0.2, rel=1e-8)
+    assert epsilon * 5 <= 1
+    noise = DPWordPerturber(ROW, epsilon=9.0, lam=0.0, document_length=3).fit([])
+    both = guarantee.compose(noise.guarantee())
+    epsilon = both.epsilon_for("w2", "w7", factor=math.e)
+    assert epsilon == pytest.approx(0.1, rel=1e-8)
+    assert guarantee.epsilon_for("w1", "w1", factor=2.0) == math.inf
+    assert steps.guarantee().epsilon_for(["w1"] * 3, ["w1"] * 3, factor=2.0) == math.inf
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda g: g.relative_to(0.5),
+        lambda g: g.euclidean(),
+        lambda g: g.euclidean_bounds,
+        lambda g: g.lemma3_bounds,
+        lambda g: g.utility_probability(1.0),
+    ],
+)
+def test_what_only_a_metric_on_vectors_has_says_so(steps, ask):
+    with pytest.raises(InvalidParameterError, match=r"metric on vectors.*Steps\(\)"):
+        ask(steps.guarantee())
+    with pytest.raises(InvalidParameterError, match=r"metric on vectors|2 parts"):
+        ask(steps.guarantee().compose(steps.guarantee()))
+
+
+def test_statistics_and_calibration(steps):
+    exact = np.diag(law(0.8, 12))
+    found = plausible_deniability(steps, n_draws=4000, random_state=0)
+    error = np.sqrt(exact * (1 - exact) / 4000)
+    assert (np.abs(found.n_unchanged / 4000 - exact) < 6 * error).all()
+    mean = abs(found.n_unchanged.mean() - 4000 * exact.mean())
+    assert mean < 6 * found.unchanged_error
+    grid = plausible_deniability(steps, epsilons=[0.1, 5.0], n_draws=50, random_state=0)
+    assert grid.n_unchanged.shape == (2, 1, 12)
+    assert grid.n_unchanged[0].mean() < grid.n_unchanged[1].mean()
+    half = calibrate_epsilon(steps, 0.5, n_draws=4000, random_state=0)
+    low, high = half.interval
+    assert low < half.epsilon < high
+    true = np.interp(
+        0.5,
+        [np.diag(law(e, 12)).mean() for e in np.linspace(0.3, 3, 2000)],
+        np.linspace(0.3, 3, 2000),
+    )
+    assert half.epsilon == pytest.approx(true, rel=0.05)
+    with pytest.raises(InvalidParameterError, match="target must be a share that some"):
+        calibrate_epsilon(steps, 0.01, random_state=0)  # the ends keep half
+
+
+def test_displays_and_tables(steps):
+    display = NeighborhoodDisplay.from_estimator(
+        DPWordPerturber(
+            WordEmbedding(ROW.words, np.c_[np.arange(12.0), np.arange(12.0) ** 2]),
+            mechanism=Steps(),
+            epsilon=0.8,
+            document_length=1,
+        ).fit([]),
+        "w5",
+        random_state=0,
+    )
+    assert display.shares[0] == pytest.approx(law(0.8, 12)[5, 5], abs=0.07)
+    assert display.points.shape == (0, 2)
+    assert len(display.plot().contours_) == 0
+    table = words_under_noise(steps, ["w1", "w5"], epsilons=[50.0, 0.1])
+    assert [row[:2] for row in table.rows] == [("w1", "w1"), ("w5", "w5")]
+    assert words_unchanged(steps.set_params(epsilon=60.0).fit([]), [["w1"] * 3]) == 1
+
+
+def test_reconstruction_comes_near_the_optimum(steps):
+    attack = WordReconstructionAttack(
+        steps, n_draws=2000, smoothing=0.1, random_state=0
+    ).fit()
+    rng = np.random.default_rng(1)
+    written = rng.integers(0, 12, 20_000)
+    fresh = clone(steps).set_params(random_state=rng).fit([])
+    released = fresh.perturb_words(ROW.word_array[written].tolist())[:, 0]
+    optimum = law(0.8, 12).max(axis=0).sum() / 12
+    score = attack.score(released, ROW.word_array[written])
+    assert score == pytest.approx(optimum, abs=6 * 0.5 / math.sqrt(20_000) + 0.005)
+
+
+def test_audits_pass_the_true_mechanism(steps):
+    audit = audit_word_privacy(
+        steps.set_params(random_state=None),
+        [("w0", "w1"), ("w4", "w5"), ("w3", "w6")],
+        n_draws=20_000,
+        confidence=1 - 1e-6,
+        random_state=0,
+    )
+    assert not audit.violated.any()
+    assert (audit.lower_bound > 0.75 * audit.claimed).all()  # and the claim is tight
+    assert not audit_fresh_noise(steps, "w5").repeated
+    with pytest.raises(InvalidParameterError, match="StepsChannel does not"):
+        audit_noise_law(steps)
+
+
+def test_repeatable_releases_are_keyed_by_every_option():
+    X, _ = documents(8)
+
+    def release(perturber):
+        return perturber.fit_transform(X).toarray().tolist()
+
+    settings = [
+        DPWordPerturber(ROW, epsilon=0.3, mechanism=m, document_length=3, random_state=5)
+        for m in (Steps(), Steps(1.0 + 1e-12))
+    ]
+    first, again = release(settings[0]), release(clone(settings[0]))
+    assert first == again
+    # a width that changes nothing but the key
+    assert release(settings[1]) != first
+
+
+class Careless(StepsChannel):
+    """Forgets its option in the fingerprint."""
+
+    fingerprint = b"always the same"
+
+
+def test_a_forgotten_option_does_not_replay_noise():
+    class Forgetful(Steps):
+        def prepare(self, embedding, epsilon, lam):
+            return Careless(self, embedding, epsilon, lam)
+
+    noises = []
+    for width in (1.0, 1.0 + 1e-12):
+        perturber = DPWordPerturber(
+            ROW, epsilon=0.1, mechanism=Forgetful(width), document_length=3,
+            random_state=5,
+        ).fit([])  # fmt: skip
+        noises.append(perturber.perturb_words(["w5"], 40).tolist())
+    assert noises[0] != noises[1]
+
+
+# -- the two faults of 0.1 -----------------------------------------------------------
+
+
+class OwnShape(WordMechanism):
+    """Noise shaped by a covariance of its own."""
+
+    def __init__(self, stretch=4.0):
+        self.stretch = stretch
+
+    def prepare(self, embedding, epsilon, lam):
+        values = np.sort([1.0, self.stretch]) * 2 / (1 + self.stretch)
+        spectrum = Spectrum(np.diag(values), values, np.eye(2))
+        metric = MahalanobisMetric(lam, spectrum)
+        return MahalanobisChannel(self, embedding, epsilon, lam, metric=metric)
+
+
+def test_the_guarantee_is_that_of_the_noise_drawn(small_embedding):
+    """Not that of another mechanism built from ε and λ."""
+    plane = WordEmbedding(
+        small_embedding.words, small_embedding.vectors[:, :2] * [9.0, 1.0]
+    )
+    perturber = DPWordPerturber(
+        plane, epsilon=3.0, lam=1.0, mechanism=OwnShape(), document_length=1
+    ).fit([])
+    audit = audit_noise_law(perturber, alpha=1e-6, random_state=0)
+    assert not audit.rejected
+    v = plane["w1"].astype(float) - plane["w2"]
+    exact = 3.0 * math.sqrt(v[0] ** 2 / 0.4 + v[1] ** 2 / 1.6)
+    assert perturber.guarantee().exponent("w1", "w2") == pytest.approx(exact)
+    default = DPWordPerturber(plane, epsilon=3.0, lam=1.0, document_length=1).fit([])
+    assert default.guarantee().exponent("w1", "w2") > 2 * exact
+    np.testing.assert_array_equal(perturber.covariance_, np.diag([0.4, 1.6]))
+
+
+def no_noise(draws):
+    return tuple(np.zeros_like(part) for part in draws)
+
+
+def test_a_release_without_noise_is_caught(small_embedding, monkeypatch):
+    perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
+    draws = Release._draws
+
+    def silent(self, *args):
+        return map(no_noise, draws(self, *args))
+
+    monkeypatch.setattr(Release, "_draws", silent)
+    for source in (perturber, perturber.mechanism_):
+        audit = audit_noise_law(source, alpha=1e-6, random_state=0)
+        assert {"radius", "repeats"} <= set(audit.failed)
+
+
+def test_a_channel_without_noise_is_caught(small_embedding, monkeypatch):
+    draw = MahalanobisChannel.draw
+    monkeypatch.setattr(
+        MahalanobisChannel, "draw", lambda self, rng, n: no_noise(draw(self, rng, n))
+    )
+    perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
+    assert audit_noise_law(perturber, random_state=0).rejected
+
+
+def test_words_that_ignore_their_noise_are_caught(small_embedding, monkeypatch):
+    def apply(self, words, draws, memory=None):
+        return words
+
+    monkeypatch.setattr(MahalanobisChannel, "apply", apply)
+    perturber = DPWordPerturber(small_embedding, epsilon=1.0, document_length=2)
+    assert audit_noise_law(perturber.fit([]), random_state=0).failed == ["words"]
+
+
+class Boastful(StepsChannel):
+    """Claims half of what is lost."""
+
+    def exponents(self, x, y):
+        return super().exponents(x, y) / 2
+
+
+class Boast(Steps):
+    def prepare(self, embedding, epsilon, lam):
+        return Boastful(self, embedding, epsilon, lam)
+
+
+def test_a_false_claim_is_caught():
+    perturber = DPWordPerturber(
+        ROW, epsilon=0.8, mechanism=Boast(), document_length=1
+    ).fit([])
+    audit = audit_word_privacy(perturber, random_state=0)
+    assert audit.violated.any()
+
+
+# -- what a subclass keeps of its parent ---------------------------------------------
+
+
+def test_a_redefined_law_drops_what_was_derived_from_it():
+    class Posterior(MahalanobisChannel):
+        def apply(self, words, draws, memory=None):
+            return np.roll(super().apply(words, draws, memory), 0)
+
+    class OtherDraws(MahalanobisChannel):
+        def draw(self, rng, n):
+            return super().draw(rng, n)
+
+    class OtherClaim(MahalanobisChannel):
+        def exponents(self, x, y):
+            return super().exponents(x, y) + 1
+
+    class Both(MahalanobisChannel):
+        def draw(self, rng, n):
+            return super().draw(rng, n)
+
+        unit_noise = MahalanobisChannel.unit_noise
+
+    assert (Posterior.noise, Posterior.unit_noise) == (None, None)
+    assert OtherDraws.unit_noise is None
+    assert OtherDraws.noise is MahalanobisChannel.noise
+    assert OtherClaim.unit_noise is MahalanobisChannel.unit_noise
+    assert Both.unit_noise is MahalanobisChannel.unit_noise
+    # a metric that is set by __init__ must not come back
+    channel = OtherClaim(MahalanobisNoise(), ROW, 1.0, 0.0)
+    with pytest.raises(InvalidParameterError, match="metric on vectors"):
+        PrivacyGuarantee(channel).relative_to(0.5)
+    assert PrivacyGuarantee(channel).exponent("w1", "w2") == 2.0
+
+
+# -- words to documents, for exponents of any kind -----------------------------------
+
+
+class Table(WordMechanism):
+    """Any finite mechanism, with the exact exponents of its words."""
+
+    def __init__(self, P):
+        self.P = P
+
+    def prepare(self, embedding, epsilon, lam):
+        return TableChannel(self, embedding, epsilon, lam)
+
+
+class TableChannel(WordChannel):
+    def draw(self, rng, n):
+        return (rng.random(n),)
+
+    def apply(self, words, draws):
+        upto = self.mechanism.P.cumsum(axis=1)[words]
+        return np.minimum((upto < draws[0][:, None]).sum(axis=1), len(upto[0]) - 1)
+
+    def exponents(self, x, y):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            P = np.log(self.mechanism.P)
+            ratio = np.nan_to_num(P[x][:, None] - P[y][None], nan=-np.inf, posinf=np.inf)
+        return np.maximum(ratio.max(axis=2), 0)
+
+
+def probability(P, bag, noisy):
+    orders = set(itertools.permutations(noisy))
+    return sum(math.prod(P[w, z] for w, z in zip(bag, o, strict=True)) for o in orders)
+
+
+@settings(deadline=None, max_examples=200)
+@given(seed=st.integers(0, 10_000), zeros=st.booleans())
+def test_bags_of_asymmetric_mechanisms(seed, zeros):
+    """The cheapest matching bounds the loss exactly enumerated; also where it is inf."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.full(4, 0.5), size=4)
+    if zeros:
+        P[rng.random((4, 4)) < 0.2] = 0
+        P[:, 0] += 1e-3
+    P /= P.sum(axis=1, keepdims=True)
+    table = WordEmbedding(list("abcd"), np.eye(4))
+    guarantee = PrivacyGuarantee(Table(P).prepare(table, 1.0, 0.0))
+    ordered = PrivacyGuarantee(Table(P).prepare(table, 1.0, 0.0), ordered=True)
+    bags = list(itertools.combinations_with_replacement(range(4), 2))
+    pairs = list(itertools.permutations(bags, 2))
+    for x, y in [pairs[i] for i in rng.permutation(len(pairs))[:6]]:
+        names = [[table.words[i] for i in bag] for bag in (x, y)]
+        claim = guarantee.exponent(*names)
+        assert claim <= ordered.exponent(*names) + 1e-9
+        for noisy in bags if claim < math.inf else ():
+            p, q = probability(P, x, noisy), probability(P, y, noisy)
+            assert p <= math.exp(claim) * q * (1 + 1e-9)
+
+
+# -- fingerprints and refusals -------------------------------------------------------
+
+
+def test_fingerprints_tell_all_options_apart():
+    def digest(mechanism, epsilon=1.0, lam=0.0, table=ROW):
+        return law_fingerprint(mechanism, table, epsilon, lam)
+
+    class Other(Steps):
+        pass
+
+    other = WordEmbedding(ROW.words, np.arange(12.0)[:, None] + 1)
+    made = [
+        digest(m)
+        for m in (
+            Steps(), Steps(2.0), Steps("1.0"), Steps(None), Steps([1.0]), Steps((1.0,)),
+            Steps([[1.0], 2.0]), Steps([1.0, [2.0]]), Steps({"a": 1}), Steps({1.0}),
+            Steps(np.ones(2)), Steps(np.ones((1, 2))), Steps(np.ones(2, np.float32)),
+            Steps(Steps()), Steps(ROW), Steps(other), Steps(True), Steps(b"1.0"),
+            Steps(["ab", "c"]), Steps(["a", "bc"]), Other(), MahalanobisNoise(),
+        )
+    ]  # fmt: skip
+    made += [digest(Steps(), 2.0), digest(Steps(), lam=0.5), digest(Steps(), table=other)]
+    assert len(set(made)) == len(made)
+    assert digest(Steps()) == made[0]
+    assert digest(Steps(), lam=-0.0) == made[0]
+    assert digest(Steps({"b": 2, "a": 1})) == digest(Steps({"a": 1, "b": 2}))
+    with pytest.raises(InvalidParameterError, match=r"options of a mechanism .* object"):
+        digest(Steps(object()))
+
+
+def test_mechanism_must_not_change_after_fit(steps):
+    steps.mechanism.width = 2.0
+    # the channel has a copy of its own
+    assert steps.mechanism_.rate == 0.8
+    with pytest.raises(InvalidParameterError, match="mechanism must not change after"):
+        steps.transform([["w1"] * 3])
+
+
+@pytest.mark.parametrize("wrong", ["laplace", Steps, 3, object()])
+def test_mechanism_must_be_one(wrong):
+    with pytest.raises(InvalidParameterError, match="mechanism must be None or a Word"):
+        DPWordPerturber(ROW, mechanism=wrong).fit([])
+
+
+class Broken(Steps):
+    def __init__(self, channel=None):
+        self.channel = channel
+
+    def prepare(self, embedding, epsilon, lam):
+        kind = {"short": Short, "beyond": Beyond, "negative": Negative}[self.channel]
+        return kind(Steps(), embedding, epsilon, lam)
+
+
+class Short(StepsChannel):
+    def apply(self, words, draws):
+        return super().apply(words, draws)[1:]
+
+
+class Beyond(StepsChannel):
+    def apply(self, words, draws):
+        return super().apply(words, draws) + 12
+
+
+class Negative(StepsChannel):
+    def exponents(self, x, y):
+        return super().exponents(x, y) - 1
+
+
+def test_what_a_mechanism_returns_is_checked():
+    def fitted(channel):
+        return DPWordPerturber(ROW, mechanism=Broken(channel), document_length=1).fit([])
+
+    with pytest.raises(InvalidParameterError, match="apply of Short must return 1 num"):
+        fitted("short").transform([["w1"]])
+    with pytest.raises(InvalidParameterError, match=r"apply of Beyond .* in \[0, 12\)"):
+        fitted("beyond").transform([["w1"]])
+    with pytest.raises(InvalidParameterError, match=r"exponents of Steps\(\) must be"):
+        fitted("negative").guarantee().exponent("w1", "w1")
+
+
+def test_a_channel_need_not_be_a_subclass():
+    """The protocol is enough: epsilon, fingerprint, draw, apply, exponents."""
+
+    class Plain:
+        epsilon, fingerprint = 1.0, b"plain"
+
+        def draw(self, rng, n):
+            return (rng.integers(0, 12, n),)
+
+        def apply(self, words, draws):
+            return draws[0]
+
+        def exponents(self, x, y):
+            return np.zeros((len(x), len(y)))
+
+    class Uniform(WordMechanism):
+        def prepare(self, embedding, epsilon, lam):
+            return Plain()
+
+    perturber = DPWordPerturber(ROW, mechanism=Uniform(), document_length=2).fit([])
+    assert perturber.transform([["w1", "w2"]]).sum() == 2
+    assert perturber.guarantee().exponent(["w1", "w1"], ["w2", "w9"]) == 0
+    assert "Plain" in str(perturber.guarantee())
+    assert not audit_word_privacy(
+        perturber, n_draws=1000, confidence=1 - 1e-6
+    ).violated.any()
+    with pytest.raises(InvalidParameterError, match="Plain does not"):
+        audit_noise_law(perturber)
