@@ -2,6 +2,7 @@
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
+from skdptext.utils._files import replacing
 from skdptext.utils._inputs import check_document, is_count_matrix
 from skdptext.utils._random import NoiseStreams, check_noise_state, check_rng
 from skdptext.utils._validation import (
@@ -13,6 +14,9 @@ from skdptext.utils._validation import (
     check_numbers,
     check_option,
     check_real,
+    first_words,
+    kind_of,
+    shown,
     shown_words,
 )
 
@@ -32,7 +36,11 @@ __all__ = [
     "check_real",
     "check_rng",
     "compile_loops",
+    "first_words",
     "is_count_matrix",
+    "kind_of",
+    "replacing",
+    "shown",
     "shown_words",
     "working_memory_bytes",
 ]
