@@ -85,7 +85,9 @@ def read_npz(
                 if lengths.shape != (2,) or lengths.dtype.kind not in "iu":
                     raise ValueError("subword_lengths must be two whole numbers")
                 buckets = _read_array(path, archive, "subword_buckets.npy", None)
-                subwords = check_subwords(buckets, *lengths, vectors.shape[-1])
+                subwords = check_subwords(
+                    buckets, lengths[0], lengths[1], vectors.shape[-1]
+                )
     except (
         ValueError,
         EOFError,

@@ -41,12 +41,14 @@ class _ExpandsError(Exception):
 class _Unpacked(gzip.GzipFile):
     """A compressed file whose bytes are counted as they are read."""
 
-    _n_read = 0
+    def __init__(self, raw: IO[bytes]) -> None:
+        super().__init__(fileobj=raw)
+        self._raw, self._n_read = raw, 0
 
     def readinto(self, buffer: Any) -> int:
         n = super().readinto(buffer)
         self._n_read += n
-        if expands_too_much(self.fileobj.tell(), self._n_read):
+        if expands_too_much(self._raw.tell(), self._n_read):
             raise _ExpandsError(EXPANDS)
         return n
 
@@ -91,7 +93,7 @@ def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Pa
     reader = _read_binary if suffix.startswith(".bin") else _read_text
     with open(path, "rb") as raw:
         # The small buffer makes `peek`, which copies it, cheap
-        stream: Any = _Unpacked(fileobj=raw) if suffix.endswith(".gz") else raw
+        stream: Any = _Unpacked(raw) if suffix.endswith(".gz") else raw
         with io.BufferedReader(stream, 1 << 14) as file:
             reader(file, table)
     return table.finish()
