@@ -215,6 +215,7 @@ def check_bags(
         if sp.issparse(X):
             check_indices(X, name)
             bags = sp.csr_array(X, dtype=np.float64, copy=True)
+            check_indices(bags, name)  # of lists, which hold their own
         else:
             bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
     except InvalidParameterError:

@@ -39,6 +39,7 @@ def test_unknown_words_are_told_by_their_length():
         ({"x": SECRET}, "a dict"),
         (np.array([SECRET]), "a ndarray"),
     ],
+    ids=lambda value: type(value).__name__,
 )
 def test_options_are_shown_and_what_may_be_text_is_not(value, text):
     assert shown(value) == text
