@@ -102,7 +102,13 @@ def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
         raise InvalidParameterError(
             f"{name} must be a sequence of numbers, got {shown(values)}."
         )
-    numbers = [check_real(f"{name}[{i}]", x, **rule) for i, x in enumerate(values)]
+    numbers = []
+    for i, x in enumerate(values):
+        if isinstance(x, str):  # a list of words, not an option
+            raise InvalidParameterError(
+                f"{name}[{i}] must be a number, got {kind_of(x)}."
+            )
+        numbers.append(check_real(f"{name}[{i}]", x, **rule))
     if not numbers:
         raise InvalidParameterError(f"{name} must hold at least one number, got none.")
     return numbers
