@@ -15,9 +15,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from skdptext import WordEmbedding
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import make_documents
 from skdptext.embeddings import check_columns, check_embedding, one_hot_embedding
+from skdptext.preprocessing import DocumentPreparer, split_known_and_snippet
 from skdptext.utils import (
     check_bags,
     check_document,
@@ -164,6 +165,12 @@ CALLS = {
     "check_option": lambda x: check_option("oov", x, ("drop", "keep")),
     "check_flag": lambda x: check_flag("lowercase", x),
     "check_n_jobs": check_n_jobs,
+    "perturber": lambda x: DPWordPerturber(x).fit([]),
+    "perturber epsilon": lambda x: DPWordPerturber(table(), epsilon=x).fit([]),
+    "perturber fit": lambda x: DPWordPerturber(table()).fit(x),
+    "perturber one-hot": lambda x: DPWordPerturber("one-hot").fit(x),
+    "preparer fit": lambda x: DocumentPreparer(table()).fit(x),
+    "splitting": lambda x: split_known_and_snippet(x, ["a"]),
 }
 
 

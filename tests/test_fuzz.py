@@ -41,8 +41,9 @@ FORMATS = [
 TOKENS = [
     b"0", b"-1", b"1", b"99999999999", b"1" + b"0" * 20, b"9" * 5000, b"1_0", b"1e999",
     b"nan", b"inf", b"\r", b"\n", b"\n\n\n", b" ", b"\t", b"\0", b"\xff",
-    b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"<U9", b"|O8", b">f8", b"<f2", b"|V0", b"<c8",
-    b"True", b"(", b"'", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"PK\x03\x04",
+    b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"<U9", b"|O8", b">f8", b"<f2",
+    b"|V0", b"<c8", b"True", b"(", b"'", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff",
+    b"PK\x03\x04",
 ]  # fmt: skip
 
 
@@ -197,9 +198,7 @@ def run(form, n_files, seed):
 )
 @pytest.mark.parametrize("form", FORMATS)
 def test_files(form, tmp_path):
-    command = (
-        "import sys, test_fuzz; test_fuzz.run(sys.argv[1], *map(int, sys.argv[2:]))"
-    )
+    command = f"import test_fuzz; test_fuzz.run({form!r}, {N_FILES}, {SEED})"
     folder = str(Path(__file__).parent)
     paths = os.pathsep.join([folder, str(Path(folder).parent)])
     done = subprocess.run(
