@@ -26,7 +26,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-torch doctest lint format types docs bench bench-compare paper obfuscation coverage clean
+.PHONY: help demo test test-slow test-fuzz test-torch doctest lint format types docs bench bench-compare paper obfuscation coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -35,17 +35,21 @@ demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 	MPLBACKEND=Agg $(PY) -m skdptext.demo
 
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch" --durations=10 $(COVER) \
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz" --durations=10 $(COVER) \
 	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-test  ## run the tests that take minutes
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m slow --durations=10 $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz" --durations=10 $(PYTEST_ARGS)
+
+# SKDPTEXT_FUZZ: files of each format, 3,000 unless told; SKDPTEXT_FUZZ_SEED: others.
+test-fuzz: $(STAMP)-test  ## load thousands of mutated files, some minutes
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m fuzz -rP $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
 	$(PIN) $(PY) -m pytest -m torch $(PYTEST_ARGS)
 
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the user guide and the README
 	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \

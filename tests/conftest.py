@@ -11,10 +11,15 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
 from skdptext import WordEmbedding
+
+# How long an example takes says nothing about the code on a busy machine.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 # ../shared/data beside the checkout, or wherever SKDPTEXT_TEST_DATA points.
 _DATA = Path(

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import import_pandas
+from skdptext.utils import import_pandas, shown
 
 __all__ = ["clear_data_home", "get_data_home"]
 
@@ -23,8 +20,9 @@ _OWN_FILES = (
     "sms_spam.tsv",
     "disaster_tweets.csv",
     # left by a process that was killed
-    ".skdptext-*",
-    ".docstring-embedding-*",
+    ".docstring-embedding-*.npz.*.tmp",
+    ".sms_spam.tsv.*.tmp",
+    ".disaster_tweets.csv.*.tmp",
 )
 
 
@@ -64,7 +62,7 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> str:
         data_home = pooch.os_cache("skdptext")
     rule = "data_home must be the path of a folder or None"
     if not isinstance(data_home, str | os.PathLike) or not os.fspath(data_home):
-        raise InvalidParameterError(f"{rule}, got {data_home!r}.")
+        raise InvalidParameterError(f"{rule}, got {shown(data_home)}.")
     home = Path(data_home).expanduser().absolute()
     if home.exists() and not home.is_dir():
         raise InvalidParameterError(f"{rule}, got the file {str(home)!r}.")
@@ -100,26 +98,9 @@ def clear_data_home(data_home: str | os.PathLike[str] | None = None) -> None:
     home = Path(get_data_home(data_home))
     for pattern in _OWN_FILES:
         for path in home.glob(pattern):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
     if not any(home.iterdir()):
         home.rmdir()
-
-
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, then move it into place.
-
-    Another process, or a crash, sees the whole file or none.
-    """
-    # Not tempfile: its files are for the owner's eyes only, and stay so
-    part = path.with_name(f".skdptext-{secrets.token_hex(8)}.part")
-    try:
-        write(part)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def text_bunch(

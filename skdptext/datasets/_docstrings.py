@@ -16,7 +16,7 @@ import numpy as np
 from skdptext.datasets._base import text_bunch
 from skdptext.datasets._docstring_topics import AUTHORS, TOPICS
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, import_pandas
+from skdptext.utils import check_flag, check_integer, import_pandas, shown
 
 __all__ = ["load_docstrings"]
 
@@ -202,14 +202,14 @@ def _check_names(
     if isinstance(value, str | bytes):
         raise InvalidParameterError(
             f"{name} must be a list of names, not a {type(value).__name__}, got "
-            f"{value!r:.80}: write [{value!r:.80}]."
+            f"{shown(value)}: write [{shown(value)}]."
         )
     if not isinstance(value, Iterable):
-        raise InvalidParameterError(f"{rule}, got {value!r}.")
+        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
     chosen = list(value)
     unknown = [item for item in chosen if item not in known]
     if unknown:
-        raise InvalidParameterError(f"{rule}, got {unknown[0]!r}.")
+        raise InvalidParameterError(f"{rule}, got {shown(unknown[0])}.")
     return frozenset(chosen)
 
 

@@ -8,17 +8,17 @@ import io
 import itertools
 import logging
 import os
-import tempfile
+import struct
 import time
 import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from skdptext.datasets._base import get_data_home, write_atomically
+from skdptext.datasets._base import get_data_home
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, check_real
+from skdptext.utils import check_flag, check_integer, check_real, replacing, shown
 
 __all__ = ["PublicSet", "fetch"]
 
@@ -26,6 +26,11 @@ _logger = logging.getLogger("skdptext.datasets")
 
 # Statuses that another attempt may cure; any other 4xx is an answer.
 _TRANSIENT = {408, 425, 429}
+
+# Not LZMA, whose header may ask for gigabytes.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# A hundred times the larger set: of a file, of a download and of what it unpacks to.
+_MAX_BYTES = 1 << 27
 
 
 class PublicSet(NamedTuple):
@@ -69,7 +74,7 @@ def fetch(
         isinstance(url, str) and url.startswith(("http://", "https://"))
     ):
         raise InvalidParameterError(
-            f"url must be an http:// or https:// address or None, got {url!r}."
+            f"url must be an http:// or https:// address or None, got {shown(url)}."
         )
     download_if_missing = check_flag("download_if_missing", download_if_missing)
     n_retries = check_integer("n_retries", n_retries, low=0)
@@ -81,7 +86,7 @@ def fetch(
     cached = Path(get_data_home(data_home)) / public_set.cache_name
     if cached.exists():
         try:
-            return _verify(public_set, cached.read_bytes())
+            return _verify(public_set, _read_file(cached))
         except _BadContentError as error:
             _logger.warning("%s is damaged (%s); fetching it anew.", cached, error)
     if not download_if_missing:
@@ -91,18 +96,15 @@ def fetch(
         )
     url = url or public_set.url
     try:
-        content = _download(url, cached.parent, n_retries=n_retries, delay=delay)
+        content = _download(url, n_retries=n_retries, delay=delay)
         table = _unpack(public_set, content)
         records = _verify(public_set, table)
     except _BadContentError as error:
         raise OSError(_advice(public_set, url, cached, str(error))) from error
     except _NetworkError as error:
         raise ConnectionError(_advice(public_set, url, cached, str(error))) from error
-
-    def write(part: Path) -> None:
-        part.write_bytes(table)
-
-    write_atomically(cached, write)
+    with replacing(cached) as file:
+        file.write(table)
     return records
 
 
@@ -120,7 +122,7 @@ def _from_folder(public_set: PublicSet, folder: Path) -> list[dict[str, str]]:
         path = folder / name
         if path.is_file():
             try:
-                return _verify(public_set, _unpack(public_set, path.read_bytes()))
+                return _verify(public_set, _unpack(public_set, _read_file(path)))
             except _BadContentError as error:
                 raise OSError(
                     f"{public_set.name}: {path}, in the folder that SKDPTEXT_DATA "
@@ -136,26 +138,32 @@ def _from_folder(public_set: PublicSet, folder: Path) -> list[dict[str, str]]:
 # -- the network -----------------------------------------------------------------
 
 
-def _download(url: str, folder: Path, *, n_retries: int, delay: float) -> bytes:
+class _Received(io.BytesIO):
+    """What a server sends, until it is too much."""
+
+    def write(self, chunk: Any) -> int:
+        _check_size(self.tell() + len(chunk))
+        return super().write(chunk)
+
+
+def _download(url: str, *, n_retries: int, delay: float) -> bytes:
     """Bytes at `url`; waits `delay`, 2 `delay`, 4 `delay`, … seconds between tries."""
     import pooch
     import requests
 
     downloader = pooch.HTTPDownloader()
     for attempt in itertools.count():
-        # A folder of its own goes away whole, whatever the downloader left in it.
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".skdptext-") as scratch:
-            target = Path(scratch) / "download"
-            try:
-                downloader(url, str(target), None)
-                return target.read_bytes()
-            except requests.RequestException as error:
-                if attempt == n_retries or not _worth_retrying(error):
-                    raise _NetworkError(f"{type(error).__name__}: {error}") from error
-                wait = delay * 2**attempt
-                _logger.warning(
-                    "Fetching %s failed (%s); trying again in %g s.", url, error, wait
-                )
+        received = _Received()
+        try:
+            downloader(url, received, None)
+            return received.getvalue()
+        except requests.RequestException as error:
+            if attempt == n_retries or not _worth_retrying(error):
+                raise _NetworkError(f"{type(error).__name__}: {error}") from error
+            wait = delay * 2**attempt
+            _logger.warning(
+                "Fetching %s failed (%s); trying again in %g s.", url, error, wait
+            )
         time.sleep(wait)
     raise AssertionError("unreachable")  # pragma: no cover
 
@@ -168,6 +176,22 @@ def _worth_retrying(error: Any) -> bool:
 
 
 # -- what was received -----------------------------------------------------------
+
+
+def _check_size(n_bytes: int) -> None:
+    if n_bytes > _MAX_BYTES:
+        raise _BadContentError(f"it has more than {_MAX_BYTES >> 20} MiB")
+
+
+def _read_file(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return _read_all(file)
+
+
+def _read_all(file: IO[bytes] | gzip.GzipFile) -> bytes:
+    content = file.read(_MAX_BYTES + 1)
+    _check_size(len(content))
+    return content
 
 
 def _unpack(public_set: PublicSet, content: bytes) -> bytes:
@@ -183,12 +207,26 @@ def _unpack(public_set: PublicSet, content: bytes) -> bytes:
                 if not members:
                     raise _BadContentError(
                         f"the archive has no {public_set.member}, only "
-                        f"{', '.join(archive.namelist())}"
+                        f"{', '.join(archive.namelist()[:9])}"
                     )
-                return archive.read(members[0])
+                info = archive.getinfo(members[0])
+                if info.compress_type not in _METHODS:
+                    raise _BadContentError("the archive is compressed in an odd way")
+                with archive.open(info) as member:
+                    return _read_all(member)
         if content.startswith(b"\x1f\x8b"):
-            return gzip.decompress(content)
-    except (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
+            with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+                return _read_all(file)
+    except (
+        EOFError,
+        NotImplementedError,  # a feature of zip that Python does not know
+        RuntimeError,  # encrypted
+        ValueError,
+        gzip.BadGzipFile,
+        struct.error,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise _BadContentError(f"the archive is damaged: {error}") from error
     return content
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_real, check_rng
+from skdptext.utils import check_integer, check_real, check_rng, shown
 
 __all__ = ["make_documents", "make_embedding"]
 
@@ -133,7 +133,7 @@ def make_documents(
     """
     if not isinstance(embedding, WordEmbedding):
         raise InvalidParameterError(
-            f"embedding must be a WordEmbedding, got {embedding!r:.80}."
+            f"embedding must be a WordEmbedding, got {shown(embedding)}."
         )
     n_documents = check_integer("n_documents", n_documents, low=0)
     n_topics = check_integer("n_topics", n_topics, low=1)
@@ -170,7 +170,8 @@ def _check_length(length: Any) -> tuple[int, int]:
         return fixed, fixed
     if len(length) != 2 or length[0] > length[1]:
         raise InvalidParameterError(
-            f"length must be an integer >= 0 or a pair (low, high), got {length!r}."
+            f"length must be an integer >= 0 or a pair (low, high), got "
+            f"({', '.join(map(shown, length[:3]))})."
         )
     low, high = (check_integer("length", end, low=0) for end in length)
     return low, high

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.search import nearest_words
+from skdptext.utils import shown_words
 
 __all__ = ["EncodedDocuments", "Label", "encode_counts", "encode_tokens", "resample"]
 
@@ -81,8 +82,8 @@ class _Encoder:
         if self.oov == "error" and len(holes):
             raise InvalidParameterError(
                 'oov="error" allows words of the embedding only: document '
-                f"{position} holds {len({tokens[i] for i in holes})} unknown ones, the "
-                f"first as its word {holes[0]}."
+                f"{position} holds {len({tokens[i] for i in holes})} unknown, the "
+                f"first as its word {holes[0]}, {shown_words([tokens[holes[0]]])}."
             )
         if self.oov == "keep":
             for i in holes:

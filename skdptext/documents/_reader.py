@@ -26,6 +26,8 @@ from skdptext.utils import (
     check_integer,
     check_option,
     is_count_matrix,
+    kind_of,
+    shown_words,
 )
 
 __all__ = ["DocumentReader", "some_word_ids", "word_ids"]
@@ -175,8 +177,8 @@ def _as_list(document: Any, position: int) -> list[str]:
     for i, token in enumerate(tokens):
         if not isinstance(token, str):
             raise InvalidParameterError(
-                f"every token must be a str, got {type(token).__name__} as token {i} "
-                f"of document {position}."
+                f"every token must be a str, got {kind_of(token)} as token {i} of "
+                f"document {position}."
             )
     return list(map(str, tokens))
 
@@ -203,20 +205,21 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
         return np.arange(len(embedding), dtype=np.int32)
     if isinstance(words, str | bytes) or not isinstance(words, Iterable):
         raise InvalidParameterError(
-            f"words must be an iterable of str, got a {type(words).__name__}."
+            f"words must be an iterable of str, got {kind_of(words)}."
         )
     tokens = list(words)
     for i, token in enumerate(tokens):
         if not isinstance(token, str):
             raise InvalidParameterError(
-                f"words must be str, got {type(token).__name__} at position {i}."
+                f"words must be str, got {kind_of(token)} at position {i}."
             )
     ids = embedding.find(tokens)
     unknown = np.flatnonzero(ids < 0)
     if len(unknown):
         raise InvalidParameterError(
             f"words must be known to the embedding, got {len(unknown)} unknown, the "
-            f"first at position {unknown[0]}."
+            f"first at position {unknown[0]}: "
+            f"{shown_words([tokens[i] for i in unknown])}."
         )
     return ids
 

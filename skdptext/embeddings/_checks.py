@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import kind_of
 
 
 def check_words(words: Iterable[str]) -> tuple[str, ...]:
@@ -19,7 +20,7 @@ def check_words(words: Iterable[str]) -> tuple[str, ...]:
         words = tuple(words)
     except TypeError:
         raise InvalidParameterError(
-            f"words must be an iterable of str, got {words!r:.80}."
+            f"words must be an iterable of str, got {kind_of(words)}."
         ) from None
     if not words:
         raise InvalidParameterError("words must hold at least one word, got none.")
@@ -27,12 +28,12 @@ def check_words(words: Iterable[str]) -> tuple[str, ...]:
     for i, word in enumerate(words):
         if not isinstance(word, str):
             raise InvalidParameterError(
-                f"words must be str, got {word!r:.80} at position {i}."
+                f"words must be str, got {kind_of(word)} at position {i}."
             )
         if first.setdefault(word, i) != i:
             raise InvalidParameterError(
-                f"words must be unique, got {word!r} at positions {first[word]} "
-                f"and {i}."
+                f"words must be unique, got the same at positions {first[word]} and "
+                f"{i}."
             )
     # np.str_ is a str, but pickles and prints as NumPy's
     return tuple(map(str, words))
@@ -57,7 +58,7 @@ def check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
         value = given[row][~np.isfinite(stored[row])][0]
         raise InvalidParameterError(
             f"vectors must be finite in float32, got {value} in row {row} "
-            f"({words[row]!r})."
+            f"({words[row][:20]!r})."
         )
     if np.may_share_memory(stored, given) and writable_by_others(stored):
         stored = stored.copy()
@@ -66,7 +67,7 @@ def check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
 
 def _numeric(vectors: Any) -> np.ndarray:
     """`vectors` as an array of real numbers, of the dtype it came with."""
-    problem: object = ""
+    problem = ""
     try:
         if np.ma.is_masked(vectors):
             problem = "masked entries"
@@ -75,8 +76,8 @@ def _numeric(vectors: Any) -> np.ndarray:
             given = given.astype(np.float64)
         if given.dtype.kind not in "fiub":  # complex numbers, strings, dates
             problem = f"dtype {given.dtype}"
-    except (TypeError, ValueError) as error:
-        problem = error
+    except (TypeError, ValueError):  # whose messages quote what is no number
+        problem = "what it holds is no number, or its rows differ in length"
     if problem:
         raise InvalidParameterError(
             "vectors must be a matrix of real numbers, got "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from skdptext.embeddings._gensim import Parts
 from skdptext.embeddings._io import InputOutput
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, shown_words
+from skdptext.utils import check_integer, kind_of
 
 __all__ = ["WordEmbedding"]
 
@@ -127,7 +127,9 @@ class WordEmbedding(InputOutput):
         try:
             return self.vectors[self._index[word]]
         except (KeyError, TypeError):
-            raise KeyError(f"{word!r:.80} is not a word of the embedding.") from None
+            raise KeyError(
+                f"{kind_of(word)} that is not a word of the embedding."
+            ) from None
 
     def __repr__(self) -> str:
         subwords = ", with subwords" if self.has_subwords else ""
@@ -154,17 +156,29 @@ class WordEmbedding(InputOutput):
         ...     ["London", "paris", "Rome"])
         array([ 0,  1, -1], dtype=int32)
         """
-        if isinstance(tokens, str | bytes):
+        if isinstance(tokens, str | bytes | Set | Mapping) or not isinstance(
+            tokens, Iterable
+        ):
             raise InvalidParameterError(
-                f"tokens must be a sequence of str, got the single string {tokens!r}."
+                f"tokens must be a sequence of str, got {kind_of(tokens)}."
             )
         get = self._index.get
-        ids = [get(token, -1) for token in tokens]
+        tokens = tokens if isinstance(tokens, list) else list(tokens)
+        try:
+            ids = [get(token, -1) for token in tokens]
+        except TypeError:  # a list within the list
+            ids = [-1] * len(tokens)
         if -1 in ids:
             for position, found in enumerate(ids):
                 if found < 0:
                     token = tokens[position]
-                    ids[position] = get(token.lower(), get(token.capitalize(), -1))
+                    if not isinstance(token, str):
+                        raise InvalidParameterError(
+                            f"tokens must be str, got {kind_of(token)} at position "
+                            f"{position}."
+                        )
+                    lower, capital = token.lower(), token.capitalize()
+                    ids[position] = get(token, get(lower, get(capital, -1)))
         return np.array(ids, dtype=np.int32)
 
     @property
@@ -249,8 +263,8 @@ class WordEmbedding(InputOutput):
         """
         if isinstance(words_or_n, str | bytes):
             raise InvalidParameterError(
-                "words_or_n must be an integer or an iterable of words, got the "
-                f"single string {words_or_n!r}."
+                "words_or_n must be an integer or an iterable of words, got "
+                f"{kind_of(words_or_n)}."
             )
         if not isinstance(words_or_n, Iterable):
             n = check_integer("words_or_n", words_or_n, low=1)
@@ -265,11 +279,11 @@ class WordEmbedding(InputOutput):
         if isinstance(words, set | frozenset):
             words = sorted(words, key=lambda word: self._index.get(word, -1))
         words = check_words(words)
-        unknown = [word for word in words if word not in self._index]
+        unknown = [i for i, word in enumerate(words) if word not in self._index]
         if unknown:
             raise InvalidParameterError(
                 f"words_or_n must hold words of the embedding only, got {len(unknown)} "
-                f"unknown: {shown_words(unknown)}."
+                f"unknown, first {kind_of(words[unknown[0]])} at position {unknown[0]}."
             )
         vectors = self.vectors[[self._index[word] for word in words]]
         return self._trusted(words, freeze(vectors), _subwords=self._subwords)

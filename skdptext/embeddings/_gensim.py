@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,10 @@ def parts_of(model: Any) -> Parts:
     subwords = None
     if isinstance(vectors, FastTextKeyedVectors) and vectors.bucket:
         subwords = check_subwords(
-            vectors.vectors_ngrams, vectors.min_n, vectors.max_n, vectors.vector_size
+            vectors.vectors_ngrams,
+            vectors.min_n,
+            vectors.max_n,
+            vectors.vectors.shape[1],
         )
     return vectors.index_to_key, vectors.vectors, subwords
 
@@ -46,28 +48,22 @@ def keyed_vectors(words: tuple[str, ...], vectors: np.ndarray) -> Any:
 
 
 def read_kv(path: Path, n_words: int | None) -> Parts:
-    """Parts of a file that gensim's ``save`` wrote; memory-mapped where it can be."""
+    """Parts of a file that gensim's ``save`` wrote; memory-mapped where it can be.
+
+    It runs what the pickle says: the caller has asked whether the file is trusted.
+    """
     from gensim.models.keyedvectors import KeyedVectors
 
     try:
         words, vectors, subwords = parts_of(KeyedVectors.load(str(path), mmap="r"))
+        n, rows = len(words), len(vectors)
+        parts = list(words[:n_words]), np.asarray(vectors)[:n_words], subwords
     except OSError:  # a side file is missing, or no right to read
         raise
-    except (
-        AttributeError,
-        EOFError,
-        ImportError,
-        IndexError,
-        KeyError,
-        TypeError,
-        ValueError,
-        pickle.UnpicklingError,
-    ) as error:
+    except Exception as error:  # a broken pickle may raise anything
         raise InvalidParameterError(
             f"{path}: cannot be read as gensim KeyedVectors ({error})."
         ) from error
-    if len(words) != len(vectors):
-        raise InvalidParameterError(
-            f"{path}: holds {len(words)} words but {len(vectors)} vectors."
-        )
-    return words[:n_words], vectors[:n_words], subwords
+    if n != rows:
+        raise InvalidParameterError(f"{path}: holds {n} words but {rows} vectors.")
+    return parts

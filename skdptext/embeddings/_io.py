@@ -37,6 +37,7 @@ class InputOutput:
         n_words: int | None = None,
         *,
         encoding_errors: str = "strict",
+        allow_pickle: bool = False,
     ) -> Self:
         """Read a table from a file; its suffix says in which format.
 
@@ -46,8 +47,8 @@ class InputOutput:
             ``.txt``, ``.vec``: word2vec, fastText or GloVe text, with or without a
             first line that gives the two sizes; ``.bin``: word2vec binary; each also
             with ``.gz`` behind. ``.kv``: gensim's own; ``.npz``: arrays ``words`` and
-            ``vectors``. A ``.kv`` with its vectors in a file beside it, and an
-            ``.npz`` that `save` wrote, are memory-mapped: nothing is copied, and
+            ``vectors``. An ``.npz`` that `save` wrote, and a ``.kv`` of gensim with
+            its vectors in a file beside it, are memory-mapped: nothing is copied, and
             processes share the memory.
         n_words : int, default=None
             Read the first so many words only, and look at no more of a text, binary
@@ -55,6 +56,11 @@ class InputOutput:
         encoding_errors : {"strict", "replace", "ignore"}, default="strict"
             What to do with a word that is not UTF-8, as in `bytes.decode`; for text
             and binary files.
+        allow_pickle : bool, default=False
+            Whether to open a ``.kv``. **It is a pickle, and a pickle runs any code
+            that its author put there**, as you, when it is loaded: say True only of
+            files that you trust as you trust programs. The other formats hold no
+            code, and need it not.
 
         Returns
         -------
@@ -66,14 +72,12 @@ class InputOutput:
             If the suffix is not one of those, or the file is cut short, holds fewer
             or more words than it promises, words twice, rows of another length, NaN,
             infinite values or a word that is not UTF-8. The message names the line
-            of a text file, the word of a binary one.
+            of a text file, the word of a binary one. Also if it is a ``.kv`` and
+            `allow_pickle` is False; or claims what no table has: more than a million
+            dimensions, a line of more than 16 MiB, a compressed file that expands
+            more than 200-fold.
         FileNotFoundError
             If there is no such file.
-
-        Warnings
-        --------
-        gensim's ``.kv`` is a pickle, which can run any code: load only files that
-        you trust. The other formats are safe to load.
 
         Notes
         -----
@@ -94,7 +98,7 @@ class InputOutput:
         ...     WordEmbedding.load(path, n_words=1)
         WordEmbedding(1 words, 1 dimensions)
         """
-        parts = read(path, n_words, encoding_errors)
+        parts = read(path, n_words, encoding_errors, allow_pickle)
         try:
             return cls._from_parts(parts)
         except InvalidParameterError as error:
@@ -103,14 +107,16 @@ class InputOutput:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file; its suffix says in which format.
 
-        The file appears under its name once it is complete, never half-written.
+        The file appears under its name once it is complete, never half-written. What
+        a save that was killed left beside it is deleted.
 
         Parameters
         ----------
         path : str or path-like
             ``.npz`` loads memory-mapped and keeps all there is: the best choice.
             Or one of the other suffixes that `load` knows. Text is written with nine
-            digits, so that vectors come back exactly. ``.kv`` is two files.
+            digits, so that vectors come back exactly. ``.kv`` is one file, which
+            gensim reads; see `load` on its danger.
 
         Raises
         ------

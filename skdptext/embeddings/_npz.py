@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import struct
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 
 from skdptext.embeddings._checks import freeze
+from skdptext.embeddings._limits import (
+    EXPANDS,
+    MAX_DIM,
+    MAX_WORD,
+    expands_too_much,
+)
 from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
 
 _ALIGNMENT = 64
 _LOCAL_HEADER = 30  # bytes of a zip member's header before its name
 _ZIP64_FIELD = 20
+_NPY_READERS = {
+    (1, 0): npy.read_array_header_1_0,
+    (2, 0): npy.read_array_header_2_0,
+}
 _PADDING_ID = 0xD935  # the extra field that other tools, too, align members with
 
 
@@ -49,15 +61,15 @@ def read_npz(
     """Read the first words and vectors; map those vectors that can be mapped."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {info.filename: info for info in archive.infolist()}
-            missing = {"words.npy", "vectors.npy"} - set(members)
+            names = archive.namelist()
+            missing = {"words.npy", "vectors.npy"} - set(names)
             if missing:
                 raise ValueError(
                     "needs arrays named 'words' and 'vectors', has "
-                    f"{sorted(name.removesuffix('.npy') for name in members)}"
+                    f"{sorted(name.removesuffix('.npy')[:40] for name in names)[:9]}"
                 )
             n_rows = {
-                name: _read_header(archive, name)[0][0]
+                name: _read_header(path, archive, name).shape[0]
                 for name in ("words.npy", "vectors.npy")
             }
             if n_rows["words.npy"] != n_rows["vectors.npy"]:
@@ -65,84 +77,164 @@ def read_npz(
                     f"has {n_rows['words.npy']} words but {n_rows['vectors.npy']} "
                     "vectors"
                 )
-            words = _read_array(path, archive, "words.npy", n_words)
-            if words.dtype.kind != "U":
-                raise ValueError(
-                    f"words must be an array of str (dtype U), got {words.dtype}"
-                )
+            words = _read_words(path, archive, n_words)
             vectors = _read_array(path, archive, "vectors.npy", n_words)
             subwords = None
-            if {"subword_buckets.npy", "subword_lengths.npy"} <= set(members):
-                low, high = _read_array(path, archive, "subword_lengths.npy", None)
+            if {"subword_buckets.npy", "subword_lengths.npy"} <= set(names):
+                lengths = _read_array(path, archive, "subword_lengths.npy", None)
+                if lengths.shape != (2,) or lengths.dtype.kind not in "iu":
+                    raise ValueError("subword_lengths must be two whole numbers")
                 buckets = _read_array(path, archive, "subword_buckets.npy", None)
-                subwords = check_subwords(buckets, low, high, vectors.shape[-1])
+                subwords = check_subwords(
+                    buckets, lengths[0], lengths[1], vectors.shape[-1]
+                )
     except (
         ValueError,
         EOFError,
-        NotImplementedError,  # a compression that Python does not know
+        NotImplementedError,  # a feature of zip that Python does not know
         RuntimeError,  # encrypted
+        struct.error,
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
         raise InvalidParameterError(
             f"{path}: cannot be read as an embedding: {error}."
         ) from error
-    return words.tolist(), vectors, subwords
+    return words, vectors, subwords
+
+
+class _Header(NamedTuple):
+    """What a member says of itself; never more bytes than the archive can hold."""
+
+    info: zipfile.ZipInfo
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype
+    start: int  # of the data, in the member
+
+
+def _read_words(path: Path, archive: zipfile.ZipFile, n_rows: int | None) -> list[str]:
+    """The words, in blocks: padded to one length they may be far larger than they are.
+
+    A word that comes twice ends the reading, so that zeros cannot go on for ever.
+    """
+    header = _read_header(path, archive, "words.npy")
+    if header.dtype.kind != "U" or len(header.shape) != 1:
+        raise ValueError(
+            f"words must be a 1-D array of str (dtype U), got {header.dtype} of shape "
+            f"{header.shape}"
+        )
+    size = header.dtype.itemsize
+    if not 0 < size <= 4 * MAX_WORD:
+        raise ValueError(f"words of {size // 4} characters, the most is {MAX_WORD}")
+    n = header.shape[0] if n_rows is None else min(n_rows, header.shape[0])
+    words: dict[str, int] = {}
+    with archive.open(header.info) as member:
+        member.read(header.start)
+        while len(words) < n:
+            count = min(n - len(words), max(1, (1 << 20) // size))
+            block = np.frombuffer(_exactly(member, "words.npy", count * size), "u1")
+            for i, word in enumerate(_decoded(block, header.dtype), start=len(words)):
+                if words.setdefault(word, i) != i:
+                    raise ValueError(
+                        f"words must be unique, got the same at positions "
+                        f"{words[word]} and {i}"
+                    )
+    return list(words)
+
+
+def _decoded(block: np.ndarray, dtype: np.dtype) -> list[str]:
+    codes = block.view(np.dtype("u4").newbyteorder(dtype.byteorder))
+    if (codes > 0x10FFFF).any() or ((codes >= 0xD800) & (codes < 0xE000)).any():
+        raise ValueError("words.npy holds numbers that are no characters")
+    return list(block.view(dtype).tolist())
+
+
+def _exactly(member: IO[bytes], name: str, n_bytes: int) -> bytes:
+    data = member.read(n_bytes)
+    if len(data) < n_bytes:
+        raise ValueError(f"{name} is cut short")
+    return data
 
 
 def _read_array(
     path: Path, archive: zipfile.ZipFile, name: str, n_rows: int | None
 ) -> np.ndarray:
     """First rows of a member, mapped if it is stored as the table will hold it."""
-    shape, fortran, dtype, start = _read_header(archive, name)
-    info = archive.getinfo(name)
+    info, shape, fortran, dtype, start = _read_header(path, archive, name)
     rows = shape[0] if n_rows is None else min(n_rows, shape[0])
     offset = _data_offset(path, info) + start
     if (
         info.compress_type == zipfile.ZIP_STORED
-        and not info.flag_bits & 1  # encrypted
         and dtype == np.dtype("=f4")
         and not fortran
         and 0 not in shape
         and offset % dtype.itemsize == 0
     ):
-        if start + dtype.itemsize * int(np.prod(shape)) > info.file_size:
-            raise ValueError(f"{name} is cut short")
         return np.memmap(path, dtype, "r", offset, (rows, *shape[1:]))
     with archive.open(info) as member:
+        member.read(start)
         if fortran and len(shape) > 1:
-            return freeze(npy.read_array(member, allow_pickle=False)[:rows].copy("C"))
+            data = _exactly(member, name, dtype.itemsize * math.prod(shape))
+            whole = np.frombuffer(data, dtype).reshape(shape, order="F")
+            return freeze(whole[:rows].copy("C"))
         wanted = (rows, *shape[1:])
         if 0 in wanted:
             return np.empty(wanted, dtype)
-        member.read(start)
-        n_bytes = dtype.itemsize * int(np.prod(wanted))
-        data = member.read(n_bytes)
-        if len(data) < n_bytes:
-            raise ValueError(f"{name} is cut short")
+        data = _exactly(member, name, dtype.itemsize * math.prod(wanted))
         return np.frombuffer(data, dtype).reshape(wanted)
 
 
-def _read_header(
-    archive: zipfile.ZipFile, name: str
-) -> tuple[tuple[int, ...], bool, np.dtype, int]:
+def _read_header(path: Path, archive: zipfile.ZipFile, name: str) -> _Header:
     """Shape, Fortran order, dtype of a member, and where its data start."""
-    with archive.open(name) as member:
+    if archive.namelist().count(name) > 1:
+        raise ValueError(f"{name} is there twice")
+    info = archive.getinfo(name)
+    _check_member(path, info)
+    with archive.open(info) as member:
         version = npy.read_magic(member)
-        if version == (1, 0):
-            shape, fortran, dtype = npy.read_array_header_1_0(member)
-        elif version == (2, 0):
-            shape, fortran, dtype = npy.read_array_header_2_0(member)
-        else:
+        if version not in _NPY_READERS:
             raise ValueError(f"{name} is of an unknown npy version {version}")
-        if dtype.hasobject:
-            raise ValueError(
-                f"{name} is an object array, which would have to be unpickled; save "
-                "words as np.array(words, dtype=str)"
-            )
-        if not shape:
-            raise ValueError(f"{name} is a single number, not an array")
-        return shape, fortran, dtype, member.tell()
+        try:
+            with warnings.catch_warnings(action="ignore"):  # a header of Python 2
+                shape, fortran, dtype = _NPY_READERS[version](member)
+        except Exception as error:  # tokenizer, parser and dtype raise what they like
+            raise ValueError(f"{name} has a broken npy header ({error})") from error
+        start = member.tell()
+    if dtype.hasobject:
+        raise ValueError(
+            f"{name} is an object array, which would have to be unpickled; save "
+            "words as np.array(words, dtype=str)"
+        )
+    if dtype.itemsize == 0:
+        raise ValueError(f"{name} is of dtype {dtype}, whose items have no bytes")
+    if not shape:
+        raise ValueError(f"{name} is a single number, not an array")
+    if min(shape) < 0 or math.prod(shape[1:]) > MAX_DIM:
+        raise ValueError(
+            f"{name} promises a shape of {len(shape)} sizes that no table has: they "
+            f"must be >= 0, and the dimensions at most {MAX_DIM}"
+        )
+    if start + dtype.itemsize * math.prod(shape) > info.file_size:
+        raise ValueError(f"{name} is cut short")
+    return _Header(info, shape, fortran, dtype, start)
+
+
+def _check_member(path: Path, info: zipfile.ZipInfo) -> None:
+    """Refuse what NumPy never writes, and sizes that the file cannot have."""
+    if info.flag_bits & 1:
+        raise ValueError(f"{info.filename} is encrypted")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{info.filename} is compressed, but not by deflate")
+    stored = info.compress_type == zipfile.ZIP_STORED
+    if (stored and info.file_size != info.compress_size) or (
+        _data_offset(path, info) + info.compress_size > path.stat().st_size
+    ):
+        raise ValueError(f"{info.filename} is cut short")
+    if expands_too_much(info.compress_size, info.file_size) and (
+        info.filename != "words.npy"  # padded with zeros, and read in blocks
+    ):
+        raise ValueError(f"{info.filename} {EXPANDS}")
 
 
 def _data_offset(path: Path, info: zipfile.ZipInfo) -> int:
@@ -150,5 +242,7 @@ def _data_offset(path: Path, info: zipfile.ZipInfo) -> int:
     with open(path, "rb") as file:
         file.seek(info.header_offset)
         header = file.read(_LOCAL_HEADER)
+    if len(header) < _LOCAL_HEADER:
+        raise ValueError(f"{info.filename} is cut short")
     name, extra = struct.unpack("<HH", header[26:30])
     return info.header_offset + _LOCAL_HEADER + name + extra

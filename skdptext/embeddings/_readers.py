@@ -16,19 +16,49 @@ import numpy as np
 
 from skdptext.embeddings._checks import first_not_finite, freeze
 from skdptext.embeddings._gensim import Parts, read_kv
+from skdptext.embeddings._limits import (
+    EXPANDS,
+    MAX_BLANK,
+    MAX_DIGITS,
+    MAX_DIM,
+    MAX_LINE,
+    MAX_WORD,
+    expands_too_much,
+)
 from skdptext.embeddings._npz import read_npz
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_option
+from skdptext.utils import check_flag, check_integer, check_option, shown
 
 SUFFIXES = (".txt", ".vec", ".bin", ".kv", ".npz", ".txt.gz", ".vec.gz", ".bin.gz")
 _FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 _BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
+class _ExpandsError(Exception):
+    """A compressed file that was made to fill the memory."""
+
+
+class _Unpacked(gzip.GzipFile):
+    """A compressed file whose bytes are counted as they are read."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        super().__init__(fileobj=raw)
+        self._raw, self._n_read = raw, 0
+
+    def readinto(self, buffer: Any) -> int:
+        n = super().readinto(buffer)
+        self._n_read += n
+        if expands_too_much(self._raw.tell(), self._n_read):
+            raise _ExpandsError(EXPANDS)
+        return n
+
+
 def check_path(path: Any) -> tuple[Path, str]:
     """The path and its suffix, one of `SUFFIXES`."""
     if not isinstance(path, str | os.PathLike):
-        raise InvalidParameterError(f"path must be a str or os.PathLike, got {path!r}.")
+        raise InvalidParameterError(
+            f"path must be a str or os.PathLike, got {shown(path)}."
+        )
     path = Path(path)
     name = path.name.lower()
     for suffix in SUFFIXES:
@@ -39,23 +69,31 @@ def check_path(path: Any) -> tuple[Path, str]:
     )
 
 
-def read(path: Any, n_words: Any, encoding_errors: Any) -> Parts:
+def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Parts:
     """Words, vectors and subword vectors of an embedding file."""
     path, suffix = check_path(path)
     if n_words is not None:
         n_words = check_integer("n_words", n_words, low=1)
     check_option("encoding_errors", encoding_errors, ("strict", "replace", "ignore"))
+    allow_pickle = check_flag("allow_pickle", allow_pickle)
     if not path.exists():
         raise FileNotFoundError(f"There is no embedding file {str(path)!r}.")
     if suffix == ".npz":
         return read_npz(path, n_words)
     if suffix == ".kv":
+        if not allow_pickle:
+            raise InvalidParameterError(
+                f"{path}: a .kv file is a pickle, which runs any code that its author "
+                "put there. If you trust it as you trust a program, load it with "
+                "allow_pickle=True; save it as .npz, which holds no code, to need that "
+                "no more."
+            )
         return read_kv(path, n_words)
     table = _Table(path, n_words, encoding_errors)
     reader = _read_binary if suffix.startswith(".bin") else _read_text
     with open(path, "rb") as raw:
         # The small buffer makes `peek`, which copies it, cheap
-        stream: Any = gzip.GzipFile(fileobj=raw) if suffix.endswith(".gz") else raw
+        stream: Any = _Unpacked(raw) if suffix.endswith(".gz") else raw
         with io.BufferedReader(stream, 1 << 14) as file:
             reader(file, table)
     return table.finish()
@@ -74,13 +112,29 @@ class _Table:
     def error(self, row: int, problem: str) -> InvalidParameterError:
         return InvalidParameterError(f"{self.path}, {self.place(row)}: {problem}")
 
+    def broken(self, row: int, error: Exception) -> InvalidParameterError:
+        if isinstance(error, _ExpandsError):
+            return self.error(row, f"the file {error}.")
+        return self.error(row, f"the compressed file is cut short or broken ({error}).")
+
+    def promise(self, header: list[bytes]) -> int:
+        """Note the number of words that a header promises; return the dimension."""
+        where = f"{self.path}, line 1: the header promises"
+        if max(map(len, header)) > MAX_DIGITS:
+            raise InvalidParameterError(
+                f"{where} sizes of {len(header[0])} and {len(header[1])} digits; no "
+                f"table has more than {MAX_DIGITS}."
+            )
+        self.promised, dim = map(int, header)
+        if self.promised < 1 or not 1 <= dim <= MAX_DIM:
+            raise InvalidParameterError(
+                f"{where} {self.promised} words of {dim} dimensions; both must be at "
+                f"least 1, and the dimensions at most {MAX_DIM}."
+            )
+        return dim
+
     def begin(self, dim: int) -> None:
         """Make room; a header that lies about the number cannot claim memory."""
-        if dim < 1 or self.promised == 0:
-            raise InvalidParameterError(
-                f"{self.path}: the header promises {self.promised} words of {dim} "
-                "dimensions; both must be at least 1."
-            )
         room = min(self.wanted or 1024, max(1, (1 << 22) // dim))
         self.rows = np.empty((room, dim), dtype="<f4")
 
@@ -102,8 +156,8 @@ class _Table:
         except UnicodeDecodeError as error:
             raise self.error(
                 row,
-                f"the word {word!r} is not UTF-8 ({error.reason}). Repair the file, "
-                'or load it with encoding_errors="replace" or "ignore".',
+                f"the word {word[:40]!r} is not UTF-8 ({error.reason}). Repair the "
+                'file, or load it with encoding_errors="replace" or "ignore".',
             ) from None
         if self.lines.setdefault(text, row) != row:
             hint = ""
@@ -111,7 +165,7 @@ class _Table:
                 hint = f' (as decoded with encoding_errors="{self.errors}")'
             raise self.error(
                 row,
-                f"the word {text!r}{hint} is there already, at "
+                f"the word {text[:40]!r}{hint} is there already, at "
                 f"{self.place(self.lines[text])}; words must be unique.",
             )
         if row == len(self.rows):
@@ -139,7 +193,8 @@ class _Table:
             word = list(self.lines)[row]
             value = vectors[row][~np.isfinite(vectors[row])][0]
             raise self.error(
-                row, f"vectors must be finite in float32, got {value} for {word!r}."
+                row,
+                f"vectors must be finite in float32, got {value} for {word[:40]!r}.",
             )
         return list(self.lines), freeze(vectors), None
 
@@ -156,10 +211,11 @@ def _read_text(file: IO[bytes], table: _Table) -> None:
     header = _text_header(peeked)
     if header is None:
         dim, origin = _numbers_at_end(peeked[0] if peeked else b""), "as line 1"
-        if dim == 0:
-            raise table.error(0, "no vector: expected a word, then its numbers.")
+        if not 1 <= dim <= MAX_DIM:
+            problem = f"more than {MAX_DIM} numbers" if dim else "no vector"
+            raise table.error(0, f"{problem}: expected a word, then its numbers.")
     else:
-        table.promised, dim = header
+        dim = table.promise(header)
         origin = "by the header"
         table.place = lambda row: f"line {row + 2}"
         del peeked[0]
@@ -174,43 +230,57 @@ def _read_text(file: IO[bytes], table: _Table) -> None:
 
 def _lines(file: IO[bytes], table: _Table) -> Iterator[bytes]:
     """Lines up to the last that is not blank."""
-    blanks: list[bytes] = []
+    blank = 0  # bytes of blank lines since the last other one
     number = 0
     try:
-        for line in file:
+        while line := file.readline(MAX_LINE):
             number += 1
-            if not line.strip():
-                blanks.append(line)
-                continue
-            yield from blanks  # in the middle: an error where it is used
-            blanks.clear()
+            problem = None
+            if b"\r" in line and b"\r" in line.rstrip(b"\r\n"):
+                problem = (
+                    "a carriage return within the line; lines must end in a line feed, "
+                    "with or without a carriage return before it."
+                )
+            elif len(line) == MAX_LINE and not line.endswith(b"\n"):
+                problem = f"the line is longer than {MAX_LINE >> 20} MiB."
+            elif not line.strip():
+                blank += len(line)
+                if blank <= MAX_BLANK:
+                    continue
+                problem = f"more than {MAX_BLANK >> 20} MiB of blank lines."
+            if problem:
+                raise InvalidParameterError(f"{table.path}, line {number}: {problem}")
+            if blank:
+                yield b"\n"  # in the middle: an error where it is used
+                blank = 0
             yield line
-    except _BROKEN_GZIP as error:
-        raise InvalidParameterError(
-            f"{table.path}, line {number + 1}: the compressed file is cut short or "
-            f"broken ({error})."
-        ) from error
+    except (*_BROKEN_GZIP, _ExpandsError) as error:
+        table.place = lambda row: f"line {row + 1}"
+        raise table.broken(number, error) from error
 
 
-def _text_header(lines: list[bytes]) -> tuple[int, int] | None:
-    """Number of words and dimension, if the first line is a header.
+def _text_header(lines: list[bytes]) -> list[bytes] | None:
+    """Number of words and dimension, in digits, if the first line is a header.
 
     A headerless table of one dimension may start with a numeric word and a whole
     number, too. It is told from a header by its next two lines, also of two fields.
     """
-    fields = [line.split() for line in lines]
+    fields = [line.split(None, 2) for line in lines]
     if not fields or len(fields[0]) != 2 or not all(f.isdigit() for f in fields[0]):
         return None
-    n, dim = map(int, fields[0])
-    if dim != 1 and [len(row) for row in fields[1:]] == [2, 2]:
+    one_dimension = fields[0][1].lstrip(b"0") == b"1"
+    if not one_dimension and [len(row) for row in fields[1:]] == [2, 2]:
         return None
-    return n, dim
+    return fields[0]
 
 
 def _numbers_at_end(line: bytes) -> int:
-    """How many of the fields are numbers, counted from the right; word left out."""
+    """How many of the fields are numbers, counted from the right; word left out.
+
+    No more than ``MAX_DIM + 1``.
+    """
     count = 0
-    for field in reversed(line.split()[1:]):
+    for field in reversed(line.rsplit(None, MAX_DIM + 1)[1:]):
         if not _is_number(field):
             break
         count += 1
@@ -242,16 +312,21 @@ def _add_line(line: bytes, dim: int, origin: str, table: _Table) -> None:
                 row,
                 f"expected a word and {dim} numbers ({origin}), got {dim + extra}.",
             )
+    # Python takes 1_0 for ten
+    bad = next((f for f in fields[1:] if b"_" in f), None)
     target = table.add(word)
     try:
+        if bad is not None:
+            raise ValueError
         with np.errstate(over="ignore"):  # infinite in float32: refused at the end
             target[:] = np.fromiter(map(float, fields[1:]), np.float64, dim)
     except ValueError:
-        bad = next(field for field in fields[1:] if not _is_number(field))
+        if bad is None:
+            bad = next(field for field in fields[1:] if not _is_number(field))
         raise table.error(
             row,
             f"expected a word and {dim} numbers ({origin}), got "
-            f"{bad.decode('utf-8', 'replace')!r} among the numbers.",
+            f"{bad[:40].decode('utf-8', 'replace')!r} among the numbers.",
         ) from None
 
 
@@ -274,7 +349,7 @@ def _read_binary(file: io.BufferedReader, table: _Table) -> None:
                 "two integers. (For an old fastText model, see "
                 "gensim.models.fasttext.load_facebook_model.)"
             )
-        table.promised, dim = map(int, header)
+        dim = table.promise(header)
         table.begin(dim)
         table.place = lambda row: f"word {row + 1}"
         n_bytes = 4 * dim
@@ -289,11 +364,8 @@ def _read_binary(file: io.BufferedReader, table: _Table) -> None:
                     f"the file ends within the vector of {dim} numbers.",
                 )
         table.check_end(lambda: bool(file.read(1 << 10).strip()))
-    except _BROKEN_GZIP as error:
-        raise table.error(
-            len(table.lines),
-            f"the compressed file is cut short or broken ({error}).",
-        ) from error
+    except (*_BROKEN_GZIP, _ExpandsError) as error:
+        raise table.broken(len(table.lines), error) from error
 
 
 def _binary_word(file: io.BufferedReader, table: _Table) -> bytes | None:
@@ -310,5 +382,5 @@ def _binary_word(file: io.BufferedReader, table: _Table) -> bytes | None:
             word += file.read(end + 1)[:-1]
             return word.lstrip(b"\n")  # word2vec ends vectors with one, gensim not
         word += file.read(len(ahead))
-        if len(word) > 1 << 20:
+        if len(word) > MAX_WORD:
             raise table.error(len(table.lines), "no space after the word in 1 MiB.")

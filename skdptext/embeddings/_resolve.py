@@ -9,7 +9,7 @@ import numpy as np
 
 from skdptext.embeddings._embedding import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer
+from skdptext.utils import check_integer, shown
 
 __all__ = ["check_columns", "check_embedding", "column_names", "one_hot_embedding"]
 
@@ -61,7 +61,7 @@ def check_embedding(
             )
         return one_hot_embedding(one_hot_words)
     raise InvalidParameterError(
-        f'embedding must be a WordEmbedding or "one-hot", got {embedding!r:.80}. '
+        f'embedding must be a WordEmbedding or "one-hot", got {shown(embedding)}. '
         "See WordEmbedding.load and skdptext.datasets.load_docstring_embedding."
     )
 

@@ -10,6 +10,9 @@ import numpy as np
 from skdptext.embeddings._checks import first_not_finite, freeze, writable_by_others
 from skdptext.exceptions import InvalidParameterError
 
+# Longest n-gram: more than any model has.
+_MAX_LENGTH = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class SubwordVectors:
@@ -31,7 +34,10 @@ class SubwordVectors:
         """Mean of the word's n-gram vectors; None for a word without n-grams."""
         from gensim.models.fasttext import ft_ngram_hashes
 
-        hashes = ft_ngram_hashes(word, self.min_n, self.max_n, len(self.buckets))
+        try:
+            hashes = ft_ngram_hashes(word, self.min_n, self.max_n, len(self.buckets))
+        except UnicodeEncodeError:  # half a surrogate pair: n-grams are of UTF-8
+            return None
         if not hashes:
             return None
         return self.buckets[hashes].sum(axis=0) / np.float32(len(hashes))
@@ -47,6 +53,11 @@ def _restore(buckets: np.ndarray, min_n: int, max_n: int) -> SubwordVectors:
 
 def check_subwords(buckets: Any, min_n: Any, max_n: Any, dim: int) -> SubwordVectors:
     """Subword vectors that fit a table of `dim` dimensions, or what is wrong."""
+    buckets = np.asarray(buckets)
+    if buckets.dtype.kind not in "fiub":
+        raise InvalidParameterError(
+            f"subword vectors must be real numbers, got dtype {buckets.dtype}."
+        )
     buckets = np.ascontiguousarray(buckets, dtype=np.float32)
     if buckets.ndim != 2 or buckets.shape[0] == 0 or buckets.shape[1] != dim:
         raise InvalidParameterError(
@@ -57,9 +68,10 @@ def check_subwords(buckets: Any, min_n: Any, max_n: Any, dim: int) -> SubwordVec
         raise InvalidParameterError(
             f"subword vectors must be finite, got NaN or infinity in row {row}."
         )
-    if not 0 <= int(min_n) <= int(max_n):
+    if not 0 <= int(min_n) <= int(max_n) <= _MAX_LENGTH:
         raise InvalidParameterError(
-            f"subword lengths must satisfy 0 <= min_n <= max_n, got {min_n}, {max_n}."
+            f"subword lengths must satisfy 0 <= min_n <= max_n <= {_MAX_LENGTH}, got "
+            f"{min_n}, {max_n}."
         )
     if writable_by_others(buckets):
         buckets = buckets.copy()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
-import shutil
+import pickle
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +16,7 @@ from skdptext.embeddings._npz import write_npz
 from skdptext.embeddings._readers import check_path
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import replacing
 
 # What separates words from numbers, so that no word can hold it
 _FORBIDDEN = {"text": " \t\n\r\x0b\x0c", "binary": " \n"}
@@ -44,12 +42,13 @@ def write(
             stacklevel=3,  # the caller of WordEmbedding.save
         )
     target = Path(os.path.realpath(path))  # through a link, as open() would
-    if form == "kv":
-        _write_kv(target, words, vectors)
-        return
-    with _replacing(target) as file:
+    with replacing(target) as file:
         if form == "npz":
             write_npz(file, words, vectors, subwords)
+        elif form == "kv":
+            # gensim would put large vectors into a second file: between the two
+            # renames, or after a crash there, old words would have new vectors
+            pickle.dump(keyed_vectors(words, vectors), file, protocol=4)
         elif suffix.endswith(".gz"):
             # No name and time: equal tables give equal files
             with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
@@ -74,24 +73,9 @@ def _check_writable(words: tuple[str, ...], form: str, suffix: str) -> None:
             problem = "is empty or holds white space"
         if problem:
             raise InvalidParameterError(
-                f"words must be such that {suffix} can hold them, got {word!r} at "
+                f"words must be such that {suffix} can hold them, got {word[:40]!r} at "
                 f"position {i}, which {problem}."
             )
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[IO[bytes]]:
-    """File beside `target` that takes its place once written without an error."""
-    # Not tempfile: its files are for the owner's eyes only, and stay so
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _write_rows(
@@ -106,17 +90,3 @@ def _write_rows(
     numbers = " ".join(["%.9g"] * vectors.shape[1])
     for word, row in zip(words, vectors, strict=True):
         file.write(f"{word} {numbers % tuple(row.tolist())}\n".encode())
-
-
-def _write_kv(target: Path, words: tuple[str, ...], vectors: np.ndarray) -> None:
-    """gensim's two files; the vectors in a file of their own can be mapped."""
-    folder = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    folder.mkdir()
-    try:
-        new = folder / target.name
-        keyed_vectors(words, vectors).save(str(new), separately=["vectors"])
-        side = f"{target.name}.vectors.npy"
-        os.replace(folder / side, target.with_name(side))
-        os.replace(new, target)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -16,7 +16,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMetric, WordChannel
 from skdptext.privacy._part import ReleasePart
 from skdptext.privacy._wording import as_html, head, in_words, wrapped
-from skdptext.utils import check_flag, check_integer, check_option, check_real
+from skdptext.utils import check_flag, check_integer, check_option, check_real, shown
 
 __all__ = ["PrivacyGuarantee"]
 
@@ -434,7 +434,7 @@ class PrivacyGuarantee:
         except InvalidParameterError:
             raise InvalidParameterError(
                 "other must be an integer >= 1 or a PrivacyGuarantee, got "
-                f"{other!r:.80}."
+                f"{shown(other)}."
             ) from None
         return self._of(replace(p, releases=k * p.releases) for p in self.parts)
 

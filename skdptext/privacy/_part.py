@@ -15,7 +15,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMetric, WordChannel, law_fingerprint
 from skdptext.transport import bottleneck_distance, matching_cost
-from skdptext.utils import check_bags
+from skdptext.utils import check_bags, kind_of, shown_words
 
 __all__ = ["ReleasePart"]
 
@@ -192,7 +192,8 @@ def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
         text = any(len(words[i].split()) > 1 for i in unknown)
         raise InvalidParameterError(
             "words must be known to the embedding (a str is one word, a document a "
-            f"list of them), got {len(unknown)} unknown."
+            f"list of them), got {len(unknown)} unknown: "
+            f"{shown_words([words[i] for i in unknown])}."
             + (" Split the text into words." if text else "")
         )
     return ids
@@ -205,7 +206,7 @@ def _document(document: Any, n_words: int) -> Any:
     ):
         raise InvalidParameterError(
             "x and y must be two words, two lists of words or two rows of counts, got "
-            f"a {type(document).__name__}."
+            f"{kind_of(document)}."
         )
     if not sp.issparse(document):
         document = list(document)

@@ -2,6 +2,7 @@
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
+from skdptext.utils._files import replacing
 from skdptext.utils._html import Fragment, bullets, page, paragraph, table
 from skdptext.utils._inputs import check_document, is_count_matrix
 from skdptext.utils._labels import as_labels
@@ -22,6 +23,9 @@ from skdptext.utils._validation import (
     check_numbers,
     check_option,
     check_real,
+    first_words,
+    kind_of,
+    shown,
     shown_words,
 )
 
@@ -46,11 +50,15 @@ __all__ = [
     "check_real",
     "check_rng",
     "compile_loops",
+    "first_words",
     "import_pandas",
     "is_count_matrix",
+    "kind_of",
     "limit_blas_threads",
     "page",
     "paragraph",
+    "replacing",
+    "shown",
     "shown_words",
     "table",
     "working_memory_bytes",

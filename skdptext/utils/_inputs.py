@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils._validation import check_indices, kind_of, refuse_masked
 
 __all__ = ["check_document", "is_count_matrix"]
 
@@ -28,34 +29,70 @@ def is_count_matrix(X: Any) -> bool:
         raise InvalidParameterError(
             f"Expected an iterable of documents, got a single {type(X).__name__}."
         )
+    refuse_masked(X)
     if sp.issparse(X):
+        check_indices(X)  # scikit-learn would follow them before we do
         return True
     if isinstance(X, Mapping | Set):
-        raise InvalidParameterError(f"{_EXPECTED}, got a {type(X).__name__}.")
+        raise InvalidParameterError(f"{_EXPECTED}, got {kind_of(X)}.")
     if hasattr(X, "shape") or hasattr(X, "__array__"):
         return _array_is_counts(X)
     if not isinstance(X, Iterable):
-        raise InvalidParameterError(f"{_EXPECTED}, got {X!r:.80}.")
+        raise InvalidParameterError(f"{_EXPECTED}, got {kind_of(X)}.")
     if isinstance(X, Sequence):
         first = X[0] if len(X) else ""
         nested = isinstance(first, list | tuple | np.ndarray) and len(first) > 0
         if nested and isinstance(first[0], Number):
+            _check_rows(X)
             return True
         _check_all(X)
     return False
 
 
+def _check_rows(X: Sequence[Any]) -> None:
+    """Refuse rows that are no rows of numbers, before NumPy quotes what they hold."""
+    width = len(X[0])
+    for i, row in enumerate(X):
+        if not isinstance(row, list | tuple | np.ndarray) or len(row) != width:
+            raise InvalidParameterError(
+                "each row of a count matrix must be a list of as many numbers as row "
+                f"0 ({width}), got {_sized(row)} as row {i}."
+            )
+        for j, cell in enumerate(row):
+            _check_cell(cell, i, j)
+
+
+def _sized(row: Any) -> str:
+    length = f" of {len(row)}" if isinstance(row, list | tuple | np.ndarray) else ""
+    return kind_of(row) + length
+
+
+def _check_cell(cell: Any, row: int, column: int) -> None:
+    if not isinstance(cell, Number | np.bool_):
+        raise InvalidParameterError(
+            "every cell of a count matrix must be a number, got "
+            f"{kind_of(cell)} in row {row}, column {column}. Of a table with other "
+            "columns, select the column of texts."
+        )
+
+
 def _array_is_counts(X: Any) -> bool:
     """The same for arrays, data frames and their columns."""
-    array = X if hasattr(X, "shape") and hasattr(X, "dtype") else np.asarray(X)
+    array = X if hasattr(X, "shape") and hasattr(X, "dtype") else _as_array(X)
     if len(array.shape) == 2:
-        first = np.asarray(X).ravel()[:1] if hasattr(X, "columns") else array.ravel()
+        cells = _as_array(X) if hasattr(X, "columns") else array
+        # no names of columns: those of a file without any are its first record
+        if cells.dtype.kind in "biufc":
+            return True
+        first = cells.ravel()[:1]
         if len(first) and isinstance(first[0], str):
-            what = f"columns {list(X.columns)[:5]}" if hasattr(X, "columns") else "2-D"
             raise InvalidParameterError(
                 "Expected one column of documents, got a table of strings "
-                f"({what}, shape {tuple(array.shape)}). Select the column of texts."
+                f"(shape {tuple(array.shape)}). Select the column of texts."
             )
+        for i, row in enumerate(cells):
+            for j, cell in enumerate(row):
+                _check_cell(cell, i, j)
         return True
     if len(array.shape) == 1 and getattr(array.dtype, "kind", "O") in "biufc":
         raise InvalidParameterError(
@@ -70,6 +107,15 @@ def _array_is_counts(X: Any) -> bool:
     return False
 
 
+def _as_array(X: Any) -> np.ndarray:
+    try:
+        return np.asarray(X)
+    except (TypeError, ValueError):  # whose messages may quote it
+        raise InvalidParameterError(
+            f"{_EXPECTED}, got {kind_of(X)} that is no array."
+        ) from None
+
+
 def _check_all(documents: Iterable[Any]) -> None:
     for position, document in enumerate(documents):
         check_document(document, position)
@@ -77,11 +123,12 @@ def _check_all(documents: Iterable[Any]) -> None:
 
 def check_document(document: Any, position: int) -> None:
     """Refuse what is neither a text nor a list of tokens, by its position."""
+    refuse_masked(document, f"document {position}")
     if isinstance(document, str | list | tuple):
         return
     if isinstance(document, np.ndarray) and document.ndim == 1:
         return
     raise InvalidParameterError(
         "each document must be a str or a list of str tokens, got "
-        f"{document!r:.80} as document {position}."
+        f"{kind_of(document)} as document {position}."
     )

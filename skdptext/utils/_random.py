@@ -13,6 +13,7 @@ import numpy as np
 from randomgen import ChaCha
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils._validation import kind_of
 
 __all__ = ["NoiseStreams", "check_document_ids", "check_noise_state", "check_rng"]
 
@@ -26,7 +27,7 @@ def check_noise_state(random_state: Any) -> RandomState:
         return random_state
     wrong_kind = isinstance(random_state, bool | np.bool_)
     if wrong_kind or not isinstance(random_state, Integral) or random_state < 0:
-        raise InvalidParameterError(f"{rule}, got {random_state!r}.")
+        raise InvalidParameterError(f"{rule}, got {kind_of(random_state)}.")
     return int(random_state)
 
 

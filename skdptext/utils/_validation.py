@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,14 +17,40 @@ from skdptext.exceptions import InvalidParameterError
 MAX_WORDS = 2**31 - 1
 
 
-def shown_words(words: Sequence[str]) -> str:
-    """The first few words, shortened, for an error message.
+# Longer than any option: it may be a document.
+_MAX_SHOWN = 24
 
-    What is no known word may be a whole document, and tracebacks go into logs.
+
+def kind_of(value: Any) -> str:
+    """What a value is, for an error message that must not quote it: tracebacks are
+    kept in logs, and a document does not belong there.
     """
-    heads = [word if len(word) <= 20 else f"{word[:20]}…" for word in words[:5]]
-    more = ", …" if len(words) > len(heads) else ""
-    return f"[{', '.join(map(repr, heads))}{more}]"
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        plural = "" if len(value) == 1 else "s"
+        return f"a str of {len(value)} character{plural}"
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def shown(value: Any) -> str:
+    """The value of an option: a number or a short str as it is, else what it is."""
+    if isinstance(value, str):
+        short = len(value) <= _MAX_SHOWN and value.isprintable()
+        return repr(str(value)) if short else kind_of(value)
+    if isinstance(value, bool | np.bool_ | Decimal | Real | complex):
+        try:
+            return f"{value!r:.80}"
+        except ValueError:  # Python writes no integers of more than 4,300 digits
+            return kind_of(value)
+    return kind_of(value)
+
+
+def shown_words(words: Sequence[str]) -> str:
+    """How long the first few words are: what is no known word may be a document."""
+    lengths = ", ".join(str(len(word)) for word in words[:5])
+    return f"words of {lengths}{', …' if len(words) > 5 else ''} characters"
 
 
 def _rule(
@@ -47,19 +74,23 @@ def check_real(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """Return `value` as a float, or say which rule it breaks.
+    """Return `value` as a plain float, never -0.0, or say which rule it breaks.
 
-    The interval is closed, except at `low` if `open_low`, at `high` if `open_high`.
+    Fractions, decimals and NumPy's numbers are numbers, too. The interval is closed,
+    except at `low` if `open_low`, at `high` if `open_high`.
     """
     interval = _rule(low, high, open_low, open_high)
     rule = f"{name} must be a finite number {interval}".rstrip()
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
-    number = float(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
+        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
+    try:
+        number = float(value) + 0.0  # -0.0 and 0.0 must not be two releases
+    except (OverflowError, ValueError):  # 10**400, a signalling NaN
+        number = math.nan
     too_low = low is not None and (number <= low if open_low else number < low)
     too_high = high is not None and (number >= high if open_high else number > high)
     if not math.isfinite(number) or too_low or too_high:
-        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
+        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
     return number
 
 
@@ -69,9 +100,15 @@ def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
     single = isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0
     if single or not isinstance(values, Iterable):
         raise InvalidParameterError(
-            f"{name} must be a sequence of numbers, got {values!r:.80}."
+            f"{name} must be a sequence of numbers, got {shown(values)}."
         )
-    numbers = [check_real(f"{name}[{i}]", x, **rule) for i, x in enumerate(values)]
+    numbers = []
+    for i, x in enumerate(values):
+        if isinstance(x, str):  # a list of words, not an option
+            raise InvalidParameterError(
+                f"{name}[{i}] must be a number, got {kind_of(x)}."
+            )
+        numbers.append(check_real(f"{name}[{i}]", x, **rule))
     if not numbers:
         raise InvalidParameterError(f"{name} must hold at least one number, got none.")
     return numbers
@@ -83,10 +120,10 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -
     if high is not None:
         rule += f" and <= {high}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
+        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
     number = int(value)
     if number < low or (high is not None and number > high):
-        raise InvalidParameterError(f"{rule}, got {value!r:.80}.")
+        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
     return number
 
 
@@ -95,7 +132,7 @@ def check_option(name: str, value: Any, options: Collection[str]) -> str:
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(repr(option) for option in options)
         raise InvalidParameterError(
-            f"{name} must be one of {listed}, got {value!r:.80}."
+            f"{name} must be one of {listed}, got {shown(value)}."
         )
     return value
 
@@ -103,7 +140,9 @@ def check_option(name: str, value: Any, options: Collection[str]) -> str:
 def check_flag(name: str, value: Any) -> bool:
     """Return `value` as a bool, or say that it must be one."""
     if not isinstance(value, bool | np.bool_):
-        raise InvalidParameterError(f"{name} must be True or False, got {value!r:.80}.")
+        raise InvalidParameterError(
+            f"{name} must be True or False, got {shown(value)}."
+        )
     return bool(value)
 
 
@@ -112,9 +151,37 @@ def check_n_jobs(value: Any) -> int | None:
     wrong = isinstance(value, bool) or not isinstance(value, Integral) or value == 0
     if value is not None and wrong:
         raise InvalidParameterError(
-            f"n_jobs must be None or an integer other than 0, got {value!r:.80}."
+            f"n_jobs must be None or an integer other than 0, got {shown(value)}."
         )
     return value
+
+
+def refuse_masked(X: Any, name: str = "X") -> None:
+    """Refuse masked arrays, of which NumPy and SciPy read what the mask hides."""
+    rows = X[:] if isinstance(X, list | tuple) else (X,)
+    if any(isinstance(part, np.ma.MaskedArray) for part in rows):
+        raise InvalidParameterError(
+            f"{name} must not be a masked array: what the mask hides would be used. "
+            "Fill it first, as in X.filled(0)."
+        )
+
+
+def check_indices(X: Any, name: str = "X") -> None:
+    """Refuse a sparse matrix whose indices point out of it, before anything follows
+    them: compiled code would read and write memory that is not its own.
+    """
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            # of an alias, as the check tidies what it looks at
+            parts = (X.data, X.indices, X.indptr)
+            alias = type(X)(parts, shape=X.shape, copy=False)
+            alias.check_format(full_check=True)
+        elif X.format == "coo":
+            type(X)((X.data, (X.row, X.col)), shape=X.shape)
+    except (IndexError, TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"{name} must be a well-formed sparse matrix, but {error}."
+        ) from None
 
 
 def check_bags(
@@ -122,6 +189,7 @@ def check_bags(
     *,
     n_words: int | None = None,
     counts: bool = False,
+    max_words: int = MAX_WORDS,
     name: str = "X",
 ) -> sp.csr_array:
     """Return bags-of-words as a canonical float64 CSR array.
@@ -137,6 +205,9 @@ def check_bags(
         Number of words of the embedding; the number of columns must equal it.
     counts : bool, default=False
         Require whole numbers.
+    max_words : int, default=2**31 - 1
+        With `counts`: the most words that a document may have. See `first_words` for
+        documents that are cut to a length.
     name : str, default="X"
         What the matrix is called in errors.
 
@@ -145,10 +216,21 @@ def check_bags(
     InvalidParameterError
         If a rule is broken; the message names the first offending row.
     """
-    if sp.issparse(X):
-        bags = sp.csr_array(X, dtype=np.float64, copy=True)
-    else:
-        bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
+    refuse_masked(X, name)
+    try:
+        if sp.issparse(X):
+            check_indices(X, name)
+            bags = sp.csr_array(X, dtype=np.float64, copy=True)
+            check_indices(bags, name)  # of lists, which hold their own
+        else:
+            bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
+    except InvalidParameterError:
+        raise
+    except (TypeError, ValueError):  # whose messages quote what is no number
+        raise InvalidParameterError(
+            f"{name} must be a matrix of numbers, got {kind_of(X)} that holds "
+            "something else, or rows of different lengths."
+        ) from None
     if n_words is not None and bags.shape[1] != n_words:
         raise InvalidParameterError(
             f"{name} must have one column per word of the embedding: it has "
@@ -175,4 +257,27 @@ def check_bags(
             + (" Negative values in data passed to X." if "non-neg" in problem else "")
         )
     bags.eliminate_zeros()
+    if counts:
+        totals = bags.sum(axis=1)
+        if (totals > max_words).any():
+            row = int(np.argmax(totals > max_words))
+            raise InvalidParameterError(
+                f"{name} must hold at most {max_words} words per document, got "
+                f"{totals[row]:.0f} in row {row}."
+            )
     return bags
+
+
+def first_words(bags: sp.csr_array, length: int) -> sp.csr_array:
+    """The first `length` words of each document of canonical counts, in column order.
+
+    Cut before a count is expanded to as many words: a count of 2·10^8 would be 800 MB.
+    """
+    ends = np.cumsum(bags.data)
+    before = np.append(0.0, ends)[bags.indptr[:-1]]  # words of the rows above
+    sizes = np.diff(bags.indptr)
+    left = length - (ends - bags.data - np.repeat(before, sizes))
+    cut = np.clip(np.minimum(bags.data, left), 0, None)
+    short = sp.csr_array((cut, bags.indices, bags.indptr), bags.shape, copy=True)
+    short.eliminate_zeros()
+    return short

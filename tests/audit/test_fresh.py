@@ -16,6 +16,7 @@ from sklearn.base import clone
 from skdptext import DPWordPerturber
 from skdptext.audit import _fresh, audit_fresh_noise
 from skdptext.exceptions import InvalidParameterError
+from tests.channels import sample as right
 from tests.mistakes import (
     CLOUD,
     Deduplicating,
@@ -117,7 +118,7 @@ def test_threads_that_begin_alike():
 
     def sample(mechanism, rng, n):
         alike = threading.get_ident() != main
-        return sample(mechanism, np.random.default_rng(7) if alike else rng, n)
+        return right(mechanism, np.random.default_rng(7) if alike else rng, n)
 
     perturber.sample = sample
     repeats = audit_fresh_noise(perturber).repeats

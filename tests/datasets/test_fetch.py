@@ -1,6 +1,10 @@
 """Downloads against a server of our own: what is kept, and what is not."""
 
 import gzip
+import io
+import time
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -17,7 +21,7 @@ from local_server import (
     zipped,
 )
 
-from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
+from skdptext.datasets import _fetch, fetch_disaster_tweets, fetch_sms_spam
 
 pytestmark = pytest.mark.usefixtures("small_sets")
 
@@ -230,8 +234,7 @@ def test_a_url_that_is_none_is_not_tried_again(tmp_path, waits):
 
 def test_interrupted_download_leaves_nothing(server, tmp_path, monkeypatch):
     def interrupted(self, url, output_file, pooch):
-        with open(output_file, "wb") as file:
-            file.write(b"half")
+        output_file.write(b"half")
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pooch.HTTPDownloader.__call__", interrupted)
@@ -244,3 +247,85 @@ def test_download_forbidden(server, tmp_path):
     with pytest.raises(OSError, match="download_if_missing=False forbids"):
         fetch_small(server, tmp_path, download_if_missing=False)
     assert server.hits == 0
+
+
+# -- more than there can be ------------------------------------------------------
+
+
+@pytest.fixture
+def small_cap(monkeypatch):
+    monkeypatch.setattr(_fetch, "_MAX_BYTES", 1 << 20)
+
+
+def zip_of(content, method=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("SMSSpamCollection", content)
+    return buffer.getvalue()
+
+
+def encrypted(archive):
+    """Its member marked as encrypted, in both headers."""
+    data = bytearray(archive)
+    data[6] |= 1
+    data[data.index(b"PK\1\2") + 8] |= 1
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (bytes((1 << 20) + 1), "it has more than 1 MiB"),
+        (gzip.compress(bytes(50 << 20)), "it has more than 1 MiB"),
+        (zip_of(bytes(50 << 20)), "it has more than 1 MiB"),
+        (zip_of(SMS, zipfile.ZIP_LZMA), "compressed in an odd way"),
+        (encrypted(zip_of(SMS)), "the archive is damaged: .* encrypted"),
+    ],
+    ids=["download", "gzip", "zip", "lzma", "encrypted"],
+)
+@pytest.mark.usefixtures("small_cap")
+def test_sizes_are_capped_and_odd_zips_refused(
+    server, tmp_path, waits, body, problem, monkeypatch
+):
+    server.script = [good(body)]
+    tracemalloc.start()
+    with pytest.raises(OSError, match=problem) as error:
+        fetch_small(server, tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 << 20
+    assert waits == []
+    _assert_clear(error, server, tmp_path)
+    (tmp_path / "sms+spam+collection.zip").write_bytes(body)
+    monkeypatch.setenv("SKDPTEXT_DATA", str(tmp_path))
+    with pytest.raises(OSError, match=problem):
+        fetch_sms_spam()
+
+
+def test_an_endless_download_ends(tmp_path, monkeypatch, small_cap):
+    sent = []
+
+    def endless(self, url, output_file, pooch):
+        while True:
+            sent.append(output_file.write(bytes(1 << 16)))
+
+    monkeypatch.setattr("pooch.HTTPDownloader.__call__", endless)
+    start = time.monotonic()
+    with pytest.raises(OSError, match="it has more than 1 MiB"):
+        fetch_sms_spam(url="http://127.0.0.1:9", data_home=tmp_path)
+    assert sum(sent) == 1 << 20
+    assert time.monotonic() - start < 30
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cached_file_that_grew_is_fetched_anew(server, tmp_path, small_cap):
+    server.script = [good()]
+    (tmp_path / "sms_spam.tsv").write_bytes(bytes(2 << 20))
+    assert len(fetch_small(server, tmp_path).data) == 3
+
+
+def test_what_a_killed_fetch_left_is_deleted_by_the_next(server, tmp_path):
+    server.script = [good()]
+    (tmp_path / ".sms_spam.tsv.0123456789abcdef.tmp").write_text("half")
+    fetch_small(server, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["sms_spam.tsv"]

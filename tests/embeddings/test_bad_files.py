@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import pickle
 import struct
+import tracemalloc
 import zipfile
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -58,6 +60,21 @@ def refused(path, content, message, **options):
         ("a 1 2\nb 1e39 4\n", "line 2: vectors must be finite in float32, got inf"),
         (b"a 1 2\nb\xff 3 4\n", "line 2: the word .* is not UTF-8 .*encoding_errors="),
         (b"a 1 2\nb 3 4\xff\n", "line 2: expected .* among the numbers"),
+        ("a 1 2\nb 1_0 4\n", "line 2: expected .* got '1_0' among the numbers"),
+        ("1 2\na 1_0 4\n", "line 2: expected .* got '1_0' among the numbers"),
+        ("a 1_0 4\n", "line 1: expected .* got '1_0' among the numbers"),
+        ("a 1 2\rb 3 4\r", "line 1: a carriage return within the line"),
+        ("2 2\ra 1 2\rb 3 4\r", "line 1: a carriage return within the line"),
+        ("a 1 2\nb 3\r4\n", "line 2: a carriage return within the line"),
+        (f"2 {10**11 - 1}\na 1\n", "line 1: .* 2 words of 99999999999 dimensions"),
+        (f"2 {10**20}\na 1\n", "line 1: .* sizes of 1 and 21 digits"),
+        (f"{10**20} 2\na 1 2\n", "line 1: .* sizes of 21 and 1 digits"),
+        (f"2 {'9' * 5000}\na 1 2\n", "line 1: .* sizes of 1 and 5000 digits"),
+        (f"{'9' * 5000} 2\na 1 2\n", "line 1: .* sizes of 5000 and 1 digits"),
+        (f"2 {(1 << 20) + 1}\na 1\n", "line 1: .* dimensions at most 1048576"),
+        ("a" + " 1" * ((1 << 20) + 1), "line 1: more than 1048576 numbers"),
+        (b"a 1\n" + b"x" * (17 << 20), "line 2: the line is longer than 16 MiB"),
+        (b"a 1\n" + b"\n" * (2 << 20), "line 1048578: more than 1 MiB of blank lines"),
     ],
 )
 @pytest.mark.parametrize("suffix", [".txt", ".vec.gz"])
@@ -135,6 +152,9 @@ NAN = float("nan")
         (binary((b"a", 1, 2), (b"b", NAN, 2)), "word 2: vectors must be finite"),
         (binary((b"a", 1, 2), (b"b\xff", 1, 2)), "word 2: .* is not UTF-8"),
         (b"1 2\n" + b"x" * (3 << 20), "word 1: no space after the word in 1 MiB"),
+        (b"2 99999999999\na ", "line 1: .* 2 words of 99999999999 dimensions"),
+        (b"2 100000000000000000000\na ", "line 1: .* sizes of 1 and 21 digits"),
+        (b"2 " + b"9" * 5000 + b"\na ", "line 1: .* sizes of 1 and 62 digits"),
     ],
 )
 @pytest.mark.parametrize("suffix", [".bin", ".bin.gz"])
@@ -194,8 +214,14 @@ def test_broken_gzip(tmp_path, suffix):
         ({"words": [b"a", b"b"], "vectors": np.eye(2)}, r"array of str .*, got \|S1"),
         ({"words": [1, 2], "vectors": np.eye(2)}, "array of str .*, got int64"),
         ({"words": "a", "vectors": np.eye(2)}, "single number, not an array"),
-        ({"words": ["a", "a"], "vectors": np.eye(2)}, "unique, got 'a' at positions 0"),
-        ({"words": [["a", "b"]], "vectors": np.eye(1)}, "words must be str, got"),
+        (
+            {"words": ["a", "a"], "vectors": np.eye(2)},
+            "unique, got the same at positions 0 and 1",
+        ),
+        (
+            {"words": [["a", "b"]], "vectors": np.eye(1)},
+            r"1-D array of str .* shape \(1, 2\)",
+        ),
         ({"words": ["a", "b"], "vectors": np.ones(2)}, "must be of shape"),
         ({"words": ["a", "b"], "vectors": np.ones((2, 0), "f4")}, "must be of shape"),
         (
@@ -246,22 +272,196 @@ def test_broken_npz(tmp_path):
 
 
 def test_kv(tmp_path):
+    def refused_kv(content, message):
+        refused(path, content, message, allow_pickle=True)
+
     path = tmp_path / "t.kv"
-    refused(path, b"", "cannot be read as gensim KeyedVectors")
-    refused(path, b"no pickle", "cannot be read as gensim KeyedVectors")
-    refused(path, pickle.dumps({"words": 1}), "cannot be read as gensim KeyedVectors")
-    WordEmbedding(["a", "b"], np.eye(2)).save(path)
+    refused_kv(b"", "cannot be read as gensim KeyedVectors")
+    refused_kv(b"no pickle", "cannot be read as gensim KeyedVectors")
+    refused_kv(pickle.dumps({"words": 1}), "cannot be read as gensim KeyedVectors")
+    WordEmbedding(["a", "b"], np.eye(2)).to_gensim().save(
+        str(path), separately=["vectors"]
+    )
     whole = path.read_bytes()
-    refused(path, whole[:-20], "cannot be read as gensim KeyedVectors")
+    refused_kv(whole[:-20], "cannot be read as gensim KeyedVectors")
     path.write_bytes(whole)
     np.save(tmp_path / "t.kv.vectors.npy", np.eye(3, dtype="f4"))
-    refused(path, whole, "holds 2 words but 3 vectors")
+    refused_kv(whole, "holds 2 words but 3 vectors")
     (tmp_path / "t.kv.vectors.npy").write_bytes(b"junk")
-    refused(path, whole, "cannot be read as gensim KeyedVectors")
+    refused_kv(whole, "cannot be read as gensim KeyedVectors")
     (tmp_path / "t.kv.vectors.npy").unlink()
     with pytest.raises(FileNotFoundError, match=r"t\.kv\.vectors\.npy"):
-        WordEmbedding.load(path)
+        WordEmbedding.load(path, allow_pickle=True)
     keyed = KeyedVectors(vector_size=2)
     keyed.add_vectors(["a", "b"], np.float32([[1, 2], [NAN, 1]]))
     keyed.save(str(path))
-    refused(path, path.read_bytes(), r"finite in float32, got nan in row 1 \('b'\)")
+    refused_kv(path.read_bytes(), r"finite in float32, got nan in row 1 \('b'\)")
+
+
+# -- made to harm: in bounded time and memory ------------------------------------------
+
+
+@contextmanager
+def memory_below(limit):
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < limit
+    finally:
+        tracemalloc.stop()
+
+
+def gzip_of(path, block, times, start=b""):
+    """The same block, compressed once, as many members of one gzip file."""
+    packed = gzip.compress(block)
+    path.write_bytes(gzip.compress(start) + packed * times)
+
+
+def test_a_gzip_of_three_billion_newlines(tmp_path):
+    path = tmp_path / "t.txt.gz"
+    gzip_of(path, b"\n" * 10**7, 300)
+    message = "line 1048577: more than 1 MiB of blank lines"
+    with memory_below(64 << 20), pytest.raises(InvalidParameterError, match=message):
+        WordEmbedding.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "block", "message"),
+    [
+        ("t.txt.gz", b"a ", b"0" * 10**7, "line 1: the line is longer than 16 MiB"),
+        ("t.vec.gz", b"2 1\na ", b"0" * 10**7, "line 2: the line is longer than"),
+        ("t.txt.gz", b"a 1\rb", b"2\r" * 10**7, "line 1: a carriage return within"),
+        ("t.bin.gz", b"9 1000000\n", b" \n" * 10**7, "word 2: the word .* already"),
+    ],
+)
+def test_endless_lines(tmp_path, name, start, block, message):
+    gzip_of(tmp_path / name, block, 100, start)
+    with memory_below(200 << 20), pytest.raises(InvalidParameterError, match=message):
+        WordEmbedding.load(tmp_path / name)
+
+
+def test_a_compressed_file_that_fills_the_memory(tmp_path):
+    rows = b"".join(b"w%d " % i + bytes(4_000_000) for i in range(30))
+    (tmp_path / "t.bin.gz").write_bytes(gzip.compress(b"30 1000000\n" + rows))
+    message = r"word 1\d: the file expands more than 200-fold"
+    with memory_below(200 << 20), pytest.raises(InvalidParameterError, match=message):
+        WordEmbedding.load(tmp_path / "t.bin.gz")
+
+
+def npy_header(shape, descr="<f4", text=None):
+    """Start of an npy file that says so."""
+    text = text or repr({"descr": descr, "fortran_order": False, "shape": shape})
+    header = text.encode("latin-1").ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (npy_header((2, 99999999999)), "vectors.npy promises a shape"),
+        (npy_header((2, 10**20)), "vectors.npy promises a shape"),
+        (npy_header((2, -1)), "vectors.npy promises a shape"),
+        (npy_header((2, -(2**62), -4)), "vectors.npy promises a shape"),
+        (npy_header((2, 2**10, 2**54)), "vectors.npy promises a shape"),
+        (npy_header((2, 1000)), "vectors.npy is cut short"),
+        (npy_header((2, 1), "<V0"), "vectors.npy is of dtype"),
+        (npy_header((2, 1), "<f99"), "vectors.npy has a broken npy header"),
+        (npy_header(0, text="{[]: 1}"), "vectors.npy has a broken npy header"),
+        (npy_header(0, text="(" * 100), "vectors.npy has a broken npy header"),
+        (
+            npy_header(0, text="{'descr': " + 3 * "'"),
+            "vectors.npy has a broken npy header",
+        ),
+        (npy_header(0, text="-" * 9000), "vectors.npy has a broken npy header"),
+        (npy_header(0, text=f"{'9' * 5000}"), "vectors.npy has a broken npy header"),
+        (b"\x93NUMPY\x01\x00\xff\xff{", "vectors.npy has a broken npy header"),
+        (b"\x93NUMPY\x01\x00", "vectors.npy has a broken npy header"),
+    ],
+)
+def test_broken_npy_headers(tmp_path, vectors, message, compression):
+    path = tmp_path / "t.npz"
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("words.npy", npy(tmp_path / "x", np.array(["a", "b"])))
+        archive.writestr("vectors.npy", vectors + bytes(8 if "cut" in message else 0))
+    with memory_below(64 << 20):
+        refused(path, path.read_bytes(), message)
+
+
+@pytest.mark.parametrize("code", [0x110000, 0xFFFFFFFF, 0xD800, 0xDFFF])
+@pytest.mark.parametrize("order", "<>")
+def test_words_of_numbers_that_are_no_characters(tmp_path, code, order):
+    words = npy_header((2,), f"{order}U1") + struct.pack(f"{order}2I", 97, code)
+    vectors = npy(tmp_path / "x", np.eye(2, dtype="f4"))
+    content = npz_with(tmp_path / "t.npz", words=words, vectors=vectors)
+    refused(tmp_path / "t.npz", content, "words.npy holds numbers that are no charact")
+
+
+def test_words_padded_to_gigabytes(tmp_path):
+    """One word of a million characters, and very many that are none."""
+    path = tmp_path / "t.npz"
+    size = 1 << 20
+    words = npy_header((30,), f"<U{size}")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("words.npy", "w") as member:
+            member.write(words)
+            for _ in range(30):
+                member.write(bytes(4 * size))
+        archive.writestr("vectors.npy", npy(tmp_path / "x", np.zeros((30, 1))))
+    with memory_below(64 << 20):
+        refused(path, path.read_bytes(), "unique, got the same at positions 0 and 1")
+
+
+def test_vectors_that_fill_the_memory(tmp_path):
+    path = tmp_path / "t.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("vectors.npy", "w") as member:
+            member.write(npy_header((2, 1 << 19), "<f8"))
+            for _ in range(20):
+                member.write(bytes(1 << 22))
+        archive.writestr("words.npy", npy(tmp_path / "x", np.array(["a", "b"])))
+    with memory_below(64 << 20):
+        refused(path, path.read_bytes(), "vectors.npy expands more than 200-fold")
+
+
+def edited(content, what, *edits):
+    """A zip with fields of its two headers of one member overwritten."""
+    content = bytearray(content)
+    for signature, shift, value in edits:
+        start = content.index(what, content.index(signature)) - (
+            30 if signature == b"PK\3\4" else 46
+        )
+        content[start + shift : start + shift + len(value)] = value
+    return bytes(content)
+
+
+def test_odd_zips(tmp_path):
+    path = tmp_path / "t.npz"
+    words = npy(tmp_path / "x", np.array(["a", "b"]))
+    vectors = npy(tmp_path / "x", np.eye(2, dtype="f4"))
+    good = npz_with(path, words=words, vectors=vectors)
+    local, central = b"PK\3\4", b"PK\1\2"
+    name = b"vectors.npy"
+    u4 = struct.Struct("<I").pack
+    for content, message in [
+        (edited(good, name, (central, 8, b"\1")), "vectors.npy is encrypted"),
+        (edited(good, name, (local, 6, b"\1"), (central, 8, b"\1")), "is encrypted"),
+        (edited(good, name, (central, 10, b"\x0e")), "but not by deflate"),
+        (edited(good, name, (central, 10, b"\x63")), "but not by deflate"),
+        (edited(good, name, (central, 24, u4(1 << 30))), "vectors.npy is cut short"),
+        (
+            edited(good, name, (central, 20, u4(1 << 30)), (central, 24, u4(1 << 30))),
+            "vectors.npy is cut short",
+        ),
+        (edited(good, name, (central, 42, u4(len(good) - 9))), "vectors.npy is cut"),
+        (edited(good, name, (central, 42, u4(3))), "cannot be read as an embedding"),
+    ]:
+        refused(path, content, message)
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(path, "w", method) as archive:
+            archive.writestr("words.npy", words)
+            archive.writestr("vectors.npy", vectors)
+        refused(path, path.read_bytes(), "but not by deflate")
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(match="Duplicate"):
+        archive.writestr("words.npy", words)
+    refused(path, path.read_bytes(), "words.npy is there twice")

@@ -89,15 +89,15 @@ def test_numpy_words_become_plain_str():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("king", "words must be an iterable of str, got 'king'"),
-        (b"king", "words must be an iterable of str, got b'king'"),
+        ("king", "words must be an iterable of str, got a str of 4 char"),
+        (b"king", "words must be an iterable of str, got a bytes"),
         (None, "words must be an iterable of str, got None"),
-        (7, "words must be an iterable of str, got 7"),
+        (7, "words must be an iterable of str, got an int"),
         (np.array("king"), "words must be an iterable of str"),
         ([], "words must hold at least one word, got none"),
-        (["a", b"b"], "words must be str, got b'b' at position 1"),
+        (["a", b"b"], "words must be str, got a bytes at position 1"),
         (["a", None], "words must be str, got None at position 1"),
-        (["a", "b", "a"], "words must be unique, got 'a' at positions 0 and 2"),
+        (["a", "b", "a"], "words must be unique, got the same at positions 0 and 2"),
     ],
 )
 def test_bad_words_are_refused(words, message):
@@ -286,11 +286,14 @@ def test_restrict_to_words(table):
         (True, "words_or_n must be an integer >= 1, got True"),
         (None, "words_or_n must be an integer >= 1, got None"),
         (4, r"words_or_n must be <= the number of words \(3\), got 4"),
-        ("king", "got the single string 'king'"),
+        ("king", "got a str of 4 characters"),
         ([], "at least one word"),
-        (["king", "king"], "words must be unique, got 'king' at positions 0 and 1"),
-        (["king", "prince", "pear"], r"got 2 unknown: \['prince', 'pear'\]"),
-        ({"king", 3}, "words must be str, got 3"),
+        (["king", "king"], "words must be unique, got the same at positions 0 and 1"),
+        (
+            ["king", "prince", "pear"],
+            "got 2 unknown, first a str of 6 .* 1",
+        ),
+        ({"king", 3}, "words must be str, got an int"),
     ],
 )
 def test_restrict_refuses(table, wanted, message):

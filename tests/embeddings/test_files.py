@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
+import pickle
 import tempfile
 import zipfile
 from pathlib import Path
@@ -71,18 +73,20 @@ def test_round_trip_is_exact(suffix, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{suffix}"
         table.save(path)
-        assert_same(WordEmbedding.load(path), table)
+        assert_same(WordEmbedding.load(path, allow_pickle=True), table)
         n = data.draw(st.integers(1, len(table)))
-        assert_same(WordEmbedding.load(path, n_words=n), table.restrict(n))
+        read = WordEmbedding.load(path, n, allow_pickle=True)
+        assert_same(read, table.restrict(n))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_n_words_is_a_cap(suffix, tmp_path):
     FIXED.save(tmp_path / f"t{suffix}")
-    assert_same(WordEmbedding.load(tmp_path / f"t{suffix}", n_words=99), FIXED)
+    read = WordEmbedding.load(tmp_path / f"t{suffix}", n_words=99, allow_pickle=True)
+    assert_same(read, FIXED)
 
 
-@pytest.mark.parametrize("suffix", [s for s in SUFFIXES if s != ".kv"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_equal_tables_give_equal_files(suffix, tmp_path):
     for name in "ab":
         FIXED.save(tmp_path / f"{name}{suffix}")
@@ -298,15 +302,61 @@ def test_npz_in_numpys_second_layout(tmp_path):
 # -- kv -----------------------------------------------------------------------------
 
 
-def test_kv_is_mapped_where_it_has_a_side_file(tmp_path):
+def test_kv_is_one_file_that_gensim_reads(tmp_path):
     FIXED.save(tmp_path / "t.kv")
-    assert sorted(os.listdir(tmp_path)) == ["t.kv", "t.kv.vectors.npy"]
-    table = WordEmbedding.load(tmp_path / "t.kv")
-    assert mapped_file(table.vectors) == str(tmp_path / "t.kv.vectors.npy")
-    keyed = KeyedVectors.load(str(tmp_path / "t.kv"))
+    assert os.listdir(tmp_path) == ["t.kv"]
+    assert_same(WordEmbedding.load(tmp_path / "t.kv", allow_pickle=True), FIXED)
+    keyed = KeyedVectors.load(str(tmp_path / "t.kv"), mmap="r")
     np.testing.assert_array_equal(keyed["de"], FIXED["de"])
+    assert keyed.most_similar("3", topn=1)
+
+
+@pytest.mark.parametrize("stop", [0, 1, 2])
+def test_kv_saved_over_two_files_is_never_torn(tmp_path, monkeypatch, stop):
+    """gensim's two files, saved over; stopped before any of the renames."""
+    path = tmp_path / "t.kv"
+    renames = []
+
+    def stopped(*args, replace=os.replace):
+        if len(renames) == stop:
+            raise KeyboardInterrupt
+        renames.append(args)
+        replace(*args)
+
+    monkeypatch.setattr(os, "replace", stopped)
+    FIXED.to_gensim().save(str(path), separately=["vectors"])
+    new = WordEmbedding(FIXED.words[::-1], FIXED.vectors / 2)
+    with contextlib.suppress(KeyboardInterrupt):
+        new.save(path)
+    read = WordEmbedding.load(path, allow_pickle=True)
+    assert_same(read, new if renames else FIXED)
+
+
+def test_kv_of_gensim_is_mapped_where_it_has_a_side_file(tmp_path):
+    FIXED.to_gensim().save(str(tmp_path / "t.kv"), separately=["vectors"])
+    table = WordEmbedding.load(tmp_path / "t.kv", allow_pickle=True)
+    assert mapped_file(table.vectors) == str(tmp_path / "t.kv.vectors.npy")
+    assert_same(table, FIXED)
 
     FIXED.to_gensim().save(str(tmp_path / "small.kv"))  # all in the pickle
-    table = WordEmbedding.load(tmp_path / "small.kv")
+    table = WordEmbedding.load(tmp_path / "small.kv", allow_pickle=True)
     assert mapped_file(table.vectors) is None
     assert_same(table, FIXED)
+
+
+def test_kv_runs_no_code_unless_it_may(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    path = tmp_path / "t.kv"
+    path.write_bytes(pickle.dumps(Evil()))
+    with pytest.raises(InvalidParameterError, match="allow_pickle=True") as error:
+        WordEmbedding.load(path)
+    assert "any code" in str(error.value)
+    assert os.listdir(tmp_path) == ["t.kv"]
+    with pytest.raises(InvalidParameterError, match="allow_pickle must be True or"):
+        WordEmbedding.load(path, allow_pickle="yes")
+    with pytest.raises(InvalidParameterError, match="cannot be read as gensim"):
+        WordEmbedding.load(path, allow_pickle=True)
+    assert sorted(os.listdir(tmp_path)) == ["ran", "t.kv"]  # the danger is real

@@ -75,7 +75,7 @@ def test_gensim_tables_that_break_a_rule():
         WordEmbedding.from_gensim(keyed)
     keyed = KeyedVectors(vector_size=2)
     keyed.add_vectors([1, 2], np.eye(2))
-    with pytest.raises(InvalidParameterError, match="words must be str, got 1"):
+    with pytest.raises(InvalidParameterError, match="words must be str, got an int"):
         WordEmbedding.from_gensim(keyed)
 
 
@@ -195,14 +195,14 @@ def test_other_formats_say_that_they_drop_subwords(tmp_path, table, suffix):
     with pytest.warns(UserWarning, match="hold no subword vectors") as caught:
         table.save(tmp_path / f"t{suffix}")
     assert caught[0].filename == __file__
-    back = WordEmbedding.load(tmp_path / f"t{suffix}")
+    back = WordEmbedding.load(tmp_path / f"t{suffix}", allow_pickle=True)
     assert not back.has_subwords
     np.testing.assert_array_equal(back.vectors, table.vectors)
 
 
 def test_a_kv_that_gensims_fasttext_saved(tmp_path, fasttext, table):
     fasttext.wv.save(str(tmp_path / "t.kv"), separately=["vectors_ngrams"])
-    back = WordEmbedding.load(tmp_path / "t.kv")
+    back = WordEmbedding.load(tmp_path / "t.kv", allow_pickle=True)
     assert mapped(back._subwords.buckets)
     assert back.words == table.words
     np.testing.assert_allclose(back.vectors, table.vectors, rtol=1e-5)
@@ -216,8 +216,8 @@ def test_a_kv_that_gensims_fasttext_saved(tmp_path, fasttext, table):
         (np.ones((0, 2)), (3, 6), r"shape \(n_buckets, 2\), got \(0, 2\)"),
         (np.ones(2), (3, 6), r"shape \(n_buckets, 2\), got \(2,\)"),
         (np.array([[1, 2], [np.nan, 1]]), (3, 6), "NaN or infinity in row 1"),
-        (np.ones((4, 2)), (6, 3), "0 <= min_n <= max_n, got 6, 3"),
-        (np.ones((4, 2)), (3, 6, 9), "too many values"),
+        (np.ones((4, 2)), (6, 3), "0 <= min_n <= max_n <= 1000, got 6, 3"),
+        (np.ones((4, 2)), (3, 6, 9), "must be two whole numbers"),
     ],
 )
 def test_bad_subwords_in_a_file(tmp_path, buckets, lengths, message):

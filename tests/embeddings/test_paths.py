@@ -108,10 +108,10 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, suffix, monkey
 def test_a_mapped_table_outlives_its_file(tmp_path, suffix):
     path = tmp_path / f"t{suffix}"
     FIXED.save(path)
-    table = WordEmbedding.load(path)
+    table = WordEmbedding.load(path, allow_pickle=True)
     WordEmbedding(["new"], np.full((1, 2), 9)).save(path)
     np.testing.assert_array_equal(table.vectors, FIXED.vectors)
-    assert WordEmbedding.load(path).words == ("new",)
+    assert WordEmbedding.load(path, allow_pickle=True).words == ("new",)
 
 
 def test_saved_through_a_link_and_with_the_usual_rights(tmp_path):
@@ -130,4 +130,4 @@ def test_no_warnings_without_subwords(tmp_path):
         warnings.simplefilter("error")
         for suffix in SUFFIXES:
             FIXED.save(tmp_path / f"t{suffix}")
-            WordEmbedding.load(tmp_path / f"t{suffix}")
+            WordEmbedding.load(tmp_path / f"t{suffix}", allow_pickle=True)

@@ -263,7 +263,9 @@ def test_repeatable_releases_are_keyed_by_every_option():
         return perturber.fit_transform(X).toarray().tolist()
 
     settings = [
-        DPWordPerturber(ROW, epsilon=0.3, mechanism=m, document_length=3, random_state=5)
+        DPWordPerturber(
+            ROW, epsilon=0.3, mechanism=m, document_length=3, random_state=5
+        )
         for m in (Steps(), Steps(1.0 + 1e-12))
     ]
     first, again = release(settings[0]), release(clone(settings[0]))
@@ -440,7 +442,9 @@ class TableChannel(WordChannel):
     def exponents(self, x, y):
         with np.errstate(divide="ignore", invalid="ignore"):
             P = np.log(self.mechanism.P)
-            ratio = np.nan_to_num(P[x][:, None] - P[y][None], nan=-np.inf, posinf=np.inf)
+            ratio = np.nan_to_num(
+                P[x][:, None] - P[y][None], nan=-np.inf, posinf=np.inf
+            )
         return np.maximum(ratio.max(axis=2), 0)
 
 
@@ -494,12 +498,18 @@ def test_fingerprints_tell_all_options_apart():
             Steps(["ab", "c"]), Steps(["a", "bc"]), Other(), MahalanobisNoise(),
         )
     ]  # fmt: skip
-    made += [digest(Steps(), 2.0), digest(Steps(), lam=0.5), digest(Steps(), table=other)]
+    made += [
+        digest(Steps(), 2.0),
+        digest(Steps(), lam=0.5),
+        digest(Steps(), table=other),
+    ]
     assert len(set(made)) == len(made)
     assert digest(Steps()) == made[0]
     assert digest(Steps(), lam=-0.0) == made[0]
     assert digest(Steps({"b": 2, "a": 1})) == digest(Steps({"a": 1, "b": 2}))
-    with pytest.raises(InvalidParameterError, match=r"options of a mechanism .* object"):
+    with pytest.raises(
+        InvalidParameterError, match=r"options of a mechanism .* object"
+    ):
         digest(Steps(object()))
 
 
@@ -543,7 +553,9 @@ class Negative(StepsChannel):
 
 def test_what_a_mechanism_returns_is_checked():
     def fitted(channel):
-        return DPWordPerturber(ROW, mechanism=Broken(channel), document_length=1).fit([])
+        return DPWordPerturber(ROW, mechanism=Broken(channel), document_length=1).fit(
+            []
+        )
 
     with pytest.raises(InvalidParameterError, match="apply of Short must return 1 num"):
         fitted("short").transform([["w1"]])

@@ -65,18 +65,12 @@ def test_encoded_documents_take_little_more_than_their_words(table):
     n = 20_000
     tracemalloc.start()
     try:
-        encoded = perturber._encode(stream(n), Fresh)
+        encoded = perturber._read(stream(n))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert len(encoded.codes) == 3 * n
     assert peak < 2 * n * (3 * 4 + 8) + MB
-
-
-class Fresh:
-    """Noise that needs no digests."""
-
-    fresh = True
 
 
 @pytest.mark.parametrize("random_state", [None, 0])

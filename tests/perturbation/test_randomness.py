@@ -58,8 +58,7 @@ def test_repeatable_release_does_not_depend_on_the_work_split(
         assert perturber.transform(documents) == whole
     with config_context(working_memory=1):
         assert make(small_embedding, **params).transform(documents) == whole
-    monkeypatch.setattr(_release, "_MAX_BLOCK", 7)
-    monkeypatch.setattr(_release, "_MIN_BLOCK", 7)
+    monkeypatch.setattr(_release, "_MAX_BLOCK", _release._PIECE)
     assert make(small_embedding, n_jobs=2, **params).transform(documents) == whole
 
 
@@ -167,7 +166,6 @@ def flips_of_documents(state, kind, n_documents=60, length=70):
 def test_documents_do_not_share_noise(state, kind, monkeypatch):
     """Over several tasks, each document against the next one."""
     monkeypatch.setattr(_release, "_MAX_BLOCK", 256)
-    monkeypatch.setattr(_release, "_MIN_BLOCK", 256)
 
     def neighbours_are_independent():
         flipped = flips_of_documents(STATES[state](), kind)
@@ -200,7 +198,9 @@ def test_words_and_documents_do_not_share_noise(monkeypatch):
         perturber = DPWordPerturber(
             one_dimension(), epsilon=1.0, output="tokens", random_state=3
         ).fit([])
-        monkeypatch.setattr(NoiseStreams, "label", lambda *_: b"same")
+        monkeypatch.setattr(
+            NoiseStreams, "labeller", lambda *_: lambda position, content: b"same"
+        )
         words = perturber.perturb_words(["a"], 3000)[0]
         (document,) = perturber.transform([["a"] * 3000])
         return replay_is_absent(words == "b", np.array(document) == "b")

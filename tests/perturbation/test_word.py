@@ -204,10 +204,10 @@ def test_perturb_words(small_embedding):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("w1", "iterable of str, got 'w1'"),
+        ("w1", "iterable of str, got a str of 2"),
         (b"w1", "iterable of str"),
-        (3, "iterable of str, got 3"),
-        (["w1", 2], "words must be str, got 2"),
+        (3, "iterable of str, got an int"),
+        (["w1", 2], "words must be str, got an int at position 1"),
         (["w1", "zzz", "yyy"], r"got 2 unknown, first \['zzz', 'yyy'\]"),
     ],
 )

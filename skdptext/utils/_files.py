@@ -1,0 +1,73 @@
+"""Writing files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # Windows, which deletes and renames no file that is open
+    fcntl = None  # type: ignore[assignment]
+
+
+__all__ = ["replacing"]
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """File beside `target` that takes its place once written without an error.
+
+    Another process, or a crash, sees the old file or the new one. What a killed process
+    left beside the same target is deleted first.
+    """
+    _delete_abandoned(target)
+    file, temporary = _open_locked(target)
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl:
+                os.replace(temporary, target)  # before the lock ends
+        if not fcntl:
+            os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _open_locked(target: Path) -> tuple[IO[bytes], Path]:
+    """A new file; the lock, which ends with the process, says that it is in use."""
+    while True:
+        # Not tempfile: its files are for the owner's eyes only, and stay so
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+        file = open(temporary, "xb")  # noqa: SIM115
+        if fcntl:
+            _lock(file, 0)
+        if temporary.exists():
+            return file, temporary
+        file.close()  # another save came between the two calls and deleted it
+
+
+def _delete_abandoned(target: Path) -> None:
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.tmp")
+    with suppress(OSError):  # no such folder: said where the file is opened
+        for path in target.parent.iterdir():
+            if pattern.fullmatch(path.name):
+                with suppress(OSError), open(path, "r+b") as file:
+                    if fcntl is None or _lock(file, fcntl.LOCK_NB):
+                        path.unlink()
+
+
+def _lock(file: IO[bytes], wait: int) -> bool:
+    """Whether the file is locked for this process now."""
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | wait)
+    except OSError:  # locked by another, or a file system without locks
+        return False
+    return True

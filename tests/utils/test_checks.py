@@ -1,0 +1,238 @@
+"""Numbers and bags-of-words: what is taken, as what, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import (
+    check_bags,
+    check_document,
+    check_real,
+    first_words,
+    is_count_matrix,
+)
+
+# -- numbers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (Fraction(1, 3), 1 / 3),
+        (Decimal("0.1"), 0.1),
+        (np.float32(0.1), float(np.float32(0.1))),
+        (np.float64(2.5), 2.5),
+        (np.longdouble(2.5), 2.5),
+        (np.int8(3), 3.0),
+        (7, 7.0),
+        (-0.0, 0.0),
+        (np.float32(-0.0), 0.0),
+        (Decimal("-0"), 0.0),
+        (Fraction(-1, 10**400), 0.0),
+    ],
+)
+def test_every_real_number_becomes_a_plain_float(value, number):
+    checked = check_real("x", value)
+    assert type(checked) is float
+    assert checked == number
+    assert math.copysign(1, checked) == math.copysign(1, number)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        10**400,
+        10**5000,
+        Fraction(10**400),
+        Decimal("1e400"),
+        Decimal("nan"),
+        Decimal("sNaN"),
+        np.float32("inf"),
+        1j,
+        True,
+        np.True_,
+        "1",
+        None,
+        np.array(1.0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_finite_number(value):
+    with pytest.raises(InvalidParameterError, match="x must be a finite number, got"):
+        check_real("x", value)
+
+
+def test_bounds_hold_for_the_float_that_is_used():
+    with pytest.raises(InvalidParameterError, match="x must be a finite number > 0"):
+        check_real("x", Fraction(1, 10**400), low=0, open_low=True)
+    assert check_real("x", Fraction(1, 10**400), low=0) == 0
+
+
+# -- sparse matrices whose indices point out of them -----------------------------------
+
+COUNTS = np.array([[1, 0, 2], [0, 0, 3]])
+
+
+def broken(kind, field, position, value):
+    X = kind(COUNTS)
+    getattr(X, field)[position] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        *(broken(sp.csr_array, "indices", 1, v) for v in (-1, 3, 10**6, -(10**6))),
+        *(broken(sp.csr_matrix, "indptr", 1, v) for v in (-1, 4, 10**6)),
+        *(broken(sp.csc_array, "indices", 0, v) for v in (-1, 2)),
+        *(broken(sp.bsr_array, "indices", 0, v) for v in (-1, 3)),
+        *(broken(sp.coo_array, "row", 0, v) for v in (-1, 2)),
+        *(broken(sp.coo_matrix, "col", 0, v) for v in (-1, 3)),
+    ],
+    ids=lambda X: f"{type(X).__name__}",
+)
+def test_indices_out_of_range(X):
+    for check in (check_bags, is_count_matrix):
+        with pytest.raises(InvalidParameterError, match="well-formed sparse matrix"):
+            check(X)
+
+
+@pytest.mark.parametrize("value", [-1, 3])
+def test_indices_out_of_range_of_lists(value):
+    X = sp.lil_array(COUNTS)
+    X.rows[0][0] = value
+    with pytest.raises(InvalidParameterError, match="well-formed sparse matrix"):
+        check_bags(X)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
+def test_every_format_is_read_and_not_written_to(form):
+    X = sp.coo_array(COUNTS).asformat(form)
+    bags = check_bags(X, n_words=3, counts=True)
+    np.testing.assert_array_equal(bags.toarray(), COUNTS)
+    np.testing.assert_array_equal(X.toarray(), COUNTS)
+    assert bags.has_canonical_format
+    assert is_count_matrix(X)
+
+
+# -- masks -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ma.array(COUNTS, mask=COUNTS == 2),
+        np.ma.array(COUNTS),
+        [np.ma.array(row, mask=row == 2) for row in COUNTS],
+    ],
+)
+def test_masked_counts(X):
+    for check in (check_bags, is_count_matrix):
+        with pytest.raises(InvalidParameterError, match="must not be a masked array"):
+            check(X)
+
+
+def test_masked_documents():
+    tokens = np.ma.array(["a", "b"], mask=[False, True])
+    with pytest.raises(InvalidParameterError, match="X must not be a masked array"):
+        is_count_matrix(tokens)
+    with pytest.raises(InvalidParameterError, match="document 3 must not be a masked"):
+        check_document(tokens, 3)
+
+
+# -- sizes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_documents_of_too_many_words(kind):
+    X = kind(COUNTS)
+    assert check_bags(X, counts=True, max_words=3).sum() == 6
+    with pytest.raises(InvalidParameterError, match=r"at most 2 words .* in row 0"):
+        check_bags(X, counts=True, max_words=2)
+    half = kind(np.array([[0.0, 0.0], [2.0**30, 2.0**30]]))
+    with pytest.raises(InvalidParameterError, match=r"2147483647 .* 2147483648 in"):
+        check_bags(half, counts=True)
+    assert check_bags(half).sum() == 2**31  # weights, not words
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 10**9])
+def test_first_words_are_those_of_the_expanded_row(length):
+    rng = np.random.default_rng(0)
+    X = check_bags(rng.poisson(1.0, (50, 9)), counts=True)
+    expected = np.zeros(X.shape)
+    for i, row in enumerate(X.toarray().astype(int)):
+        words = np.repeat(np.arange(9), row)[:length]
+        np.add.at(expected[i], words, 1)
+    cut = first_words(X, length)
+    np.testing.assert_array_equal(cut.toarray(), expected)
+    assert (cut.data > 0).all()
+
+
+def test_a_count_of_two_hundred_million_is_not_expanded():
+    X = check_bags([[0, 2 * 10**8, 5]], counts=True)
+    tracemalloc.start()
+    cut = first_words(X, 10)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+    assert cut.toarray().tolist() == [[0, 10, 0]]
+
+
+# -- tables that are no counts ---------------------------------------------------------
+
+SECRET = "Anna has the flu"
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}), "16 char.* row 0, column 1"),
+        (pl.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}), "16 char.* row 0, column 1"),
+        (np.array([[1, 2], [1, SECRET]], dtype=object), "16 .* in row 1, column 1"),
+        ([[1, 2], [1, SECRET]], "a str of 16 characters in row 1, column 1"),
+        ([[1, 2], [SECRET.encode(), 1]], "a bytes in row 1, column 0"),
+        ([[1, 2], SECRET], "got a str of 16 characters as row 1"),
+        ([[1, 2], [1]], "got a list of 1 as row 1"),
+        (np.array([[b"a", SECRET.encode()]]), "a bytes_ in row 0, column 0"),
+        (pd.DataFrame({SECRET: ["x"]}), r"table of strings \(shape \(1, 1\)\)"),
+        (["a", SECRET.encode()], "got a bytes as document 1"),
+        (["a", {SECRET: 1}], "got a dict as document 1"),
+    ],
+)
+def test_a_table_with_text_names_the_place(X, message):
+    with pytest.raises(InvalidParameterError, match=message) as error:
+        is_count_matrix(X)
+    assert "Anna" not in str(error.value)
+
+
+@pytest.mark.parametrize("X", [[[SECRET]], [[1, 2], [1, SECRET]], SECRET, [{SECRET}]])
+def test_bags_of_text_are_refused_unquoted(X):
+    with pytest.raises(InvalidParameterError, match="must be a matrix of num") as error:
+        check_bags(X)
+    assert "Anna" not in str(error.value)
+    assert error.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}),
+        pd.DataFrame({"a": pd.array([1, 2], dtype="Int64"), "b": [True, False]}),
+        pl.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}),
+        np.array([[1, 2.5]], dtype=object),
+        [[1, 2], (3, np.int8(4))],
+        np.array([[True, False]]),
+    ],
+)
+def test_tables_of_numbers_are_counts(X):
+    assert is_count_matrix(X)
+    assert check_bags(X).shape[1] == 2
