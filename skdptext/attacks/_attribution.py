@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -418,6 +417,8 @@ def make_splits(
     cv: Any, authors: np.ndarray, groups: Any, random_state: int
 ) -> list[Split]:
     """Known and held-out rows of each split; authors are spread over the folds."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+
     if groups is not None and np.shape(groups) != authors.shape:
         raise InvalidParameterError(
             f"groups must hold one group per document ({len(authors)}), got shape "

@@ -6,7 +6,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from skdptext.attacks._fasttext import FastTextClassifier
@@ -61,6 +60,8 @@ def linear_topic_classifier(
     >>> model.predict([[0, 0, 2]]).tolist()
     ['food']
     """
+    from sklearn.linear_model import LogisticRegression
+
     return make_pipeline(
         DocumentPreparer(
             check_embedding(embedding), stop_words=stop_words, output="bow"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
+from scipy.special import gammaincinv
 
 from skdptext.documents import word_ids
 from skdptext.exceptions import InvalidParameterError
@@ -371,12 +371,14 @@ def _contours(channel: Any, plane: np.ndarray, levels: tuple[float, ...]) -> np.
 def _plane_quantile(dim: int, epsilon: float, level: float) -> float:
     """Quantile of the length of two coordinates of spherical Gamma(dim, 1/ε) noise."""
     if dim == 2:
-        return float(stats.gamma.ppf(level, 2, scale=1 / epsilon))
+        return float(gammaincinv(2, level)) / epsilon
+    from scipy.optimize import brentq
+
     # Midpoints of equally likely pieces of r; the length given r has a closed form.
-    radii = stats.gamma.ppf((np.arange(4000) + 0.5) / 4000, dim)
+    radii = gammaincinv(dim, (np.arange(4000) + 0.5) / 4000)
 
     def excess(length: float) -> float:
         inside = np.minimum(length / radii, 1) ** 2
         return float(np.mean(1 - (1 - inside) ** ((dim - 2) / 2))) - level
 
-    return float(optimize.brentq(excess, 0, radii[-1])) / epsilon
+    return float(brentq(excess, 0, radii[-1])) / epsilon

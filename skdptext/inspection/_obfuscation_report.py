@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from skdptext.attacks import Attributions, attribution_attack
 from skdptext.exceptions import PrivacyLeakWarning
@@ -245,7 +245,7 @@ def _typical_exponent(
 
 def _wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
     """Wilson's interval for a share of n."""
-    z2 = stats.norm.ppf((1 + confidence) / 2) ** 2
+    z2 = ndtri((1 + confidence) / 2) ** 2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
     return float(max(0.0, centre - margin)), float(min(1.0, centre + margin))

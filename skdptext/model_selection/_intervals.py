@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_real
@@ -72,7 +72,7 @@ def score_summary(
         return Scores(mean, nan, nan, nan, k)
     std = by_split.std(axis=1, ddof=1)
     ratio = 1 / (k - 1) if test_over_train is None else test_over_train
-    quantile = stats.t.ppf((1 + confidence) / 2, k - 1)
+    quantile = stdtrit(k - 1, (1 + confidence) / 2)
     margin = quantile * std * np.sqrt(1 / k + ratio)
     return Scores(mean, std, mean - margin, mean + margin, k)
 

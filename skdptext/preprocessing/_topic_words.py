@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.feature_selection import chi2
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -114,6 +113,8 @@ class TopicWordSelector(
         -------
         self : TopicWordSelector
         """
+        from sklearn.feature_selection import chi2  # loads half of scikit-learn
+
         n_words = check_integer("n_words", self.n_words, low=1)
         check_option("fitted_on", self.fitted_on, ("private", "public"))
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)

@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from randomgen import ChaCha
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._validation import kind_of
@@ -153,6 +152,8 @@ def check_document_ids(document_ids: Any) -> list[Any]:
 
 
 def _generator(key: bytes) -> np.random.Generator:
+    from randomgen import ChaCha  # loads 30 generators besides
+
     bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
     return np.random.Generator(bits)
 
