@@ -456,7 +456,7 @@ def probability(P, bag, noisy):
 @settings(deadline=None, max_examples=200)
 @given(seed=st.integers(0, 10_000), zeros=st.booleans())
 def test_bags_of_asymmetric_mechanisms(seed, zeros):
-    """The cheapest matching bounds the loss exactly enumerated; also where it is inf."""
+    """The cheapest matching bounds the loss, which is enumerated; with zeros, too."""
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.full(4, 0.5), size=4)
     if zeros:
@@ -507,9 +507,7 @@ def test_fingerprints_tell_all_options_apart():
     assert digest(Steps()) == made[0]
     assert digest(Steps(), lam=-0.0) == made[0]
     assert digest(Steps({"b": 2, "a": 1})) == digest(Steps({"a": 1, "b": 2}))
-    with pytest.raises(
-        InvalidParameterError, match=r"options of a mechanism .* object"
-    ):
+    with pytest.raises(InvalidParameterError, match="options of a mechanism"):
         digest(Steps(object()))
 
 
