@@ -95,6 +95,9 @@ class WordChannel(ABC):
     noise : callable or None
         Set where `apply` takes the word nearest to φ(w) + noise: from draws to the
         noise vectors, shape (n, dim).
+    numerical_delta : float
+        What finite arithmetic leaves outside the promise, as a probability per word:
+        2⁻⁵⁰ for float64 draws, whose tails end and whose smallest steps have atoms.
     unit_noise : callable or None
         Set where, besides, the noise scales with 1/ε: ``unit_noise(rng, n)`` draws it
         for ε = 1, so that all ε can share it.
@@ -112,6 +115,8 @@ class WordChannel(ABC):
     `unit_noise` of one that redefines `draw`, whose noise may not scale with 1/ε.
     """
 
+    #: Probability per word that finite arithmetic leaves outside the promise.
+    numerical_delta = 2.0**-50
     metric: MahalanobisMetric | None = None
     noise: Callable[[Draws], np.ndarray] | None = None
     unit_noise: Callable[[np.random.Generator, int], np.ndarray] | None = None

@@ -31,7 +31,11 @@ class MahalanobisNoise(WordMechanism):
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(ε‖φ(w) − φ(w')‖_RM) Pr[z | w'] for all words w, w', z. To
-    take the nearest word is post-processing of the noisy vector.
+    take the nearest word is post-processing of the noisy vector. This is about real
+    numbers. What is drawn are float64 numbers: no length is above some 44/ε in one
+    dimension, where a fraction of 5e-20 of the true law lies, and a normal number is
+    exactly 0 with a probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per word for
+    all that.
 
     References
     ----------

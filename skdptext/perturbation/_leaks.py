@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 
-__all__ = ["warn_of_engine", "warn_of_leaks", "warn_of_unknown_words"]
+__all__ = [
+    "caveats",
+    "warn_of_caveats",
+    "warn_of_engine",
+    "warn_of_leaks",
+    "warn_of_unknown_words",
+]
 
 # Above this share of unknown words the table is probably the wrong one.
 _MANY_UNKNOWN = 0.5
@@ -31,6 +38,48 @@ def warn_of_leaks(document_length: int | None, oov: str) -> None:
         warnings.warn(
             'oov="keep": words unknown to the embedding (often names) are released in '
             "clear.",
+            PrivacyLeakWarning,
+            stacklevel=1,
+        )
+
+
+_ONE_HOT = (
+    "The vocabulary was taken from the columns of the documents given to fit: which "
+    "words there are is released, and outside this promise."
+)
+_REPEATABLE = (
+    "The noise is repeatable (random_state is an integer): whoever sees the release "
+    "learns which documents are equal, and whoever can run this perturber learns "
+    "whether a document is a given one. What follows is for documents that are "
+    "released under ids of their own (document_ids), which nobody can use again."
+)
+
+
+def caveats(embedding: object, random_state: object) -> list[str]:
+    """What voids a promise, in sentences that come before it."""
+    found = []
+    if isinstance(embedding, str):
+        found.append(_ONE_HOT)
+    if isinstance(random_state, Integral):
+        found.append(_REPEATABLE)
+    return found
+
+
+def warn_of_caveats(embedding: object, random_state: object) -> None:
+    """Say before a release what its guarantee will say first."""
+    if isinstance(embedding, str):
+        warnings.warn(
+            'embedding="one-hot" takes the vocabulary from the documents given to fit, '
+            "which releases it. If it is public, say so: "
+            "embedding=one_hot_embedding(words), of skdptext.embeddings.",
+            PrivacyLeakWarning,
+            stacklevel=1,
+        )
+    if isinstance(random_state, Integral):
+        warnings.warn(
+            "random_state is an integer: equal documents get equal releases, which "
+            "shows that they are equal. Give each document an id of its own, "
+            "transform(X, document_ids=...), or use random_state=None.",
             PrivacyLeakWarning,
             stacklevel=1,
         )

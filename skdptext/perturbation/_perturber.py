@@ -33,6 +33,8 @@ from skdptext.mechanisms import (
     law_fingerprint,
 )
 from skdptext.perturbation._leaks import (
+    caveats,
+    warn_of_caveats,
     warn_of_engine,
     warn_of_leaks,
     warn_of_unknown_words,
@@ -75,7 +77,9 @@ class DPWordPerturber(
     embedding : WordEmbedding or "one-hot"
         The public table of word vectors; column j of the output is its word j.
         ``"one-hot"`` takes count matrices only and holds every word equally far (√2)
-        from every other; it needs n_words² floats.
+        from every other; it needs n_words² floats. It takes the vocabulary from the
+        columns given to `fit`, with a `PrivacyLeakWarning`; for a public vocabulary,
+        give ``one_hot_embedding(words)`` of `skdptext.embeddings` instead.
     epsilon : float, default=10.0
         Privacy parameter ε > 0, in nats per unit of distance in the embedding:
         smaller is more private. Its meaning depends on the table's scale.
@@ -173,7 +177,9 @@ class DPWordPerturber(
     -----
     *Privacy.* For words w, w' and any output z, Pr[z | w] ≤ exp(ε‖φ(w)−φ(w')‖_RM)
     Pr[z | w']. For bags of N words the exponent is ε N times their Earth Mover's
-    distance. The guarantee takes the embedding as public. Nothing is learned from X.
+    distance. The guarantee takes the embedding as public. Nothing is learned from X,
+    but for ``embedding="one-hot"``, which takes its vocabulary from there. A repeatable
+    release (an integer `random_state`) shows which documents are equal.
 
     *Cost.* A product of (words × dim) by (dim × vocabulary); memory beyond the output
     stays within scikit-learn's ``working_memory``.
@@ -291,6 +297,7 @@ class DPWordPerturber(
         channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, getattr(channel, "excuse", None))
         warn_of_leaks(self.document_length, self.oov)
+        warn_of_caveats(self.embedding, self.random_state)
         return channel
 
     def _channel(
@@ -573,7 +580,12 @@ class DPWordPerturber(
             reader = replace(
                 reader, document_length=check_integer("n_words", n_words, low=1)
             )
-        return PrivacyGuarantee(self.mechanism_, reader, ordered=self.output != "bow")
+        return PrivacyGuarantee(
+            self.mechanism_,
+            reader,
+            ordered=self.output != "bow",
+            caveats=caveats(self.embedding, self.random_state),
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Words of the columns.

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from tqdm.auto import tqdm
 
 from skdptext.documents import EncodedDocuments, resample
 from skdptext.exceptions import InvalidParameterError
@@ -70,6 +69,8 @@ class Release:
             Numbers of the noisy words; negative ones are words kept in clear.
         offsets : ndarray of shape (n_documents + 1,), int64
         """
+        from tqdm.auto import tqdm
+
         offsets = documents.offsets
         if self.sample_length is not None:
             offsets = np.arange(len(offsets), dtype=np.int64) * self.sample_length

@@ -50,6 +50,8 @@ class PrivacyGuarantee:
         Whether the order of the words is released (token and text output).
     releases : int >= 1, default=1
         How many times each document is released so, with fresh noise each time.
+    caveats : iterable of str, default=()
+        Sentences on what voids the promise; they are printed before it.
 
     Attributes
     ----------
@@ -84,7 +86,9 @@ class PrivacyGuarantee:
     *Not promised*: that lengths stay hidden, unless `n_words` is fixed; anything at all
     if the embedding, its vocabulary or its covariance was learned from the documents to
     be protected. k releases of one document with fresh noise cost k times the exponent
-    (`compose`). A repeatable release protects as long as its seed is secret.
+    (`compose`). A repeatable release (an integer `random_state`) shows which documents
+    are equal, whoever holds its seed: the odds are for fresh noise, or for documents
+    that are released under ids of their own. `numerical_delta` is left to arithmetic.
 
     *Several releases.* The sum is a bound for whatever an adversary does with all of
     them. It holds for fresh noise in each: repeating a release with the same integer
@@ -135,6 +139,7 @@ class PrivacyGuarantee:
         *,
         ordered: bool = False,
         releases: int = 1,
+        caveats: Iterable[str] = (),
     ) -> None:
         if not hasattr(channel, "exponents"):
             raise InvalidParameterError(
@@ -150,7 +155,8 @@ class PrivacyGuarantee:
             )
         ordered = check_flag("ordered", ordered)
         releases = check_integer("releases", releases, low=1)
-        self.parts = (ReleasePart(channel, reader, ordered, releases),)
+        part = ReleasePart(channel, reader, ordered, releases, tuple(caveats))
+        self.parts = (part,)
 
     @classmethod
     def _of(cls, parts: Iterable[ReleasePart]) -> PrivacyGuarantee:
@@ -216,6 +222,17 @@ class PrivacyGuarantee:
     def unknown_kept(self) -> bool | None:
         """Whether unknown words are released in clear."""
         return self._shared("unknown_kept")
+
+    @property
+    def numerical_delta(self) -> float:
+        """Probability that finite arithmetic leaves outside the promise.
+
+        Of all releases of a document, or of a single word where `n_words` is not fixed:
+        Pr[S | x] ≤ e^t Pr[S | x'] + δ. The noise comes from ChaCha20, so the whole
+        promise is computational: it is for adversaries who cannot tell that stream
+        from random bits.
+        """
+        return sum(part.numerical_delta for part in self.parts)
 
     # -- the metric ------------------------------------------------------------
 

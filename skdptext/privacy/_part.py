@@ -34,6 +34,8 @@ class ReleasePart:
         Whether the order of the words is released.
     releases : int
         How many times, with fresh noise each time.
+    caveats : tuple of str
+        Sentences on what voids the promise, which come before it.
     converted : (float, MahalanobisMetric) or None
         The ε and the metric that the promise is stated in, where these are not the
         channel's own.
@@ -43,6 +45,7 @@ class ReleasePart:
     reader: DocumentReader
     ordered: bool = False
     releases: int = 1
+    caveats: tuple[str, ...] = ()
     converted: tuple[float, MahalanobisMetric] | None = None
 
     @property
@@ -100,6 +103,12 @@ class ReleasePart:
         if mechanism is None:
             return self.channel
         return law_fingerprint(mechanism, self.embedding, 1.0, self.lam)
+
+    @property
+    def numerical_delta(self) -> float:
+        """Of all releases: of a document where its length is fixed, else of a word."""
+        each = getattr(self.channel, "numerical_delta", WordChannel.numerical_delta)
+        return self.releases * (self.n_words or 1) * each
 
     def at_epsilon(self, epsilon: float) -> ReleasePart:
         """The same releases with another ε of the mechanism."""

@@ -294,12 +294,11 @@ def _scale_sentence(part: ReleasePart) -> str:
 
 def _broken(part: ReleasePart) -> list[str]:
     """What voids the promise, and so comes before it."""
-    if not part.unknown_kept:
-        return []
-    return [
+    kept = (
         "Words unknown to the embedding are released in clear: what follows holds "
         "only between documents that have the same ones, in the same places."
-    ]
+    )
+    return [*part.caveats, *([kept] if part.unknown_kept else [])]
 
 
 # -- limits, and several ways --------------------------------------------------------
@@ -337,8 +336,12 @@ def _part_limits(part: ReleasePart) -> list[str]:
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases (an integer random_state): equal documents come out "
-        "equal, and who knows the seed can undo the noise. The odds are for fresh "
-        "noise.",
+        "equal, unless each has an id of its own, and whoever knows the seed can undo "
+        "the noise. The odds are for fresh noise.",
+        "Perfect arithmetic: noise is drawn in double precision from a cryptographic "
+        f"stream, which leaves a probability of {part.numerical_delta:.0e} per "
+        f"{'word' if part.n_words is None else 'document'}, and adversaries who break "
+        "ChaCha20, outside these odds.",
     ]
 
 

@@ -1,0 +1,344 @@
+"""What is promised against exact laws of releases, over all options of the perturber.
+
+On a line, noise is Laplace noise whatever λ is, and the chance that a word becomes
+another one a difference of two values of its distribution function. Documents are read
+here by rules of their own, and the law of a whole release is enumerated.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import laplace
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.embeddings import one_hot_embedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+
+# "the" is a stop word of English and a word of the table; so may be any other.
+WORDS = ("the", "good", "Bad", "awful")
+TOKENS = [*WORDS, "The", "bad", "GOOD", "of", "unknown", "x"]
+
+
+def transitions(positions, epsilon):
+    """P[w, z] of Laplace noise and the nearest word; of equal distances the first."""
+    order = sorted(range(len(positions)), key=lambda i: (positions[i], i))
+    P = np.zeros((len(positions),) * 2)
+    for w, at in enumerate(positions):
+        low = -math.inf
+        for z, following in itertools.pairwise([*order, None]):
+            high = math.inf
+            if following is not None:
+                high = (positions[z] + positions[following]) / 2
+            cdf = laplace(at, 1 / epsilon).cdf
+            P[w, z] = cdf(high) - cdf(low) if high > low else 0.0
+            low = high
+    return P
+
+
+def read(document, options):
+    """Codes of a document: numbers of words, or unknown words that are kept."""
+    if isinstance(document, str):
+        text = document.lower() if options["lowercase"] else document
+        tokens = re.findall(options["token_pattern"], text)
+    else:
+        tokens = list(document)
+    stop = options["stop_words"] or ()
+    stop = ENGLISH_STOP_WORDS if stop == "english" else stop
+    lower = str.lower if options["lowercase"] else str
+    codes = []
+    for token in tokens:
+        if lower(token) in stop:
+            continue
+        for form in (token, token.lower(), token.capitalize()):
+            if form in WORDS:
+                codes.append(WORDS.index(form))
+                break
+        else:
+            if options["oov"] == "error":
+                return None
+            if options["oov"] == "keep":
+                codes.append(token)
+    n = options["document_length"]
+    if n is not None and options["resize"] == "truncate":
+        return None if len(codes) < n else codes[:n]
+    return codes
+
+
+def release(codes, P, options):
+    """Every release of a document, with its probability."""
+
+    def of_word(code):
+        if isinstance(code, str):
+            return {code: 1.0}
+        return dict(zip(WORDS, P[code], strict=True))
+
+    n = options["document_length"]
+    if n is not None and options["resize"] == "sample":
+        drawn = codes or range(len(WORDS))
+        one = Counter()
+        for code in drawn:
+            for word, p in of_word(code).items():
+                one[word] += p / len(drawn)
+        slots = [one] * n
+    else:
+        slots = [of_word(code) for code in codes]
+    found = Counter()
+    for outcome in itertools.product(*(slot.items() for slot in slots)):
+        words = tuple(word for word, _ in outcome)
+        if options["output"] == "bow":
+            words = tuple(sorted(words))
+        found[words] += math.prod(p for _, p in outcome)
+    return found
+
+
+def largest_loss(one, two):
+    losses = [0.0]
+    for words, p in one.items():
+        if p > 0:
+            losses.append(math.log(p / two[words]) if two[words] > 0 else math.inf)
+    return max(losses)
+
+
+texts = st.lists(st.sampled_from(TOKENS), min_size=0, max_size=3)
+documents = st.one_of(texts, texts.map(" ".join))
+options = st.fixed_dictionaries(
+    {
+        "document_length": st.sampled_from([None, 1, 2]),
+        "resize": st.sampled_from(["truncate", "sample"]),
+        "oov": st.sampled_from(["drop", "error", "keep"]),
+        "lowercase": st.booleans(),
+        "stop_words": st.sampled_from([None, "english", ["bad"], ["good", "of"]]),
+        "token_pattern": st.sampled_from([r"(?u)\b\w\w+\b", r"\w+"]),
+        "output": st.sampled_from(["bow", "tokens", "text"]),
+    }
+)
+
+
+@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "500")))
+@given(
+    x=documents,
+    y=documents,
+    options=options,
+    epsilon=st.sampled_from([0.3, 1.0, 3.0]),
+    lam=st.sampled_from([0.0, 0.5, 1.0]),
+    positions=st.lists(st.integers(0, 12).map(lambda i: i / 4), min_size=4, max_size=4),
+)
+def test_no_release_loses_more_than_is_promised(x, y, options, epsilon, lam, positions):
+    assume(options["oov"] != "keep" or options["output"] == "text")
+    assume(len(set(positions)) > 1)
+    table = WordEmbedding(WORDS, np.array(positions)[:, None])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        perturber = DPWordPerturber(table, epsilon=epsilon, lam=lam, **options)
+        guarantee = perturber.fit([]).guarantee()
+    one, two = read(x, options), read(y, options)
+    # a guarantee reads lists of words; a release that cuts a text cuts it so
+    x, y = (
+        perturber._reader()._analyze(d) if isinstance(d, str) else d for d in (x, y)
+    )
+    if one is None or two is None:
+        with pytest.raises(InvalidParameterError):
+            guarantee.exponent(x, y)
+        return
+    claim = guarantee.exponent(x, y)
+    P = transitions(positions, epsilon)
+    first, second = release(one, P, options), release(two, P, options)
+    assert sum(first.values()) == pytest.approx(1)
+    assert largest_loss(first, second) <= claim + 1e-9
+    # what shows is known to show
+    if largest_loss(first, second) == math.inf:
+        assert claim == math.inf
+
+
+def test_the_enumeration_follows_the_library():
+    """The law of a whole release, against draws."""
+    options = {
+        "document_length": 2, "resize": "truncate", "oov": "drop", "lowercase": True,
+        "stop_words": "english", "token_pattern": r"(?u)\b\w\w+\b", "output": "tokens",
+    }  # fmt: skip
+    positions = [0.0, 0.5, 2.0, 2.75]
+    table = WordEmbedding(WORDS, np.array(positions)[:, None])
+    perturber = DPWordPerturber(table, epsilon=1.0, **options).fit([])
+    document, n = "the of good x unknown BAD awful", 20_000
+    drawn = Counter(map(tuple, perturber.transform([document] * n)))
+    exact = release(read(document, options), transitions(positions, 1.0), options)
+    for words, p in exact.items():
+        assert abs(drawn[words] / n - p) < 6 * math.sqrt(p * (1 - p) / n)
+
+
+def test_stop_words_do_not_count():
+    """As in the attack on 0.1.0, where the exponent was 0."""
+    table = WordEmbedding(
+        ["the", "of", "good", "great", "bad", "awful"],
+        np.array([0.0, 0.1, 2.0, 2.1, -2.0, -2.2])[:, None],
+    )
+    perturber = DPWordPerturber(
+        table, epsilon=3.0, lam=0.0, document_length=2, stop_words="english"
+    ).fit([])
+    guarantee = perturber.guarantee()
+    x, y = ["the", "of", "good", "great"], ["the", "of", "bad", "awful"]
+    assert guarantee.exponent(x, y) == pytest.approx(3 * (4.0 + 4.3), rel=1e-5)
+    assert guarantee.epsilon_for(x, y, factor=2.0) < 0.1
+
+
+# -- what is said first --------------------------------------------------------------
+
+
+def test_one_hot_takes_its_vocabulary_from_the_documents():
+    bags = np.eye(3, dtype=int)
+    perturber = DPWordPerturber("one-hot", document_length=1)
+    with pytest.warns(PrivacyLeakWarning, match="one-hot.* takes the vocabulary from"):
+        perturber.fit(bags)
+    guarantee = perturber.guarantee()
+    assert str(guarantee).startswith("The vocabulary was taken from the columns")
+    assert "The vocabulary was taken" in guarantee._repr_html_()
+    both = guarantee.compose(guarantee)
+    assert "The vocabulary was taken" in str(both)
+    public = DPWordPerturber(one_hot_embedding(["a", "b", "c"]), document_length=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not str(public.fit(bags).guarantee()).startswith("The vocabulary")
+
+
+def test_an_integer_seed_is_an_equality_oracle(small_embedding):
+    def make(seed):
+        return DPWordPerturber(small_embedding, document_length=2, random_state=seed)
+
+    seeded = make(2**100 + 1)
+    with pytest.warns(PrivacyLeakWarning, match="equal documents get equal releases"):
+        seeded.fit([])
+    assert str(seeded.guarantee()).startswith("The noise is repeatable")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fresh = make(None).fit([])
+    assert "The noise is repeatable" not in str(fresh.guarantee())
+    documents = [["w1", "w2"], ["w3", "w4"], ["w1", "w2"]]
+    bags = seeded.transform(documents).toarray()
+    assert (bags[0] == bags[2]).all()
+
+
+def noisy_pairs(random_state, ids, n=4000):
+    """Two equal documents of one word each: whether the words came out equal."""
+    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    perturber = DPWordPerturber(
+        table, epsilon=0.5, lam=0.0, output="tokens", document_length=n,
+        random_state=random_state,
+    ).fit([])  # fmt: skip
+    one, two = perturber.transform([["a"] * n] * 2, document_ids=ids)
+    return np.mean(np.array(one) == np.array(two)), perturber
+
+
+@pytest.mark.parametrize("ids", [["x", "y"], [1, 2], [b"1", b"2"], [1, "1"]])
+def test_equal_documents_of_different_ids_get_independent_noise(ids):
+    stays = 1 - math.exp(-0.25) / 2
+    expected = stays**2 + (1 - stays) ** 2
+    share, perturber = noisy_pairs(2**100, ids)
+    assert abs(share - expected) < 6 * math.sqrt(expected * (1 - expected) / 4000)
+    assert noisy_pairs(2**100, None)[0] == 1
+    # and the release is repeatable, whatever is released with it
+    documents = [["a"] * 4000] * 2
+    again = perturber.transform(documents[:1], document_ids=ids[:1])[0]
+    assert again == perturber.transform(documents, document_ids=ids)[0]
+    other = perturber.transform(documents, document_ids=ids[::-1])
+    assert other[1] == again
+
+
+def test_an_edited_document_gets_other_noise_under_the_same_id():
+    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    perturber = DPWordPerturber(
+        table, epsilon=0.5, output="tokens", document_length=3000, random_state=2**100
+    ).fit([])
+    one = perturber.transform([["a"] * 3000], document_ids=["i"])[0]
+    two = perturber.transform([["a"] * 3001], document_ids=["i"])[0]
+    assert 0.2 < np.mean(np.array(one) == np.array(two)) < 0.8
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
+        (3, "must be an iterable .* got int"),
+        ([1.5, 2], "must be str, int or bytes, got float at position 0"),
+        ([1, None], "got NoneType at position 1"),
+        ([1, True], "got bool at position 1"),
+        (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
+        (["a"], "must hold one id per document [(]2[)], got 1"),
+        (["a", "b", "c"], "must hold one id per document [(]2[)], got 3"),
+    ],
+)
+@pytest.mark.parametrize("random_state", [None, 2**100])
+def test_bad_ids(small_embedding, ids, message, random_state):
+    perturber = DPWordPerturber(
+        small_embedding, document_length=1, random_state=random_state
+    ).fit([])
+    with pytest.raises(InvalidParameterError, match=message):
+        perturber.transform([["w1"], ["w2"]], document_ids=ids)
+
+
+def test_ids_are_routed_as_metadata(small_embedding):
+    import sklearn
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.pipeline import make_pipeline
+
+    perturber = DPWordPerturber(
+        small_embedding, document_length=2, random_state=2**100
+    )
+    documents, ids = [["w1", "w2"]] * 3, ["a", "b", "c"]
+    with sklearn.config_context(enable_metadata_routing=True):
+        perturber.set_transform_request(document_ids=True)
+        pipeline = make_pipeline(perturber, TfidfTransformer()).fit(
+            documents, document_ids=ids
+        )
+        routed = pipeline[:-1].transform(documents, document_ids=ids)
+    direct = perturber.fit_transform(documents, document_ids=ids)
+    np.testing.assert_array_equal(routed.toarray(), direct.toarray())
+
+
+# -- finite arithmetic ---------------------------------------------------------------
+
+
+def test_numerical_delta(small_embedding):
+    perturber = DPWordPerturber(small_embedding, document_length=20).fit([])
+    guarantee = perturber.guarantee()
+    assert guarantee.numerical_delta == 20 * 2.0**-50
+    assert guarantee.compose(3).numerical_delta == 60 * 2.0**-50
+    assert guarantee.compose(guarantee).numerical_delta == 40 * 2.0**-50
+    assert "probability of 2e-14 per document" in " ".join(str(guarantee).split())
+    with pytest.warns(PrivacyLeakWarning):
+        word = DPWordPerturber(small_embedding).fit([]).guarantee()
+    assert word.numerical_delta == 2.0**-50
+
+
+class Zeros:
+    """A generator that draws float32 normals of exactly 0, as float32 does at times."""
+
+    def __init__(self):
+        self.dtypes = []
+
+    def gamma(self, shape, scale, size):
+        return np.full(size, shape * scale)
+
+    def standard_normal(self, size, dtype=np.float64):
+        self.dtypes.append(np.dtype(dtype))
+        return np.ones(size)
+
+
+@pytest.mark.parametrize("dim", [1, 16, 300])
+def test_normals_are_float64_in_every_dimension(dim):
+    rng = np.random.default_rng(0)
+    table = WordEmbedding([f"w{i}" for i in range(9)], rng.normal(size=(9, dim)))
+    channel = DPWordPerturber(table, lam=0.2, document_length=1).fit([]).mechanism_
+    source = Zeros()
+    channel.draw(source, 3)
+    assert source.dtypes == [np.dtype(np.float64)]
