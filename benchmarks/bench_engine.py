@@ -42,7 +42,8 @@ BLOCK = 512
 
 
 def noisy_points(perturber: DPWordPerturber, ids: np.ndarray) -> np.ndarray:
-    noise = perturber.mechanism_.sample(np.random.default_rng(1), len(ids))
+    channel = perturber.mechanism_
+    noise = channel.noise(channel.draw(np.random.default_rng(1), len(ids)))
     return noise + perturber.embedding_.vectors[ids]
 
 

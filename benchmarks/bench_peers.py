@@ -82,7 +82,8 @@ class Bench:
         words = self.table.word_array[ids].tolist()
         self.documents = [words[i : i + LENGTH] for i in range(0, N_WORDS, LENGTH)]
         perturber = DPWordPerturber(self.table, epsilon=EPSILON, lam=0.0).fit([])
-        noise = perturber.mechanism_.sample(self.rng, N_WORDS)
+        channel = perturber.mechanism_
+        noise = channel.noise(channel.draw(self.rng, N_WORDS))
         self.points = (self.table.vectors[ids] + noise).astype(np.float32)
         self.half_norms = half_squared_norms(self.table.vectors)
         self.nearest = self.search()

@@ -1,6 +1,6 @@
 """The timed calls of ``test_speed.py`` at two states of the code, side by side.
 
-One command, a few minutes (``make bench-compare`` runs it)::
+One command, about ten minutes (``make bench-compare`` runs it; less with ``-k``)::
 
     python benchmarks/compare.py [--base HEAD~1] [--rounds 3] [-k EXPRESSION]
 

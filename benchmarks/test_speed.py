@@ -22,6 +22,7 @@ from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.datasets import load_docstrings
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.metrics import plausible_deniability
+from skdptext.model_selection import calibrate_epsilon
 from skdptext.search import half_squared_norms, nearest_words
 
 TREE = os.environ.get("SKDPTEXT_BENCH_TREE")
@@ -58,28 +59,31 @@ def bags(table, number, length, seed):
 
 
 class TestTransform:
-    def test_short_documents(self, benchmark, perturber, words):
-        documents = [words[i : i + 8] for i in range(0, 2048, 8)]
-        benchmark(perturber.transform, documents)
+    """The calls of ``bench_perturbation.py``, of fewer words."""
 
-    def test_long_documents(self, benchmark, perturber, words):
-        documents = [words[i : i + 400] for i in range(0, 2000, 400)]
-        benchmark(perturber.transform, documents)
+    @pytest.mark.parametrize("seed", [None, 0], ids=["fresh", "seeded"])
+    @pytest.mark.parametrize("length", [8, 400], ids=["short", "long"])
+    @pytest.mark.parametrize("lam", [0.0, 0.5, 1.0])
+    def test_documents(self, benchmark, table, words, lam, length, seed):
+        perturber = DPWordPerturber(table, epsilon=10, lam=lam, random_state=seed)
+        documents = [words[i : i + length] for i in range(0, 2000, length)]
+        benchmark(perturber.fit([]).transform, documents)
 
-    def test_one_document(self, benchmark, perturber, words):
-        benchmark(perturber.transform, [words[:16]])
-
-    def test_seeded(self, benchmark, table, words):
-        seeded = DPWordPerturber(table, epsilon=10, lam=0.5, random_state=0).fit([])
-        documents = [words[i : i + 8] for i in range(0, 2048, 8)]
-        benchmark(seeded.transform, documents)
+    @pytest.mark.parametrize("seed", [None, 0], ids=["fresh", "seeded"])
+    def test_one_document(self, benchmark, table, words, seed):
+        perturber = DPWordPerturber(table, epsilon=10, lam=0.5, random_state=seed)
+        benchmark(perturber.fit([]).transform, [words[:16]])
 
 
 class TestNearestWords:
     def test_2048_noisy_points(self, benchmark, perturber, table):
         rng = np.random.default_rng(0)
         ids = rng.integers(0, len(table), 2048)
-        points = table.vectors[ids] + perturber.mechanism_.sample(rng, 2048)
+        # Noise written out, for what draws it has no name that all versions share.
+        units = rng.standard_normal((2048, table.dim))
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        noise = rng.gamma(table.dim, 1 / 10, (2048, 1)) * units
+        points = table.vectors[ids] + noise @ perturber.noise_factor_
         benchmark(
             nearest_words, points, table.vectors, half_squared_norms(table.vectors)
         )
@@ -95,8 +99,21 @@ class TestWordMoversNeighbors:
 
 
 class TestDeniability:
-    def test_64_words(self, benchmark, perturber, words):
+    """The calls of ``bench_deniability.py``, of fewer words."""
+
+    @pytest.mark.parametrize(("epsilon", "lam"), [(1, 0.5), (10, 0.5), (40, 0.0)])
+    def test_64_words(self, benchmark, table, words, epsilon, lam):
+        perturber = DPWordPerturber(table, epsilon=epsilon, lam=lam).fit([])
         benchmark(plausible_deniability, perturber, words[:64], n_draws=100)
+
+    def test_grid(self, benchmark, perturber, words):
+        benchmark(
+            plausible_deniability, perturber, words[:16],
+            epsilons=(1, 10, 40), lams=(0, 0.5, 1), n_draws=100,
+        )  # fmt: skip
+
+    def test_calibration(self, benchmark, perturber, words):
+        benchmark(calibrate_epsilon, perturber, words=words[:32])
 
 
 class TestKoppel:

@@ -98,8 +98,6 @@ both
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skdptext.privacy import PrivacyGuarantee
-
 rng = np.random.default_rng(0)
 pairs = rng.choice(embedding.word_array[:2000], size=(150, 2))
 pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -109,7 +107,7 @@ lams = np.array([0, 0.25, 0.5, 0.75, 1])
 bounds, lemma = [], []
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
 for lam in lams:
-    relative = PrivacyGuarantee(10, lam, embedding)
+    relative = perturber.set_params(lam=lam).fit([]).guarantee()
     bounds.append(relative.euclidean_bounds)
     lemma.append(relative.lemma3_bounds[0])
     rates = np.array([relative.exponent(a, b) for a, b in pairs]) / lengths
@@ -152,14 +150,13 @@ plt.show()
 from scipy.special import gammainc
 
 N, M, EPSILON = 5, embedding.dim, 10
-mechanism = DPWordPerturber(
-    embedding, epsilon=EPSILON, lam=0, document_length=N
-).fit([]).mechanism_  # fmt: skip
-noise = mechanism.sample(rng, 4000 * N)
+laplace = DPWordPerturber(embedding, epsilon=EPSILON, lam=0, document_length=N).fit([])
+channel = laplace.mechanism_
+noise = channel.noise(channel.draw(rng, 4000 * N))
 moved = np.linalg.norm(noise, axis=1).reshape(4000, N).mean(axis=1)
 
 delta = np.linspace(0, 14, 200)
-ours = PrivacyGuarantee(EPSILON, 0, embedding, n_words=N)
+ours = laplace.guarantee()
 
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
 axis.plot(delta, [ours.utility_probability(d) for d in delta], color="C0",

@@ -69,7 +69,8 @@ for axis, lam in zip(panels, (0, 1), strict=True):
         flat, epsilon=EPSILON, lam=lam, document_length=1, random_state=0
     ).fit([])
     centre = flat[word]
-    points = centre + perturber.mechanism_.sample(rng, 400)
+    channel = perturber.mechanism_
+    points = centre + channel.noise(channel.draw(rng, 400))
     landed, counts = np.unique(
         perturber.perturb_words([word], 4000), return_counts=True
     )

@@ -125,7 +125,7 @@ class PrivacyGuarantee:
     >>> both.releases, both.epsilon
     (2, None)
     >>> print(f"{both.exponent('a', 'b'):.2f}")
-    5.13
+    5.44
     >>> print(f"{guarantee.utility_probability(delta=1.0):.3f}")
     0.849
     """
