@@ -34,9 +34,15 @@ _KINDS = ("auto", "adversaries", "epsilon", "trade-off")
 _HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "chance")
 
 
+def noise_name(mechanism: Any, lam: float) -> str:
+    """What a figure or table calls a mechanism: λ tells those of the default apart."""
+    return f"λ = {lam:g}" if mechanism is None else f"{mechanism!r}, λ = {lam:g}"
+
+
 class Release(NamedTuple):
     """One perturber, and what it does to these documents."""
 
+    noise: str  # see `noise_name`
     epsilon: float
     lam: float
     words_changed: float
@@ -57,6 +63,7 @@ class ObfuscationReport:
         One line for each release, adversary, and kind of documents it knows:
 
         - ``release``: which of the perturbers; ``epsilon`` and ``lam``: its parameters;
+          ``noise``: its mechanism, with λ;
         - ``adversary``, ``target`` ("author" or "topic"), ``trained_on`` ("originals"
           or "releases");
         - ``clean``, ``clean_low``, ``clean_high``: accuracy on documents in clear,
@@ -282,7 +289,7 @@ class ObfuscationReport:
         release = self._releases[i]
         if len(self._releases) == 1:
             return "The release"
-        return f"The release with ε = {release.epsilon:g}, λ = {release.lam:g}"
+        return f"The release with ε = {release.epsilon:g}, {release.noise}"
 
     # -- text --------------------------------------------------------------------------
 
@@ -314,7 +321,7 @@ class ObfuscationReport:
             found.append(
                 [
                     f"{r['epsilon'][k]:g}",
-                    f"{r['lam'][k]:g}",
+                    str(r["noise"][k]).removeprefix("λ = "),
                     str(r["adversary"][k]),
                     str(r["target"][k]),
                     str(r["trained_on"][k]),
@@ -334,7 +341,7 @@ class ObfuscationReport:
         return [
             [
                 f"{release.epsilon:g}",
-                f"{release.lam:g}",
+                release.noise.removeprefix("λ = "),
                 str(release.guarantee.n_words or "as it is"),
                 f"{release.words_changed:.1%}",
                 _number(release.exponent),
@@ -453,7 +460,7 @@ class ObfuscationDisplay:
             - ``"adversaries"``: a line for each adversary, from its accuracy in clear
               to that on the release; for one perturber.
             - ``"epsilon"``: the strongest adversary for the author, and the best topic
-              classifier, against ε; a line for each λ.
+              classifier, against ε; a line for each mechanism and λ.
             - ``"trade-off"``: these two accuracies against each other; a line for each
               λ, a point for each ε. Down and right is better.
             - ``"auto"``: the first for one perturber, else the second.
@@ -535,7 +542,7 @@ class ObfuscationDisplay:
             xlim=(0, 1.02),
             ylim=(-0.6, n - 0.4),
             xlabel=f"accuracy ({self.confidence:.0%} intervals)",
-            title=f"ε = {r['epsilon'][0]:g}, λ = {r['lam'][0]:g}: "
+            title=f"ε = {r['epsilon'][0]:g}, {r['noise'][0]}: "
             f"{r['words_changed'][0]:.0%} of the words change",
         )
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.32 * n)), ncols=3)
@@ -560,14 +567,14 @@ class ObfuscationDisplay:
                 found.append(rows[np.argmax(r["noisy"][rows])])
         return np.array(found, dtype=int)
 
-    def _by_lam(self, rows: np.ndarray) -> list[tuple[float, np.ndarray]]:
-        """Rows of each λ, by rising ε."""
-        lams, epsilons = self.results["lam"][rows], self.results["epsilon"][rows]
+    def _by_noise(self, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
+        """Rows of each mechanism and λ, by rising ε."""
+        noises, epsilons = self.results["noise"][rows], self.results["epsilon"][rows]
         found = []
-        for lam in np.unique(lams):
-            mine = np.flatnonzero(lams == lam)
+        for noise in np.unique(noises):
+            mine = np.flatnonzero(noises == noise)
             order = mine[np.argsort(epsilons[mine], kind="stable")]
-            found.append((float(lam), rows[order]))
+            found.append((str(noise), rows[order]))
         return found
 
     def _draw_epsilon(self, ax: Any) -> None:
@@ -578,7 +585,7 @@ class ObfuscationDisplay:
             if not len(rows):
                 continue
             colour = COLORS[1 - k]
-            for j, (lam, mine) in enumerate(self._by_lam(rows)):
+            for j, (noise, mine) in enumerate(self._by_noise(rows)):
                 ax.errorbar(
                     r["epsilon"][mine],
                     r["noisy"][mine],
@@ -587,7 +594,7 @@ class ObfuscationDisplay:
                     linestyle=line,
                     marker=MARKERS[j % len(MARKERS)],
                     capsize=2,
-                    label=f"{name}, λ = {lam:g}",
+                    label=f"{name}, {noise}",
                 )
             clean = r["clean"][r["target"] == target].max()
             chance = r["chance_majority"][rows[0]]
@@ -613,7 +620,7 @@ class ObfuscationDisplay:
         author, topic = self._strongest("author"), self._strongest("topic")
         partner = dict(zip(r["release"][author].tolist(), topic, strict=True))
         points, texts = [], []
-        for k, (lam, mine) in enumerate(self._by_lam(author)):
+        for k, (noise, mine) in enumerate(self._by_noise(author)):
             other = np.array([partner[i] for i in r["release"][mine].tolist()])
             x, y = r["noisy"][other], r["noisy"][mine]
             drawn = ax.errorbar(
@@ -623,7 +630,7 @@ class ObfuscationDisplay:
                 yerr=self._margins("noisy", mine),
                 color=COLORS[k % len(COLORS)],
                 marker=MARKERS[k % len(MARKERS)],
-                label=f"λ = {lam:g}",
+                label=noise,
             )
             for bars in drawn.lines[2]:
                 bars.set(alpha=0.25, zorder=1)

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from skdptext.attacks import Attributions, attribution_attack
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.inspection._obfuscation import ObfuscationReport, Release
+from skdptext.inspection._obfuscation import ObfuscationReport, Release, noise_name
 from skdptext.metrics import words_unchanged
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import check_real
@@ -167,6 +167,7 @@ def obfuscation_report(
         release = releases[attempt.release]
         line: dict[str, Any] = {
             "release": attempt.release,
+            "noise": release.noise,
             "epsilon": release.epsilon,
             "lam": release.lam,
             "adversary": attempt.adversary,
@@ -208,8 +209,9 @@ def _describe(perturber: DPWordPerturber, found: Attributions) -> Release:
         changed = 1 - words_unchanged(perturber, found.documents)
         words = perturber.known_words(found.documents)
     return Release(
-        epsilon=float(perturber.mechanism_.epsilon),
-        lam=float(perturber.mechanism_.lam),
+        noise=noise_name(perturber.mechanism, perturber.lam),
+        epsilon=float(perturber.epsilon),
+        lam=float(perturber.lam),
         words_changed=changed,
         guarantee=perturber.guarantee(),
         exponent=_typical_exponent(perturber, words, found),
@@ -234,7 +236,6 @@ def _typical_exponent(
             same = other & (found.topics == found.topics[first])
             other = same if same.any() else other
         second = rng.choice(np.flatnonzero(other))
-        # words without a vector of their own are not among these
         whole = len(words[first]) == len(words[second]) == perturber.document_length
         if whole or guarantee.resampled:
             exponents.append(guarantee.exponent(words[first], words[second]))

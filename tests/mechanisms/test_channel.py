@@ -18,7 +18,12 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection import NeighborhoodDisplay, words_under_noise
+from skdptext.inspection import (
+    NeighborhoodDisplay,
+    PrivacyUtilityDisplay,
+    obfuscation_report,
+    words_under_noise,
+)
 from skdptext.mechanisms import (
     MahalanobisChannel,
     MahalanobisMetric,
@@ -28,8 +33,12 @@ from skdptext.mechanisms import (
     WordMechanism,
     law_fingerprint,
 )
-from skdptext.metrics import plausible_deniability, words_unchanged
-from skdptext.model_selection import calibrate_epsilon
+from skdptext.metrics import (
+    plausible_deniability,
+    words_changed_scorer,
+    words_unchanged,
+)
+from skdptext.model_selection import calibrate_epsilon, search_results_frame
 from skdptext.perturbation import Release
 from skdptext.privacy import PrivacyGuarantee
 
@@ -226,6 +235,46 @@ def test_displays_and_tables(steps):
     table = words_under_noise(steps, ["w1", "w5"], epsilons=[50.0, 0.1])
     assert [row[:2] for row in table.rows] == [("w1", "w1"), ("w5", "w5")]
     assert words_unchanged(steps.set_params(epsilon=60.0).fit([]), [["w1"] * 3]) == 1
+
+
+def test_search_frames_and_reports_tell_mechanisms_apart():
+    X, y = documents()
+    pipeline = Pipeline(
+        [
+            ("noise", DPWordPerturber(ROW, epsilon=2.0, document_length=3)),
+            ("classify", MultinomialNB()),
+        ]
+    )
+    search = GridSearchCV(
+        pipeline,
+        {"noise__mechanism": [None, Steps(), Steps(9.0)]},
+        scoring={"accuracy": "accuracy", "changed": words_changed_scorer},
+        refit="accuracy",
+        cv=2,
+    ).fit(X, y)
+    frame = search_results_frame(search)
+    named = [str(m) for m in frame["noise__mechanism"].unique()]
+    assert named == ["None", "Steps()", "Steps(width=9.0)"]
+    display = PrivacyUtilityDisplay.from_search(
+        search, privacy="changed", utility="accuracy"
+    ).plot()
+    labels = {text.get_text() for text in display.figure_.axes[0].get_legend().texts}
+    assert any("Steps(width=9.0)" in label for label in labels)
+    authors = np.array(["ann", "bob"])[np.arange(len(X)) // 2 % 2]
+    settings = {"epsilon": 2.0, "document_length": 3}
+    report = obfuscation_report(
+        X,
+        authors,
+        y,
+        [DPWordPerturber(ROW, mechanism=m, **settings) for m in (None, Steps())],
+        random_state=0,
+        n_releases=1,
+    )
+    assert set(report.results["noise"]) == {"λ = 0.5", "Steps(), λ = 0.5"}
+    for kind in ("epsilon", "trade-off"):
+        legend = report.plot(kind=kind).figure_.axes[0].get_legend()
+        assert any("Steps()" in text.get_text() for text in legend.texts)
+    assert "Steps(), λ = 0.5" in repr(report)
 
 
 def test_reconstruction_comes_near_the_optimum(steps):

@@ -291,9 +291,7 @@ def test_ids_are_routed_as_metadata(small_embedding):
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.pipeline import make_pipeline
 
-    perturber = DPWordPerturber(
-        small_embedding, document_length=2, random_state=2**100
-    )
+    perturber = DPWordPerturber(small_embedding, document_length=2, random_state=2**100)
     documents, ids = [["w1", "w2"]] * 3, ["a", "b", "c"]
     with sklearn.config_context(enable_metadata_routing=True):
         perturber.set_transform_request(document_ids=True)
