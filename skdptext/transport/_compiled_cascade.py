@@ -11,10 +11,9 @@ import numpy as np
 
 from skdptext.transport import _compiled_search
 from skdptext.transport._bags import WordBags
-from skdptext.transport._cascade import EXACT_SLACK, n_likely
 from skdptext.transport._compiled_search import Bags, Exact, Queries
 from skdptext.transport._exact import pair_distance, pair_problem
-from skdptext.transport._index import IndexedBags, table_columns
+from skdptext.transport._index import EXACT_SLACK, IndexedBags, n_likely, table_columns
 from skdptext.transport._kernels import (
     COMPILED,
     Kernels,
@@ -35,12 +34,11 @@ _WORDS_AT_ONCE = 1024
 
 
 class CompiledCascade:
-    """The same neighbours and distances as `Cascade`, by fewer passes over the costs.
+    """The same neighbours and distances as `search_plainly`, by better bounds.
 
-    Calls cost little in compiled loops, so the steps run query by query: the arrays of
-    one query stay in the processor's cache, and nothing is padded to a common size.
-    Potentials of the likeliest few bags are carried over to all words; one pass over
-    the costs of another bag then gives a bound that rules out nearly all.
+    Calls cost little in compiled loops, so there may be many. Potentials of the
+    likeliest few bags are carried over to all words; one pass over the costs of another
+    bag then gives a bound that rules out nearly all.
 
     Python, and its lock, are called for nothing in between; but for exact distances
     where POT's solver cannot be reached otherwise, or compiled costs differ from
@@ -58,11 +56,11 @@ class CompiledCascade:
         k: int,
         skip: np.ndarray | None,
         labels: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distances and numbers of the nearest bags, and exact problems solved.
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Distances and numbers of the nearest bags, exact problems solved, winners.
 
-        With labels, >= 0, only the most frequent label among the bags is that of the
-        nearest, the least of several; distances are then of no use.
+        With labels, >= 0, a winner is a label that is sure to have more than half of
+        the votes before the nearest are known; they are then not found. Else -1.
         """
         vectors, table = index.vectors, index.table
         assert vectors is not None
@@ -85,7 +83,12 @@ class CompiledCascade:
         asked = AskedDistance(distance)
         python = 0 if self.kernels.block is not None else asked.address
         exact = Exact(solver_address(), python, table.exponent, EXACT_SLACK)
-        found = np.empty((n, k)), np.empty((n, k), np.intp), np.empty(n, np.intp)
+        found = (
+            np.empty((n, k)),
+            np.zeros((n, k), np.intp),
+            np.empty(n, np.intp),
+            np.empty(n, np.intp),
+        )
         few = n_likely(k)
         for first, last in _pieces(queries.starts):
             i, bag, _ = self.search(
@@ -154,7 +157,7 @@ def _is_exact(found: CompiledCascade) -> bool:
     """Whether distances are those of `pair_distance`, to the last bit."""
     vectors, query, bags = trial()
     index = IndexedBags(bags, len(vectors), vectors)
-    distances, rows, _ = found.run(index, query, len(bags), None)
+    distances, rows, *_ = found.run(index, query, len(bags), None)
     return distances[0].tolist() == [
         pair_distance(*query.row(0), *bags.row(i), vectors) for i in rows[0]
     ]
