@@ -18,15 +18,25 @@ from skdptext.transport._kernels import (
     COMPILED,
     Kernels,
     compile_helpers,
-    load_if_worth,
     load_kernels,
+    say_if_slow,
     sources_digest,
     trial,
 )
 from skdptext.transport._solver import AskedDistance, solver_address
 from skdptext.utils import LoadedOnce, compile_loops
 
-__all__ = ["CompiledCascade", "load_search", "search_for"]
+__all__ = [
+    "WORTH_COMPILING",
+    "CompiledCascade",
+    "compile_search",
+    "load_search",
+    "search_for",
+]
+
+# Pairs of words, of a query and of a bag, from which on compiling takes less than it
+# saves.
+WORTH_COMPILING = 10**10
 
 # Words of queries that are searched in one call: until it returns, Python waits to be
 # interrupted.
@@ -118,8 +128,11 @@ def _pieces(starts: np.ndarray) -> list[tuple[int, int]]:
 @LoadedOnce
 def load_search() -> CompiledCascade | None:
     """The compiled search; None where numba is not installed or does not load."""
-    kernels = load_kernels()
-    search = compile_loops(_build)
+    with say_if_slow(
+        "Compiling the search of Word Mover's neighbours once, about 30 s."
+    ):
+        kernels = load_kernels()
+        search = compile_loops(_build)
     if kernels is None or search is None:
         return None
     found = CompiledCascade(search, kernels)
@@ -128,7 +141,36 @@ def load_search() -> CompiledCascade | None:
 
 def search_for(n_pairs: int) -> CompiledCascade | None:
     """The compiled search, if it is there or is worth its compilation."""
-    return load_if_worth(load_search, n_pairs)
+    if n_pairs >= WORTH_COMPILING or load_search.loaded:
+        return load_search()
+    return None
+
+
+def compile_search() -> bool:
+    """Compile the search of Word Mover's neighbours now, whatever its use will be.
+
+    Compiling takes about 30 s; without this call it is done by the first search that is
+    large enough to gain from it: ten billion pairs of a query's word and a training
+    word. What is compiled is kept on disk, where there is a place for it, and
+    read by later processes in about a second.
+
+    Returns
+    -------
+    compiled : bool
+        Whether searches of this process are compiled from now on: False without numba
+        (the extra `fast`).
+
+    Notes
+    -----
+    Neighbours and distances are the same without. *Privacy.* None is touched.
+
+    Examples
+    --------
+    >>> from skdptext.neighbors import compile_search
+    >>> compile_search()  # doctest: +SKIP
+    True
+    """
+    return load_search() is not None
 
 
 def _build(njit: Callable[..., Any]) -> Any:

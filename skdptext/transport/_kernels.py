@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,22 +31,25 @@ __all__ = [
     "Kernels",
     "compile_helpers",
     "kernels_for",
-    "load_if_worth",
     "load_kernels",
+    "say_if_slow",
     "sources_digest",
     "trial",
 ]
-
-_Loops = TypeVar("_Loops")
 
 # Promises to the compiler: there is no NaN but as an answer, and no matter which zero
 # it is. Nothing is added up in another order, or multiplied and added in one.
 COMPILED = {"fastmath": {"nsz"}}
 _NO_NAN = {"nnan", "nsz"}
 
-# Pairs of words, one of each side, from which on loops are compiled: with fewer NumPy
-# is done in seconds, and compiling them would take longer.
+# Pairs of words, one of each side, from which on compiling the loops for distances
+# takes less than it saves: some 6 s.
 WORTH_COMPILING = 10**8
+
+# Seconds in which loops that an earlier process compiled are read from the disk.
+_READ_IN = 3.0
+
+_logger = logging.getLogger("skdptext.transport")
 
 
 class Kernels(NamedTuple):
@@ -68,14 +74,20 @@ def load_kernels() -> Kernels | None:
 
 def kernels_for(n_pairs: int) -> Kernels | None:
     """The compiled loops, if they are there or are worth their compilation."""
-    return load_if_worth(load_kernels, n_pairs)
-
-
-def load_if_worth(loader: LoadedOnce[_Loops], n_pairs: int) -> _Loops | None:
-    """What a `loader` compiles, if it has done so or that is worth it."""
-    if n_pairs >= WORTH_COMPILING or loader.loaded:
-        return loader()
+    if n_pairs >= WORTH_COMPILING or load_kernels.loaded:
+        return load_kernels()
     return None
+
+
+@contextmanager
+def say_if_slow(message: str) -> Iterator[None]:
+    """Log a message if that takes longer than reading what was compiled before."""
+    said = threading.Timer(_READ_IN, _logger.warning, [message])
+    said.start()
+    try:
+        yield
+    finally:
+        said.cancel()
 
 
 def _build(njit: Callable[..., Any]) -> Kernels:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -14,16 +15,15 @@ from sklearn import config_context
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.neighbors import WMDKNNClassifier
+from skdptext.neighbors import WMDKNNClassifier, compile_search
 from skdptext.transport import BagIndex, as_word_bags
 from skdptext.transport import _compiled_cascade as cascade_module
 from skdptext.transport import _compiled_exact as loops
 from skdptext.transport import _compiled_search as compiled_search
 from skdptext.transport import _kernels as kernels_module
 from skdptext.transport._compiled_cascade import CompiledCascade, load_search
-from skdptext.transport._compiled_search import likeliest, make_search, order_of
+from skdptext.transport._compiled_search import likeliest, make_search
 from skdptext.transport._kernels import (
-    WORTH_COMPILING,
     Kernels,
     load_kernels,
     sources_digest,
@@ -183,11 +183,9 @@ def test_uncompiled_too(seed, k, lattice, exclude):
     assert_same(found[:2], (np.take_along_axis(D, rows, axis=1), rows))
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(0, 2**32 - 1))
-def test_orders(bounds, seed):
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60))
+def test_likeliest(bounds):
     bounds = np.array(bounds, dtype=float)
-    bags = np.random.default_rng(seed).permutation(len(bounds))
-    assert order_of(bounds, bags).tolist() == np.lexsort((bags, bounds)).tolist()
     for few in range(1, len(bounds) + 1):
         least = np.sort(bounds)[:few]
         assert np.sort(bounds[likeliest(bounds, few)]).tolist() == least.tolist()
@@ -250,16 +248,42 @@ def test_without_numba_there_is_no_compiled_search(monkeypatch):
 
 
 def test_compiled_only_where_it_pays(monkeypatch):
-    few, many = WORTH_COMPILING - 1, WORTH_COMPILING
     for module, load, choose in (
         (cascade_module, "load_search", cascade_module.search_for),
         (kernels_module, "load_kernels", kernels_module.kernels_for),
     ):
         loader = LoadedOnce(lambda: "compiled")
         monkeypatch.setattr(module, load, loader)
+        few, many = module.WORTH_COMPILING - 1, module.WORTH_COMPILING
         assert choose(few) is None
         assert choose(many) == "compiled"
         assert choose(few) == "compiled"  # now that they are there
+
+
+def test_compiled_when_asked(monkeypatch):
+    loader = LoadedOnce(lambda: "compiled")
+    monkeypatch.setattr(cascade_module, "load_search", loader)
+    assert cascade_module.search_for(1) is None
+    assert compile_search()
+    assert cascade_module.search_for(1) == "compiled"
+    monkeypatch.setattr(cascade_module, "load_search", LoadedOnce(lambda: None))
+    assert not compile_search()
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_slow_compiling_is_said_once(slow, monkeypatch, caplog):
+    monkeypatch.setattr(kernels_module, "_READ_IN", 0.01 if slow else 60.0)
+    monkeypatch.setattr(cascade_module, "load_kernels", lambda: None)
+    monkeypatch.setattr(
+        cascade_module, "compile_loops", lambda _: time.sleep(0.5 if slow else 0.0)
+    )
+    assert load_search.__wrapped__() is None
+    said = (
+        ["Compiling the search of Word Mover's neighbours once, about 30 s."]
+        if slow
+        else []
+    )
+    assert [record.getMessage() for record in caplog.records] == said
 
 
 def test_the_search_is_that_of_these_sources():
