@@ -12,11 +12,10 @@ import numpy as np
 from skdptext.transport import _compiled_search
 from skdptext.transport._bags import WordBags
 from skdptext.transport._compiled_search import Bags, Exact, Queries
-from skdptext.transport._exact import pair_distance, pair_problem
+from skdptext.transport._exact import pair_distance
 from skdptext.transport._index import EXACT_SLACK, IndexedBags, n_likely, table_columns
 from skdptext.transport._kernels import (
     COMPILED,
-    Kernels,
     compile_helpers,
     load_kernels,
     say_if_slow,
@@ -35,8 +34,8 @@ __all__ = [
 ]
 
 # Pairs of words, of a query and of a bag, from which on compiling takes less than it
-# saves.
-WORTH_COMPILING = 10**10
+# saves: some 9 ns a pair, against 45 s of the processor.
+WORTH_COMPILING = 5 * 10**9
 
 # Words of queries that are searched in one call: until it returns, Python waits to be
 # interrupted.
@@ -51,13 +50,19 @@ class CompiledCascade:
     bag then gives a bound that rules out nearly all.
 
     Python, and its lock, are called for nothing in between; but for exact distances
-    where POT's solver cannot be reached otherwise, or compiled costs differ from
-    SciPy's.
+    where these cannot be found without, as `load_kernels` says.
+
+    Parameters
+    ----------
+    search : callable
+        From `make_search`.
+    native : bool
+        Whether exact distances are found without Python.
     """
 
-    def __init__(self, search: Callable[..., Any], kernels: Kernels) -> None:
+    def __init__(self, search: Callable[..., Any], native: bool) -> None:
         self.search = search
-        self.kernels = kernels
+        self.native = native
 
     def run(
         self,
@@ -84,14 +89,13 @@ class CompiledCascade:
         if labels is None:
             labels = np.empty(0, np.intp)
         bags = Bags(local.starts, local.ids, local.weights, index.bags.ids, labels)
-        problem = self.kernels.pair_problem or pair_problem
 
         def distance(i: int, bag: int) -> float:
             x, y = queries.row(i), index.bags.row(bag)
-            return pair_distance(*x, *y, vectors, problem)
+            return pair_distance(*x, *y, vectors)
 
         asked = AskedDistance(distance)
-        python = 0 if self.kernels.block is not None else asked.address
+        python = 0 if self.native else asked.address
         exact = Exact(solver_address(), python, table.exponent, EXACT_SLACK)
         found = (
             np.empty((n, k)),
@@ -131,12 +135,12 @@ def load_search() -> CompiledCascade | None:
     with say_if_slow(
         "Compiling the search of Word Mover's neighbours once, about 30 s."
     ):
-        kernels = load_kernels()
+        native = load_kernels() is not None
         search = compile_loops(_build)
-    if kernels is None or search is None:
+    if search is None:
         return None
-    found = CompiledCascade(search, kernels)
-    return found if _is_exact(found) else CompiledCascade(search, Kernels(None, None))
+    found = CompiledCascade(search, native)
+    return found if _is_exact(found) else CompiledCascade(search, native=False)
 
 
 def search_for(n_pairs: int) -> CompiledCascade | None:
@@ -149,10 +153,10 @@ def search_for(n_pairs: int) -> CompiledCascade | None:
 def compile_search() -> bool:
     """Compile the search of Word Mover's neighbours now, whatever its use will be.
 
-    Compiling takes about 30 s; without this call it is done by the first search that is
-    large enough to gain from it: ten billion pairs of a query's word and a training
-    word. What is compiled is kept on disk, where there is a place for it, and
-    read by later processes in about a second.
+    Compiling takes about 30 s. Without this call the first search does it that is large
+    enough to gain from it: five billion pairs of a query's word and a training word,
+    say 17,000 tweets against 2,000. What is compiled is kept on disk, where there is a
+    place for it, and later processes read it in about a second.
 
     Returns
     -------
@@ -192,7 +196,7 @@ def _try_out(search: Callable[..., Any]) -> None:
     vectors.flags.writeable = False  # as an embedding's, which numba tells apart
     bags = WordBags(np.array([0, 1], np.intp), np.zeros(1, np.intp), np.ones(1))
     index = IndexedBags(bags, 1, vectors)
-    CompiledCascade(search, Kernels(None, None)).run(index, bags, 1, None)
+    CompiledCascade(search, native=False).run(index, bags, 1, None)
 
 
 def _is_exact(found: CompiledCascade) -> bool:

@@ -7,7 +7,6 @@ that brute force sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import frexp
 
 import numpy as np
@@ -163,7 +162,6 @@ def pair_distance(
     y_ids: np.ndarray,
     y: np.ndarray,
     vectors: np.ndarray,
-    problem: Callable[..., Problem] = pair_problem,
 ) -> float:
     """Word Mover's Distance between two non-empty bags of mass 1.
 
@@ -174,10 +172,8 @@ def pair_distance(
     x, y : ndarrays of float64
         Their masses.
     vectors : ndarray of shape (n_words, dim)
-    problem : callable, default=pair_problem
-        Another way to the same problem.
     """
-    a, b, costs = problem(x_ids, x, y_ids, y, vectors)
+    a, b, costs = pair_problem(x_ids, x, y_ids, y, vectors)
     return transport_cost(a, b, costs) if len(a) else 0.0
 
 

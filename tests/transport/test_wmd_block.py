@@ -15,16 +15,12 @@ from skdptext.transport._kernels import Kernels, load_kernels
 N_WORDS = 90
 
 
-@pytest.fixture(params=["plain", "compiled", "uncompiled", "no solver", "other costs"])
+@pytest.fixture(params=["plain", "compiled", "uncompiled"])
 def kernels(request):
     return {
         "plain": lambda: None,
         "compiled": load_kernels,
         "uncompiled": lambda: Kernels(loops.looped_costs, loops.make_block(7)),
-        "no solver": lambda: Kernels(
-            loops.looped_costs, None, loops.looped_pair_problem, loops.gathered_problem
-        ),
-        "other costs": lambda: Kernels(None, None),
     }[request.param]()
 
 

@@ -57,17 +57,14 @@ PLAIN = Stages(
     loops.tighten_query,
 )
 PLAIN_KERNELS = kernels_module.Kernels(
-    exact_loops.looped_costs,
-    exact_loops.make_block(7),
-    exact_loops.looped_pair_problem,
-    exact_loops.gathered_problem,
+    exact_loops.looped_costs, exact_loops.make_block(7)
 )
 
 
 @cache
 def compiled(function):
     """As the search has it; numba knows the helpers once the kernels are there."""
-    assert load_kernels() is not None
+    load_kernels()
     return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)
 
 
@@ -250,7 +247,8 @@ def problem_costs(find, bags, vectors, small):
         return (vectors,)
     points = vectors.astype(np.float64)
     ids, others = bags.row(0)[0], bags.row(1)[0]
-    costs = exact_loops.looped_costs if small else load_kernels().costs
+    costs = exact_loops.looped_costs
+    costs = costs if small else compiled(costs)
     return costs(points[ids], points[others].T.copy()), np.arange(len(others))
 
 

@@ -23,11 +23,8 @@ from skdptext.transport import _compiled_search as compiled_search
 from skdptext.transport import _kernels as kernels_module
 from skdptext.transport._compiled_cascade import CompiledCascade, load_search
 from skdptext.transport._compiled_search import likeliest, make_search
-from skdptext.transport._kernels import (
-    Kernels,
-    load_kernels,
-    sources_digest,
-)
+from skdptext.transport._kernels import sources_digest
+from skdptext.transport._solver import solver_address
 from skdptext.utils import LoadedOnce
 
 # Every test of this file runs with and without numba.
@@ -172,7 +169,7 @@ def test_uncompiled_too(seed, k, lattice, exclude):
     index = BagIndex(train, 12, vectors)
     queries = as_word_bags(sp.csr_array(X[:3]))
     skip = np.arange(3) if exclude else None
-    plain = CompiledCascade(make_search(7), Kernels(loops.looped_costs, True))
+    plain = CompiledCascade(make_search(7), native=bool(solver_address()))
     D = pairwise_word_movers_distances(
         X[:3], X, embedding=WordEmbedding([f"w{i}" for i in range(12)], vectors)
     )
@@ -204,9 +201,8 @@ def test_a_failure_of_the_solver_is_told(solver, monkeypatch):
         raise RuntimeError("code 0")
 
     monkeypatch.setattr(cascade_module, "pair_distance", fail)
-    native = True if solver == "native" else None
     monkeypatch.setattr(loops, "run_solver", lambda *_: 0)
-    plain = CompiledCascade(make_search(7), Kernels(None, native))
+    plain = CompiledCascade(make_search(7), native=solver == "native")
     query = as_word_bags(sp.csr_array(np.array([[5.0, 4.0, 3.0, 2.0, 1.0]])))
     with pytest.raises(RuntimeError, match="code 0"):
         plain.run(index, query, 1, None)
@@ -220,12 +216,12 @@ def test_distances_that_differ_by_a_bit_are_not_used(off, monkeypatch):
     def beside(*args):
         return np.nextafter(plain(*args), np.inf) if off else plain(*args)
 
-    kernels = Kernels(loops.looped_costs, loops.make_block(7))
-    monkeypatch.setattr(cascade_module, "load_kernels", lambda: kernels)
+    native = bool(solver_address())
+    monkeypatch.setattr(cascade_module, "load_kernels", lambda: native or None)
     monkeypatch.setattr(cascade_module, "compile_loops", lambda _: make_search(7))
     monkeypatch.setattr(cascade_module, "pair_distance", beside)
     found = load_search.__wrapped__()
-    assert found.kernels == (Kernels(None, None) if off else kernels)
+    assert found.native == (native and not off)
 
 
 def test_runs_are_cut_at_words():
@@ -297,5 +293,5 @@ def test_the_search_is_that_of_these_sources():
         seen.append(found.search(*args))
         return seen[-1]
 
-    CompiledCascade(watch, load_kernels()).run(index, bags, 1, None)
+    CompiledCascade(watch, found.native).run(index, bags, 1, None)
     assert seen[0][2] == sources_digest(compiled_search.__file__)
