@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -26,7 +27,7 @@ from skdptext.transport._bounds import (
 )
 from skdptext.transport._compiled_bounds import padded_width
 from skdptext.transport._exact import pair_problem
-from skdptext.transport._kernels import load_kernels
+from skdptext.transport._kernels import load_kernels, sources_digest
 from skdptext.transport._solver import (
     AskedDistance,
     ask_python,
@@ -65,7 +66,11 @@ PLAIN_KERNELS = kernels_module.Kernels(
 def compiled(function):
     """As the search has it; numba knows the helpers once the kernels are there."""
     load_kernels()
-    return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)
+    # numba looks for changes in the file of the function, not in those of its helpers
+    kept = Path(loops.__file__).parent / "__pycache__" / f"{sources_digest():x}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba.config, "CACHE_DIR", str(kept))
+        return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)
 
 
 @cache

@@ -286,7 +286,9 @@ def test_the_search_is_that_of_these_sources():
     found = load_search()
     assert found is not None
     bags = as_word_bags(sp.csr_array(np.eye(2)))
-    index = BagIndex(bags, 2, np.eye(2, dtype=np.float32))
+    vectors = np.eye(2, dtype=np.float32)
+    vectors.flags.writeable = False  # or the search is compiled anew
+    index = BagIndex(bags, 2, vectors)
     seen = []
 
     def watch(*args):
