@@ -31,8 +31,8 @@ from results import record
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.neighbors import compile_search
 from skdptext.transport import BagIndex, WordBags, as_word_bags, take_bags
-from skdptext.transport._compiled_cascade import load_search
 
 HERE = Path(__file__).resolve().parent
 SAME = 1e-6
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--k", type=int, default=5)
     args = parser.parse_args()
-    load_search()  # also for what is too little to be worth it
+    compile_search()  # also for what is too little to be worth it
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])
     rows = []

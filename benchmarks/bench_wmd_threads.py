@@ -48,7 +48,7 @@ SETS = ["8", "16", "messages16", "32", "64", "100"]
 def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
     """Share of one thread's time in calls without the lock; such calls per query."""
     watch, found = Watch(), load_search()
-    timed = CompiledCascade(watch.wrap(found.search), found.kernels)
+    timed = CompiledCascade(watch.wrap(found.search), found.native)
     _search.search_for = lambda _: timed
     index.table.products = watch.wrap(index.table.products)
     try:

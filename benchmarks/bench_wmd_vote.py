@@ -30,7 +30,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WMDKNNClassifier, WordEmbedding
 from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
-from skdptext.transport._compiled_cascade import load_search
+from skdptext.neighbors import compile_search
 
 FILES = {
     "sms": "sms_spam.tsv.gz",
@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=400)
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
-    if load_search() is None:
+    if not compile_search():
         raise SystemExit("The compiled loops need numba.")
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     if absent(*(FILES[name] for name in args.sets)):

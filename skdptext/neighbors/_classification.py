@@ -79,6 +79,7 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
     See Also
     --------
     skdptext.metrics.pairwise_word_movers_distances : The distances themselves.
+    compile_search : Compile the search before it is used.
 
     Notes
     -----

@@ -6,6 +6,7 @@ On plain arrays: this room knows no estimators.
 from skdptext.transport._bags import WordBags, as_word_bags, name_rows, take_bags
 from skdptext.transport._block import BagBlock
 from skdptext.transport._bottleneck import bottleneck_distance
+from skdptext.transport._compiled_cascade import compile_search
 from skdptext.transport._exact import one_hot_distances, pair_distance
 from skdptext.transport._kernels import kernels_for
 from skdptext.transport._matching import matching_cost
@@ -17,6 +18,7 @@ __all__ = [
     "WordBags",
     "as_word_bags",
     "bottleneck_distance",
+    "compile_search",
     "kernels_for",
     "matching_cost",
     "name_rows",

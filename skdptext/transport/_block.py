@@ -33,23 +33,19 @@ class BagBlock:
         words, self._columns = np.unique(bags.ids, return_inverse=True)
         self._vectors = vectors
         self._points = vectors[words].astype(np.float64)
-        self._kernels: Kernels | None = None
-        if kernels is not None and kernels.costs is not None:
-            self._kernels = kernels
+        self._kernels = kernels
+        if kernels is not None:
             self._points = np.ascontiguousarray(self._points.T)
 
     def distances(self, x_ids: np.ndarray, x: np.ndarray, first: int = 0) -> np.ndarray:
         """`pair_distance` to the bags from number `first` on."""
         rows = self._vectors[x_ids].astype(np.float64)
-        problem = None
+        out = np.zeros(len(self.bags) - first)
+        starts = self.bags.starts
         if self._kernels is None:
             costs = cdist(rows, self._points)
         else:
             costs = self._kernels.costs(rows, self._points)
-            problem = self._kernels.gathered_problem
-        out = np.zeros(len(self.bags) - first)
-        starts = self.bags.starts
-        if self._kernels is not None and self._kernels.block is not None:
             bags = starts, self.bags.ids, self.bags.weights, self._columns
             self._kernels.block(solver_address(), x_ids, x, *bags, costs, first, out)
             if not np.isnan(out).any():
@@ -57,7 +53,7 @@ class BagBlock:
             # solved again in Python, which says what is wrong
         for i in range(first, len(self.bags)):
             at = self._columns[starts[i] : starts[i + 1]]
-            a, b, some = (problem or _gathered)(x_ids, x, *self.bags.row(i), costs, at)
+            a, b, some = _gathered(x_ids, x, *self.bags.row(i), costs, at)
             if len(a):
                 out[i - first] = transport_cost(a, b, some)
         return out

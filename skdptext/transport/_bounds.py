@@ -1,14 +1,4 @@
-"""Lower bounds of the Word Mover's Distance, many documents at a time.
-
-Every function here takes and returns arrays, dense or sparse, so that compiled versions
-can stand in for them one by one.
-
-Layout. S pairs of a query, of at most n words, and a document, of at most L. Costs are
-float32 of shape (n, L, S): the pair runs fastest, so that every minimum is an
-elementwise minimum of long contiguous rows. Masses are those left after shared mass is
-taken away: `a` of shape (n, S), `b` of shape (L, S), float64, zero where nothing is
-left and in the padding. A potential is -inf where there is no mass, which takes that
-word out of every minimum.
+"""Lower bounds of the Word Mover's Distance, of one query to many documents at a time.
 
 Rounding. Costs are scaled to at most 2 and never above the true ones (`LoweredTable`).
 The potentials computed last are minima of differences of size at most 4, each rounded
@@ -23,20 +13,17 @@ import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags, entries
 
-__all__ = [
-    "LoweredTable",
-    "dual_bounds",
-    "match_residuals",
-    "relaxed_bounds",
-    "residual_relaxed_bounds",
-    "sinkhorn_bounds",
-]
+__all__ = ["POTENTIAL_SLACK", "LoweredTable", "dual_bounds", "relaxed_bounds"]
 
 _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
 _TINY = 2.0**-110  # more than what underflows in a squared distance
 
 # One difference of size 4, with room for the float64 sums.
 POTENTIAL_SLACK = 8 * _UNIT
+
+_FAR = np.float32(1e30)  # takes a word out of every minimum, and is no infinity
+_MOST = np.float32(2.0)  # no useful potential is larger, and the slack then holds
+_DAMPING = np.float32(0.75)
 
 
 class LoweredTable:
@@ -151,178 +138,54 @@ def relaxed_bounds(
     return np.maximum(sums * (1.0 - 1e-12) - 1e-14, 0.0)
 
 
-def match_residuals(
-    queries: WordBags,
-    query: np.ndarray,
-    positions: np.ndarray,
-    bags: WordBags,
-    bag: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Words of S pairs of a query and a bag, and the mass that each leaves the other.
-
-    Parameters
-    ----------
-    queries, bags : WordBags
-        Non-empty.
-    query, bag : ndarrays of shape (S,)
-        The pairs.
-    positions : ndarray of shape (n_queries, n_table_words), int
-        Place of a table's word within each query, -1 where it is not in it.
-
-    Returns
-    -------
-    query_ids : ndarray of shape (n, S)
-        Words of the queries; padding repeats one, and has no mass.
-    bag_ids : ndarray of shape (L, S)
-    a, b : ndarrays of shapes (n, S) and (L, S), float64
-    """
-    query_ids, a, _ = _columns(queries, query)
-    bag_ids, b, used = _columns(bags, bag)
-    place = positions.take(bag_ids + query * positions.shape[1])
-    slot, pair = np.nonzero((place >= 0) & used)
-    row = place[slot, pair]
-    left = a[row, pair] - b[slot, pair]
-    a[row, pair] = np.maximum(left, 0.0)
-    b[slot, pair] = np.maximum(-left, 0.0)
-    return query_ids, bag_ids, a, b
-
-
-def _columns(
-    bags: WordBags, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bags as columns of equal length: ids, weights, and what is not padding."""
-    starts = bags.starts[rows]
-    sizes = bags.starts[rows + 1] - starts
-    slots = np.arange(sizes.max())[:, None]
-    used = slots < sizes
-    at = starts + np.minimum(slots, sizes - 1)
-    weights = bags.weights.take(at)
-    weights *= used
-    return bags.ids.take(at), weights, used
-
-
-def _without(masses: np.ndarray) -> np.ndarray:
-    """Start of the potentials: 0, and -inf where there is no mass."""
-    return np.where(masses > 0, np.float32(0.0), np.float32(-np.inf))
-
-
-def _times(masses: np.ndarray, potentials: np.ndarray) -> np.ndarray:
-    """Sum of mass times potential over the words, in float64."""
-    return (masses * np.where(masses > 0, potentials, np.float32(0.0))).sum(axis=0)
-
-
-def _reduce_rows(costs: np.ndarray, b_start: np.ndarray, out: np.ndarray) -> np.ndarray:
-    np.subtract(costs, b_start, out=out)
-    return out.min(axis=1)
-
-
-def _reduce_columns(
-    costs: np.ndarray, a_start: np.ndarray, out: np.ndarray
-) -> np.ndarray:
-    np.subtract(costs, a_start[:, None, :], out=out)
-    return out.min(axis=0)
-
-
-def _finite(potentials: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Potentials, -inf where there is no mass; 0 for documents without any."""
-    potentials[np.isinf(potentials)] = 0.0
-    potentials += start
-    return potentials
-
-
-def residual_relaxed_bounds(
-    costs: np.ndarray, a: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The better of the two one-sided relaxations of the residual problem.
-
-    Returns
-    -------
-    bounds : ndarray of shape (S,)
-    row_least : ndarray of shape (n, S)
-        Cheapest way out of each word of the query; -inf where no mass is left.
-    column_least : ndarray of shape (L, S)
-    """
-    work = np.empty_like(costs)
-    a_start, b_start = _without(a), _without(b)
-    rows = _finite(_reduce_rows(costs, b_start, work), a_start)
-    columns = _finite(_reduce_columns(costs, a_start, work), b_start)
-    bounds = np.maximum(_times(a, rows), _times(b, columns))
-    return bounds - POTENTIAL_SLACK, rows, columns
-
-
 def dual_bounds(
     costs: np.ndarray,
-    a: np.ndarray,
-    b: np.ndarray,
-    row_least: np.ndarray,
-    column_least: np.ndarray,
-    damping: float = 0.75,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Damped dual ascent in two orders; the better of the two for each document.
+    query: np.ndarray,
+    place: np.ndarray,
+    bags: WordBags,
+    some: np.ndarray,
+) -> np.ndarray:
+    """Damped dual ascent on the residual problems of a query and some bags.
 
-    β = damping·(least of each column), α = rowmin(C − β), β = colmin(C − α); then with
-    the parts exchanged. Any pair with α + β ≤ C bounds the cost by a·α + b·β.
+    β = damping·(least of each column), α = rowmin(C − β), β = colmin(C − α). Any pair
+    with α + β ≤ C bounds the cost by a·α + b·β.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_table_words, n), float32
+        Lowered distances of the table's words to the query's.
+    query : ndarray of shape (n,), float64
+        Masses of the query's words.
+    place : ndarray of shape (n_table_words,), int
+        Place of a table's word within the query, -1 where it is not in it.
+    bags : WordBags
+        Non-empty, over words of the table.
+    some : ndarray of shape (S,)
+        Numbers of the bags to bound, at least one.
 
     Returns
     -------
     bounds : ndarray of shape (S,)
-    alpha, beta : ndarrays of shapes (n, S) and (L, S)
-        The potentials of the better order.
     """
-    work = np.empty_like(costs)
-    a_start, b_start = _without(a), _without(b)
-    theta = np.float32(damping)
-    alpha = _finite(_reduce_rows(costs, theta * column_least, work), a_start)
-    beta = _finite(_reduce_columns(costs, alpha, work), b_start)
-    first = _times(a, alpha) + _times(b, beta)
-    beta2 = _finite(_reduce_columns(costs, theta * row_least, work), b_start)
-    alpha2 = _finite(_reduce_rows(costs, beta2, work), a_start)
-    second = _times(a, alpha2) + _times(b, beta2)
-    better = second > first
-    alpha = np.where(better, alpha2, alpha)
-    beta = np.where(better, beta2, beta)
-    return np.maximum(first, second) - POTENTIAL_SLACK, alpha, beta
+    starts, sizes = bags.starts[some], bags.sizes[some]
+    at, first = entries(starts, sizes), np.cumsum(sizes) - sizes
+    words, b = bags.ids.take(at), bags.weights.take(at)
+    owner = np.repeat(np.arange(len(some)), sizes)
+    # the mass that each leaves the other
+    a = np.tile(query, (len(some), 1))
+    shared = np.flatnonzero(place.take(words) >= 0)
+    own = owner[shared], place.take(words[shared])
+    left = a[own] - b[shared]
+    a[own], b[shared] = np.maximum(left, 0.0), np.maximum(-left, 0.0)
 
-
-def sinkhorn_bounds(
-    costs: np.ndarray,
-    a: np.ndarray,
-    b: np.ndarray,
-    alpha: np.ndarray,
-    beta: np.ndarray,
-    n_steps: int = 8,
-    temperature: float = 0.015,
-) -> np.ndarray:
-    """A few Sinkhorn steps from given potentials, then hard c-transforms.
-
-    The c-transforms make the potentials feasible whatever the steps did, so the crude
-    float32 exponentials cannot break the bound.
-
-    Parameters
-    ----------
-    temperature : float, default=0.015
-        Regularisation, in units of the mean cost.
-    """
-    a_start, b_start = _without(a), _without(b)
-    if not costs.size:
-        return np.zeros(costs.shape[2])
-    epsilon = np.float32(max(temperature * float(costs.mean()), 1e-30))
-    # Reduced costs are >= 0 and reach 0 in each row or column: nothing overflows.
-    kernel = costs - alpha[:, None, :]
-    kernel -= beta
-    kernel /= -epsilon
-    np.exp(kernel, out=kernel)
-    kernel[~np.isfinite(kernel)] = 0.0  # words without mass
-    a32, b32 = a.astype(np.float32), b.astype(np.float32)
-    least = np.float32(1e-30)
-    v = np.ones_like(b32)
-    for _ in range(n_steps):
-        u = a32 / np.maximum(np.einsum("ijs,js->is", kernel, v), least)
-        v = b32 / np.maximum(np.einsum("ijs,is->js", kernel, u), least)
-    v = np.clip(v, least, np.float32(1e30))
-    # Clipped so that the slack holds: useful potentials are no larger.
-    soft = np.clip(epsilon * np.log(v) + np.maximum(beta, -2), -2, 2)
-    work = kernel
-    new_alpha = _finite(_reduce_rows(costs, soft + b_start, work), a_start)
-    new_beta = _finite(_reduce_columns(costs, new_alpha, work), b_start)
-    return _times(a, new_alpha) + _times(b, new_beta) - POTENTIAL_SLACK
+    gone = np.where(a > 0.0, np.float32(0.0), _FAR)
+    local = costs.take(words, axis=0)
+    local += gone.take(owner, axis=0)
+    local[b == 0.0] = _FAR
+    beta = _DAMPING * local.min(axis=1)
+    alpha = np.minimum.reduceat(local - beta[:, None], first, axis=0)
+    alpha = np.minimum(alpha, _MOST) - gone
+    local -= alpha.take(owner, axis=0)
+    beta = np.minimum(local.min(axis=1), _MOST)
+    sums = (a * alpha).sum(axis=1) + np.add.reduceat(b * beta, first)
+    return sums - POTENTIAL_SLACK

@@ -11,23 +11,31 @@ import numpy as np
 
 from skdptext.transport import _compiled_search
 from skdptext.transport._bags import WordBags
-from skdptext.transport._cascade import EXACT_SLACK, n_likely
 from skdptext.transport._compiled_search import Bags, Exact, Queries
-from skdptext.transport._exact import pair_distance, pair_problem
-from skdptext.transport._index import IndexedBags, table_columns
+from skdptext.transport._exact import pair_distance
+from skdptext.transport._index import EXACT_SLACK, IndexedBags, n_likely, table_columns
 from skdptext.transport._kernels import (
     COMPILED,
-    Kernels,
     compile_helpers,
-    load_if_worth,
     load_kernels,
+    say_if_slow,
     sources_digest,
     trial,
 )
 from skdptext.transport._solver import AskedDistance, solver_address
 from skdptext.utils import LoadedOnce, compile_loops
 
-__all__ = ["CompiledCascade", "load_search", "search_for"]
+__all__ = [
+    "WORTH_COMPILING",
+    "CompiledCascade",
+    "compile_search",
+    "load_search",
+    "search_for",
+]
+
+# Pairs of words, of a query and of a bag, from which on compiling takes less than it
+# saves: some 9 ns a pair, against 45 s of the processor.
+WORTH_COMPILING = 5 * 10**9
 
 # Words of queries that are searched in one call: until it returns, Python waits to be
 # interrupted.
@@ -35,21 +43,26 @@ _WORDS_AT_ONCE = 1024
 
 
 class CompiledCascade:
-    """The same neighbours and distances as `Cascade`, by fewer passes over the costs.
+    """The same neighbours and distances as `search_plainly`, by better bounds.
 
-    Calls cost little in compiled loops, so the steps run query by query: the arrays of
-    one query stay in the processor's cache, and nothing is padded to a common size.
-    Potentials of the likeliest few bags are carried over to all words; one pass over
-    the costs of another bag then gives a bound that rules out nearly all.
+    Calls cost little in compiled loops, so there may be many. Potentials of the
+    likeliest few bags are carried over to all words; one pass over the costs of another
+    bag then gives a bound that rules out nearly all.
 
     Python, and its lock, are called for nothing in between; but for exact distances
-    where POT's solver cannot be reached otherwise, or compiled costs differ from
-    SciPy's.
+    where these cannot be found without, as `load_kernels` says.
+
+    Parameters
+    ----------
+    search : callable
+        From `make_search`.
+    native : bool
+        Whether exact distances are found without Python.
     """
 
-    def __init__(self, search: Callable[..., Any], kernels: Kernels) -> None:
+    def __init__(self, search: Callable[..., Any], native: bool) -> None:
         self.search = search
-        self.kernels = kernels
+        self.native = native
 
     def run(
         self,
@@ -58,11 +71,11 @@ class CompiledCascade:
         k: int,
         skip: np.ndarray | None,
         labels: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distances and numbers of the nearest bags, and exact problems solved.
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Distances and numbers of the nearest bags, exact problems solved, winners.
 
-        With labels, >= 0, only the most frequent label among the bags is that of the
-        nearest, the least of several; distances are then of no use.
+        With labels, >= 0, a winner is a label that is sure to have more than half of
+        the votes before the nearest are known; they are then not found. Else -1.
         """
         vectors, table = index.vectors, index.table
         assert vectors is not None
@@ -76,16 +89,20 @@ class CompiledCascade:
         if labels is None:
             labels = np.empty(0, np.intp)
         bags = Bags(local.starts, local.ids, local.weights, index.bags.ids, labels)
-        problem = self.kernels.pair_problem or pair_problem
 
         def distance(i: int, bag: int) -> float:
             x, y = queries.row(i), index.bags.row(bag)
-            return pair_distance(*x, *y, vectors, problem)
+            return pair_distance(*x, *y, vectors)
 
         asked = AskedDistance(distance)
-        python = 0 if self.kernels.block is not None else asked.address
+        python = 0 if self.native else asked.address
         exact = Exact(solver_address(), python, table.exponent, EXACT_SLACK)
-        found = np.empty((n, k)), np.empty((n, k), np.intp), np.empty(n, np.intp)
+        found = (
+            np.empty((n, k)),
+            np.zeros((n, k), np.intp),
+            np.empty(n, np.intp),
+            np.empty(n, np.intp),
+        )
         few = n_likely(k)
         for first, last in _pieces(queries.starts):
             i, bag, _ = self.search(
@@ -115,17 +132,49 @@ def _pieces(starts: np.ndarray) -> list[tuple[int, int]]:
 @LoadedOnce
 def load_search() -> CompiledCascade | None:
     """The compiled search; None where numba is not installed or does not load."""
-    kernels = load_kernels()
-    search = compile_loops(_build)
-    if kernels is None or search is None:
+    with say_if_slow(
+        "Compiling the search of Word Mover's neighbours once, about 30 s."
+    ):
+        native = load_kernels() is not None
+        search = compile_loops(_build)
+    if search is None:
         return None
-    found = CompiledCascade(search, kernels)
-    return found if _is_exact(found) else CompiledCascade(search, Kernels(None, None))
+    found = CompiledCascade(search, native)
+    return found if _is_exact(found) else CompiledCascade(search, native=False)
 
 
 def search_for(n_pairs: int) -> CompiledCascade | None:
     """The compiled search, if it is there or is worth its compilation."""
-    return load_if_worth(load_search, n_pairs)
+    if n_pairs >= WORTH_COMPILING or load_search.loaded:
+        return load_search()
+    return None
+
+
+def compile_search() -> bool:
+    """Compile the search of Word Mover's neighbours now, whatever its use will be.
+
+    Compiling takes about 30 s. Without this call the first search does it that is large
+    enough to gain from it: five billion pairs of a query's word and a training word,
+    say 17,000 tweets against 2,000. What is compiled is kept on disk, where there is a
+    place for it, and later processes read it in about a second.
+
+    Returns
+    -------
+    compiled : bool
+        Whether searches of this process are compiled from now on: False without numba
+        (the extra `fast`).
+
+    Notes
+    -----
+    Neighbours and distances are the same without. *Privacy.* None is touched.
+
+    Examples
+    --------
+    >>> from skdptext.neighbors import compile_search
+    >>> compile_search()  # doctest: +SKIP
+    True
+    """
+    return load_search() is not None
 
 
 def _build(njit: Callable[..., Any]) -> Any:
@@ -147,14 +196,14 @@ def _try_out(search: Callable[..., Any]) -> None:
     vectors.flags.writeable = False  # as an embedding's, which numba tells apart
     bags = WordBags(np.array([0, 1], np.intp), np.zeros(1, np.intp), np.ones(1))
     index = IndexedBags(bags, 1, vectors)
-    CompiledCascade(search, Kernels(None, None)).run(index, bags, 1, None)
+    CompiledCascade(search, native=False).run(index, bags, 1, None)
 
 
 def _is_exact(found: CompiledCascade) -> bool:
     """Whether distances are those of `pair_distance`, to the last bit."""
     vectors, query, bags = trial()
     index = IndexedBags(bags, len(vectors), vectors)
-    distances, rows, _ = found.run(index, query, len(bags), None)
+    distances, rows, *_ = found.run(index, query, len(bags), None)
     return distances[0].tolist() == [
         pair_distance(*query.row(0), *bags.row(i), vectors) for i in rows[0]
     ]

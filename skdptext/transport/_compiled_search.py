@@ -7,6 +7,7 @@ functions: without numba they run too, slowly, and nobody calls them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heapify, heapreplace
 from math import isnan, ldexp
 from typing import Any, NamedTuple
 
@@ -30,7 +31,6 @@ __all__ = [
     "helpers",
     "likeliest",
     "make_search",
-    "order_of",
 ]
 
 # Bags whose potentials are carried over to all words: more of them rule more bags out,
@@ -93,64 +93,13 @@ class Likely(NamedTuple):
 
 
 def likeliest(bounds: np.ndarray, few: int) -> np.ndarray:
-    """Numbers of the least bounds, as a heap whose root is the largest of them."""
-    heap = np.empty(few, np.int64)
-    size = 0
-    for bag in range(len(bounds)):
-        if size < few:
-            at = size
-            size += 1
-            while at > 0 and bounds[heap[(at - 1) // 2]] < bounds[bag]:
-                heap[at] = heap[(at - 1) // 2]
-                at = (at - 1) // 2
-            heap[at] = bag
-        elif bounds[bag] < bounds[heap[0]]:
-            at = 0
-            while True:
-                child = 2 * at + 1
-                if child >= few:
-                    break
-                if child + 1 < few and bounds[heap[child + 1]] > bounds[heap[child]]:
-                    child += 1
-                if bounds[heap[child]] <= bounds[bag]:
-                    break
-                heap[at] = heap[child]
-                at = child
-            heap[at] = bag
-    return heap
-
-
-def _sink(
-    heap: np.ndarray, at: int, n: int, bounds: np.ndarray, bags: np.ndarray
-) -> None:
-    """Let an entry of a heap of `n` places fall to its own; the least rises."""
-    top = heap[at]
-    key = bounds[top], bags[top]
-    while 2 * at + 1 < n:
-        child = 2 * at + 1
-        below = bounds[heap[child]], bags[heap[child]]
-        if child + 1 < n:
-            other = bounds[heap[child + 1]], bags[heap[child + 1]]
-            if other < below:
-                child, below = child + 1, other
-        if key <= below:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = top
-
-
-def order_of(bounds: np.ndarray, bags: np.ndarray) -> np.ndarray:
-    """Places by bound, of equal ones by number of the bag."""
-    n = len(bounds)
-    heap, order = np.arange(n), np.empty(n, np.int64)
-    for root in range(n // 2 - 1, -1, -1):
-        _sink(heap, root, n, bounds, bags)
-    for at in range(n):
-        order[at] = heap[0]
-        heap[0] = heap[n - 1 - at]
-        _sink(heap, 0, n - 1 - at, bounds, bags)
-    return order
+    """Numbers of the least bounds."""
+    heap = [(-bounds[bag], bag) for bag in range(few)]
+    heapify(heap)
+    for bag in range(few, len(bounds)):
+        if bounds[bag] < -heap[0][0]:
+            heapreplace(heap, (-bounds[bag], bag))
+    return np.array([bag for _, bag in heap])
 
 
 def enter(
@@ -266,7 +215,7 @@ def _settle(
         return True, -1
     better = _tighten(bags, work, rivals, limit)
     n_left = (better <= limit).sum()
-    for at in order_of(better, rivals):
+    for at in np.argsort(better):
         if spare < 0 or n_left <= spare:
             break
         distance = _distance(queries, bags, vectors, exact, known, i, rivals[at])
@@ -290,11 +239,11 @@ def _search_one(
     known: np.ndarray,
     distances: np.ndarray,
     rows: np.ndarray,
-) -> int:
-    """Nearest bags of a query, and a bag that could not be solved, or -1.
+) -> tuple[int, int]:
+    """Nearest bags of a query; a bag that could not be solved, or -1; a winner, or -1.
 
-    Where the bags have labels and one is sure to have more than half of the votes,
-    before all neighbours are known, `rows` names a bag of that label again and again.
+    Where the bags have labels, that is one which is sure to have more than half of the
+    votes before all neighbours are known; then they are not found.
     """
     k, n_words = len(distances), len(place)
     low, high = queries.starts[i], queries.starts[i + 1]
@@ -321,7 +270,7 @@ def _search_one(
     better = np.empty(len(few))
     potentials = np.empty((len(few), len(masses)), np.float32)
     sample_query(local, masses, place, *entries, few, better, potentials)
-    order = order_of(better, few)
+    order = np.argsort(better)
     likely = Likely(few, better, order, bounds)
     best = potentials[order[:_N_POTENTIALS]]
     work = Work(lengths, masses, place, filled, local, best)
@@ -329,7 +278,7 @@ def _search_one(
         bag = few[order[n]]
         distance = _distance(queries, bags, vectors, exact, known, i, bag)
         if isnan(distance):
-            return bag
+            return bag, -1
         enter(distance, bag, distances, rows, n)
         if len(bags.labels):
             alike = (bags.labels[rows[: n + 1]] == bags.labels[bag]).sum()
@@ -338,31 +287,28 @@ def _search_one(
                     i, queries, bags, vectors, exact, known, work, likely,
                     distances[: n + 1], rows[: n + 1], bags.labels[bag], k,
                 )  # fmt: skip
-                if settled:
-                    rows[:] = bag
                 if settled or failed >= 0:
-                    return failed
+                    return failed, bags.labels[bag] if settled else -1
     limit = ldexp(distances[-1], -exact.exponent) + exact.slack
     left = _left(likely, k, limit, bags.labels, -1)
     if len(left) == 0:
-        return -1
+        return -1, -1
     better = _tighten(bags, work, left, limit)
-    for at in order_of(better, left):
+    for at in np.argsort(better):
         if better[at] > limit:
             break
         bag = left[at]
         distance = _distance(queries, bags, vectors, exact, known, i, bag)
         if isnan(distance):
-            return bag
+            return bag, -1
         enter(distance, bag, distances, rows, k)
         limit = ldexp(distances[-1], -exact.exponent) + exact.slack
-    return -1
+    return -1, -1
 
 
 def helpers() -> tuple[Callable[..., Any], ...]:
     """What the search calls in this file."""
-    orders = likeliest, _sink, order_of, enter
-    return *orders, _distance, _left, _tighten, _settle, _search_one
+    return likeliest, enter, _distance, _left, _tighten, _settle, _search_one
 
 
 def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
@@ -384,6 +330,7 @@ def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
         distances: np.ndarray,
         rows: np.ndarray,
         n_solved: np.ndarray,
+        winners: np.ndarray,
     ) -> tuple[int, int, int]:
         """Nearest bags of the queries from `first` to `last`.
 
@@ -397,6 +344,8 @@ def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
             Filled.
         n_solved : ndarray of shape (n_queries,)
             Filled with the number of exact problems.
+        winners : ndarray of shape (n_queries,)
+            Filled with the label that wins the vote where that was sure early, else -1.
 
         Returns
         -------
@@ -415,7 +364,7 @@ def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
                 if queries.columns[at] >= 0:
                     place[queries.columns[at]] = at - low
             known = np.full(len(bags.starts) - 1, np.nan)
-            failed = _search_one(
+            failed, winners[i] = _search_one(
                 i, queries, bags, vectors, exact, n_likely, place, room, known,
                 distances[i], rows[i],
             )  # fmt: skip

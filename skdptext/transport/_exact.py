@@ -8,10 +8,11 @@ that brute force sees.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import frexp
+from typing import Any
 
 import numpy as np
-from ot.lp.emd_wrap import emd_c
 from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import WordBags
@@ -92,7 +93,7 @@ def transport_cost(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
     known = 0.0
     if scaled.size >= WORTH_REDUCING:
         known = _reduce(a, b, scaled)
-    result = emd_c(a, b, scaled, 0, 1)
+    result = solver()(a, b, scaled, 0, 1)
     cost, code = known + float(result[1]), result[4]
     if code != 1:
         raise RuntimeError(
@@ -100,6 +101,14 @@ def transport_cost(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
             f"for masses of {len(a)} and {len(b)} words."
         )
     return moved * (cost / scale)
+
+
+@cache  # a function that imports it takes two microseconds in each call
+def solver() -> Callable[..., Any]:
+    """POT's network simplex; POT loads every backend that it finds, so not before."""
+    from ot.lp.emd_wrap import emd_c
+
+    return emd_c
 
 
 def _reduce(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
@@ -163,7 +172,6 @@ def pair_distance(
     y_ids: np.ndarray,
     y: np.ndarray,
     vectors: np.ndarray,
-    problem: Callable[..., Problem] = pair_problem,
 ) -> float:
     """Word Mover's Distance between two non-empty bags of mass 1.
 
@@ -174,10 +182,8 @@ def pair_distance(
     x, y : ndarrays of float64
         Their masses.
     vectors : ndarray of shape (n_words, dim)
-    problem : callable, default=pair_problem
-        Another way to the same problem.
     """
-    a, b, costs = problem(x_ids, x, y_ids, y, vectors)
+    a, b, costs = pair_problem(x_ids, x, y_ids, y, vectors)
     return transport_cost(a, b, costs) if len(a) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Bags to search, and what the bounds need of them."""
+"""Bags to search, and what every search of them needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import scipy.sparse as sp
 from skdptext.transport._bags import WordBags, as_matrix
 from skdptext.transport._bounds import LoweredTable
 
-__all__ = ["IndexedBags", "table_columns"]
+__all__ = ["EXACT_SLACK", "IndexedBags", "n_likely", "table_columns"]
+
+# Rounding of an exact distance, in units of the largest norm, with room to spare.
+EXACT_SLACK = 1e-12
 
 
 class IndexedBags:
@@ -49,3 +52,8 @@ def table_columns(table: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Places of words in a sorted table, -1 of those that are not in it."""
     at = np.minimum(np.searchsorted(table, words), len(table) - 1)
     return np.where(table[at] == words, at, -1)
+
+
+def n_likely(k: int) -> int:
+    """Bags to bound better before the first are solved."""
+    return max(4 * k, 24)

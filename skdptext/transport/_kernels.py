@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +21,6 @@ from skdptext.transport import (
     _solver,
 )
 from skdptext.transport._bags import WordBags
-from skdptext.transport._exact import pair_problem
 from skdptext.transport._solver import register_calls, solver_address
 from skdptext.utils import LoadedOnce, compile_loops
 
@@ -28,71 +30,70 @@ __all__ = [
     "Kernels",
     "compile_helpers",
     "kernels_for",
-    "load_if_worth",
     "load_kernels",
+    "say_if_slow",
     "sources_digest",
     "trial",
 ]
-
-_Loops = TypeVar("_Loops")
 
 # Promises to the compiler: there is no NaN but as an answer, and no matter which zero
 # it is. Nothing is added up in another order, or multiplied and added in one.
 COMPILED = {"fastmath": {"nsz"}}
 _NO_NAN = {"nnan", "nsz"}
 
-# Pairs of words, one of each side, from which on loops are compiled: with fewer NumPy
-# is done in seconds, and compiling them would take longer.
+# Pairs of words, one of each side, from which on compiling the loops for distances
+# takes less than it saves: some 6 s.
 WORTH_COMPILING = 10**8
+
+# Seconds in which loops that an earlier process compiled are read from the disk.
+_READ_IN = 5.0
+
+_logger = logging.getLogger("skdptext.transport")
 
 
 class Kernels(NamedTuple):
-    """The compiled entry points to exact distances.
-
-    Where they differ from the plain ones by as little as a bit, they are None, so that
-    a distance never depends on whether numba is there.
-    """
+    """The compiled entry points to exact distances."""
 
     costs: Any
-    block: Any  # None, too, where POT's solver cannot be called without Python
-    # These two only then; all after that is Python's.
-    pair_problem: Any = None
-    gathered_problem: Any = None
+    block: Any
 
 
 @LoadedOnce
 def load_kernels() -> Kernels | None:
-    """The compiled loops; None where numba is not installed or does not load."""
+    """The compiled loops; None without numba, or without POT's solver by address.
+
+    None, too, where they differ from the plain ones by as little as a bit, so that a
+    distance never depends on whether numba is there.
+    """
     return compile_loops(_build)
 
 
 def kernels_for(n_pairs: int) -> Kernels | None:
     """The compiled loops, if they are there or are worth their compilation."""
-    return load_if_worth(load_kernels, n_pairs)
-
-
-def load_if_worth(loader: LoadedOnce[_Loops], n_pairs: int) -> _Loops | None:
-    """What a `loader` compiles, if it has done so or that is worth it."""
-    if n_pairs >= WORTH_COMPILING or loader.loaded:
-        return loader()
+    if n_pairs >= WORTH_COMPILING or load_kernels.loaded:
+        return load_kernels()
     return None
 
 
-def _build(njit: Callable[..., Any]) -> Kernels:
+@contextmanager
+def say_if_slow(message: str) -> Iterator[None]:
+    """Log a message if that takes longer than reading what was compiled before."""
+    said = threading.Timer(_READ_IN, _logger.warning, [message])
+    said.start()
+    try:
+        yield
+    finally:
+        said.cancel()
+
+
+def _build(njit: Callable[..., Any]) -> Kernels | None:
     _register()
-    exact = njit(fastmath=_NO_NAN)
-    costs = exact(_compiled_exact.looped_costs)
-    if solver_address():
-        block = _compiled_exact.make_block(sources_digest())
-        kernels = Kernels(costs, njit(**COMPILED)(block))
-    else:
-        kernels = Kernels(
-            costs,
-            None,
-            exact(_compiled_exact.looped_pair_problem),
-            exact(_compiled_exact.gathered_problem),
-        )
-    return kernels if _is_exact(kernels) else Kernels(None, None)
+    if not solver_address():
+        return None
+    costs = njit(fastmath=_NO_NAN)(_compiled_exact.looped_costs)
+    block = _compiled_exact.make_block(sources_digest())
+    kernels = Kernels(costs, njit(**COMPILED)(block))
+    return kernels if _is_exact(kernels) else None
 
 
 def compile_helpers(*helpers: Callable[..., Any]) -> None:
@@ -201,18 +202,9 @@ def _is_exact(kernels: Kernels) -> bool:
     every = np.arange(len(vectors))
     if not np.array_equal(costs, _exact.word_costs(vectors, x[0], every)):
         return False
-    others = [bags.row(i) for i in range(len(bags))]
-    if kernels.block is not None:
-        out = np.empty(len(bags))
-        some = bags.starts, bags.ids, bags.weights, bags.ids, costs
-        kernels.block(solver_address(), *x, *some, 0, out)
-        return out.tolist() == [_exact.pair_distance(*x, *y, vectors) for y in others]
-    return all(
-        np.array_equal(got, want)
-        for y in others
-        for found in (
-            kernels.pair_problem(*x, *y, vectors),
-            kernels.gathered_problem(*x, *y, costs, y[0]),
-        )
-        for got, want in zip(found, pair_problem(*x, *y, vectors), strict=True)
-    )
+    out = np.empty(len(bags))
+    some = bags.starts, bags.ids, bags.weights, bags.ids, costs
+    kernels.block(solver_address(), *x, *some, 0, out)
+    return out.tolist() == [
+        _exact.pair_distance(*x, *bags.row(i), vectors) for i in range(len(bags))
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -10,16 +11,15 @@ from sklearn import get_config
 from threadpoolctl import threadpool_limits
 
 from skdptext.transport._bags import WordBags, take_bags
-from skdptext.transport._cascade import Cascade, n_likely
 from skdptext.transport._compiled_cascade import search_for
 from skdptext.transport._exact import one_hot_distances
-from skdptext.transport._index import IndexedBags
+from skdptext.transport._index import IndexedBags, n_likely
+from skdptext.transport._plain import search_plainly
 
 __all__ = ["BagIndex"]
 
-# Queries of one run, without and with compiled loops. They share one product; without
-# the loops their other arrays soon leave the processor's cache.
-_MOST = 256, 1024
+# Queries of one run, which share one product.
+_MOST = 1024
 
 
 class BagIndex(IndexedBags):
@@ -49,7 +49,7 @@ class BagIndex(IndexedBags):
         n_solved : ndarray of shape (n_queries,)
             Exact problems solved for each query.
         """
-        return self._find(queries, k, exclude=exclude, n_jobs=n_jobs)
+        return self._find(queries, k, exclude=exclude, n_jobs=n_jobs)[:3]
 
     def vote(
         self,
@@ -78,10 +78,14 @@ class BagIndex(IndexedBags):
         """
         # of one type, as numba compiles the search for each
         labels = np.require(labels, np.intp, ["C", "W"])
-        _, rows, n_solved = self._find(queries, k, labels=labels, n_jobs=n_jobs)
-        votes = np.zeros((len(queries), labels.max() + 1), dtype=np.intp)
-        np.add.at(votes, (np.arange(len(queries))[:, None], labels[rows]), 1)
-        return votes.argmax(axis=1), n_solved
+        _, rows, n_solved, winners = self._find(
+            queries, k, labels=labels, n_jobs=n_jobs
+        )
+        unsure = np.flatnonzero(winners < 0)
+        votes = np.zeros((len(unsure), labels.max() + 1), dtype=np.intp)
+        np.add.at(votes, (np.arange(len(unsure))[:, None], labels[rows[unsure]]), 1)
+        winners[unsure] = votes.argmax(axis=1)
+        return winners, n_solved
 
     def _find(
         self,
@@ -91,12 +95,16 @@ class BagIndex(IndexedBags):
         exclude: np.ndarray | None = None,
         labels: np.ndarray | None = None,
         n_jobs: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `nearest`; with labels, of bags with the same most frequent one."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """As `nearest`, and the label that is sure to win the vote, -1 of none.
+
+        Where one is, neighbours are not found.
+        """
         n = len(queries)
         distances = np.empty((n, k))
         rows = np.empty((n, k), dtype=np.intp)
         n_solved = np.zeros(n, dtype=np.intp)
+        winners = np.full(n, -1)
         compiled = None
         if self.vectors is not None:
             compiled = search_for(len(self.bags.ids) * len(queries.ids))
@@ -104,40 +112,36 @@ class BagIndex(IndexedBags):
         def search(block: slice) -> None:
             some = take_bags(queries, np.arange(block.start, block.stop))
             skip = None if exclude is None else exclude[block]
-            if self.vectors is None:
-                found = self._scan(some, k, skip)
-            elif compiled is None:
-                found = Cascade(self, some, k, skip).run()
-            else:
+            found: tuple[Any, ...]
+            if compiled is not None:
                 found = compiled.run(self, some, k, skip, labels)
-            distances[block], rows[block], n_solved[block] = found
+            elif self.vectors is not None:
+                found = *search_plainly(self, some, k, skip), -1
+            else:
+                found = *self._scan(some, k, skip), -1
+            distances[block], rows[block], n_solved[block], winners[block] = found
 
         workers = effective_n_jobs(n_jobs)
         # One BLAS thread: with threads over queries more would only get in the way.
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-                delayed(search)(block)
-                for block in self._blocks(queries, k, workers, compiled is not None)
+                delayed(search)(block) for block in self._blocks(queries, k, workers)
             )
-        return distances, rows, n_solved
+        return distances, rows, n_solved, winners
 
-    def _blocks(
-        self, queries: WordBags, k: int, n_workers: int, compiled: bool
-    ) -> Iterator[slice]:
+    def _blocks(self, queries: WordBags, k: int, n_workers: int) -> Iterator[slice]:
         """Runs of queries, at most so many, whose arrays fit in the working memory."""
         memory = get_config()["working_memory"] * 2**20 / n_workers
         if self.vectors is None:
             most_words, most_queries = np.inf, len(queries)
         else:
             # of a word: its costs and three arrays made of them, point and potentials;
-            # of a query: places of words, and bounds of bags; without the loops also
-            # what is kept of pairs that bounds leave, which may be all
+            # of a query: places of words, and bounds of bags
             few = min(n_likely(k), len(self.bags))
             per_word = 16 * len(self.words) + 8 * self.vectors.shape[1] + 4 * few
-            per_bag = 24 if compiled else 224
-            per_query = 8 * len(self.words) + per_bag * len(self.bags)
+            per_query = 8 * len(self.words) + 24 * len(self.bags)
             most_words = max(1, memory // 2 // per_word)
-            most_queries = min(_MOST[compiled], max(1, memory // 2 // per_query))
+            most_queries = min(_MOST, max(1, memory // 2 // per_query))
         if n_workers > 1:  # no run so long that a worker idles
             most_queries = min(most_queries, -(-len(queries) // (4 * n_workers)))
         most_queries = int(most_queries)

@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from ot.lp import emd_wrap
+
+from skdptext.transport._exact import solver
 
 __all__ = [
     "AskedDistance",
@@ -19,7 +20,8 @@ __all__ = [
 ]
 
 # int EMD_wrap(int, int, double* × 7, uint64_t, double* × 2), as compilers spell it for
-# Linux and for macOS. The types are in the name: a POT with others is not called.
+# Linux and for macOS. The types are in the name: a POT with others, as 0.9.5 and 0.9.6,
+# is not called.
 _NAMES = "_Z8EMD_wrapiiPdS_S_S_S_S_S_mS_S_", "_Z8EMD_wrapiiPdS_S_S_S_S_S_yS_S_"
 
 
@@ -27,9 +29,11 @@ _NAMES = "_Z8EMD_wrapiiPdS_S_S_S_S_S_mS_S_", "_Z8EMD_wrapiiPdS_S_S_S_S_S_yS_S_"
 def solver_address() -> int:
     """Where the function behind POT's `emd_c` lies; 0 where this POT has no such one.
 
-    It is the function that `emd_c` calls, and so has the same results. Python is not
-    needed to call it, nor is its lock.
+    It is the function that `emd_c` calls, and so has the same results, which is checked
+    once. Python is not needed to call it, nor is its lock.
     """
+    from ot.lp import emd_wrap  # late, as POT loads every backend that it finds
+
     try:
         library = ctypes.CDLL(emd_wrap.__file__)
     except OSError:
@@ -37,8 +41,25 @@ def solver_address() -> int:
     for name in _NAMES:
         found = getattr(library, name, None)
         if found is not None:
-            return ctypes.cast(found, ctypes.c_void_p).value or 0
+            address = ctypes.cast(found, ctypes.c_void_p).value or 0
+            return address if _is_emd_c(address) else 0
     return 0
+
+
+def _is_emd_c(address: int) -> bool:
+    """Whether a few small problems have the results of `emd_c`, to the last bit."""
+    for n, m in ((2, 2), (3, 7), (12, 9), (20, 20)):
+        at = np.arange(n * m, dtype=np.float64).reshape(n, m)
+        costs = 1.0 + np.cos(at * at)
+        a, b = 1.0 + at[:, 0], 1.0 + at[0] % 3
+        a, b = a / a.sum(), b / b.sum()
+        plan, alpha, beta = np.zeros((n, m)), np.zeros(n), np.zeros(m)
+        cost = np.zeros(1)
+        code = run_solver(address, a, b, costs, plan, alpha, beta, cost)
+        want = solver()(a, b, costs, 0, 1)
+        if (code, cost[0]) != (want[4], want[1]) or not np.array_equal(plan, want[0]):
+            return False
+    return True
 
 
 def run_solver(
@@ -53,6 +74,8 @@ def run_solver(
 ) -> int:
     """Solve a transport problem; the code is 1 where the optimum was found.
 
+    Without an address nothing is called, and the code is 0.
+
     Parameters
     ----------
     address : int
@@ -62,6 +85,8 @@ def run_solver(
     plan : ndarray of shape (n, m), float64
         All zeros; filled, as are `alpha` (n,), `beta` (m,) and `cost` (1,).
     """
+    if not address:
+        return 0
     pointer = ctypes.c_void_p
     kinds = [ctypes.c_int] * 2 + [pointer] * 7 + [ctypes.c_uint64] + [pointer] * 2
     call = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(address)
@@ -148,9 +173,12 @@ def register_calls() -> None:
 
     @overload(run_solver)
     def compiled_solver(address, a, b, costs, plan, alpha, beta, cost):
-        return lambda address, a, b, costs, plan, alpha, beta, cost: solve(
-            address, a, b, costs, plan, alpha, beta, cost
-        )
+        def implementation(address, a, b, costs, plan, alpha, beta, cost):
+            if address == 0:
+                return 0
+            return solve(address, a, b, costs, plan, alpha, beta, cost)
+
+        return implementation
 
     @overload(ask_python)
     def compiled_question(address, query, bag):

@@ -9,7 +9,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.transport import _search as search_module
 from skdptext.transport._compiled_cascade import CompiledCascade, load_search
-from skdptext.transport._kernels import Kernels
 
 
 @pytest.fixture(
@@ -22,7 +21,7 @@ def kernels(request):
     if request.param == "numpy":
         found = None
     elif "Python" in request.param:
-        found = CompiledCascade(found.search, Kernels(None, None))
+        found = CompiledCascade(found.search, native=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_module, "search_for", lambda _: found)
         yield found

@@ -15,16 +15,12 @@ from skdptext.transport._kernels import Kernels, load_kernels
 N_WORDS = 90
 
 
-@pytest.fixture(params=["plain", "compiled", "uncompiled", "no solver", "other costs"])
+@pytest.fixture(params=["plain", "compiled", "uncompiled"])
 def kernels(request):
     return {
         "plain": lambda: None,
         "compiled": load_kernels,
         "uncompiled": lambda: Kernels(loops.looped_costs, loops.make_block(7)),
-        "no solver": lambda: Kernels(
-            loops.looped_costs, None, loops.looped_pair_problem, loops.gathered_problem
-        ),
-        "other costs": lambda: Kernels(None, None),
     }[request.param]()
 
 
@@ -59,7 +55,9 @@ def test_a_failure_of_the_solver_is_told(monkeypatch):
     bags = as_word_bags(sp.csr_array(np.eye(2) + 1))
     monkeypatch.setattr(loops, "run_solver", lambda *_: 0)
     monkeypatch.setattr(
-        _exact, "emd_c", lambda *_: (None, 0.0, np.zeros(2), np.zeros(2), 0)
+        _exact,
+        "solver",
+        lambda: lambda *_: (None, 0.0, np.zeros(2), np.zeros(2), 0),
     )
     found = Kernels(loops.looped_costs, loops.make_block(7))
     x = as_word_bags(sp.csr_array(np.array([[0.0, 0.0, 1.0, 1.0]]))).row(0)

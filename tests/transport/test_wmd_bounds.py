@@ -10,71 +10,39 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from skdptext.transport import WordBags, as_word_bags, pair_distance
-from skdptext.transport import _carried as carried_module
 from skdptext.transport._bags import as_matrix
-from skdptext.transport._bounds import (
-    LoweredTable,
-    dual_bounds,
-    match_residuals,
-    relaxed_bounds,
-    residual_relaxed_bounds,
-    sinkhorn_bounds,
-)
-from skdptext.transport._carried import carried_bounds, query_potentials
+from skdptext.transport._bounds import LoweredTable, dual_bounds, relaxed_bounds
 from skdptext.transport._index import table_columns
 
 
 def stages(bags, queries, vectors):
-    """All bounds and the distances, of every query to every bag."""
+    """Both bounds and the distances, of every query to every bag."""
     words, columns = np.unique(bags.ids, return_inverse=True)
     local = WordBags(bags.starts, columns, bags.weights)
     table = LoweredTable(vectors, words)
-    query_words, places = np.unique(queries.ids, return_inverse=True)
-    costs = table.distances(query_words)
-    local_queries = WordBags(queries.starts, places, queries.weights)
-    positions = np.full((len(queries), len(words)), -1)
-    for i in range(len(queries)):
-        for place, word in enumerate(queries.row(i)[0]):
-            positions[i, words == word] = place
-    query, bag = np.divmod(np.arange(len(queries) * len(bags)), len(bags))
     matrix = as_matrix(local, len(words))
-    found = {name: np.empty(len(query)) for name in ("relaxed", "each", "carried")}
+    found = {"relaxed": [], "dual": []}
     for i in range(len(queries)):
-        rows, masses = local_queries.row(i)
-        own = table_columns(words, queries.row(i)[0])
-        at = slice(i * len(bags), (i + 1) * len(bags))
-        found["relaxed"][at] = relaxed_bounds(
-            costs[rows], masses, own, matrix, matrix.tocsc()
+        ids, masses = queries.row(i)
+        costs = table.distances(ids)
+        place = np.full(len(words), -1)
+        for at, word in enumerate(ids):
+            place[words == word] = at
+        own = table_columns(words, ids)
+        found["relaxed"].append(
+            relaxed_bounds(costs, masses, own, matrix, matrix.tocsc())
         )
-    rows, columns, a, b = match_residuals(local_queries, query, positions, local, bag)
-    cube = costs[rows[:, None, :], columns]
-    found["residual"], *least = residual_relaxed_bounds(cube, a, b)
-    found["dual"], alpha, beta = dual_bounds(cube, a, b, *least)
-    found["sinkhorn"] = sinkhorn_bounds(cube, a, b, alpha, beta)
-    potentials = query_potentials(cube, beta)
-    for i in range(len(queries)):
-        rows, masses = local_queries.row(i)
-        at = slice(i * len(bags), (i + 1) * len(bags))
         some = np.random.default_rng(i).permutation(len(bags))
-        few = potentials[: len(rows), at][:, some[:3]].T
-        for name, limit in {"each": -np.inf, "carried": np.inf}.items():
-            found[name][at.start + some] = carried_bounds(
-                costs[rows], masses, positions[i], local, some, few, limit
-            )
+        dual = np.empty(len(bags))
+        dual[some] = dual_bounds(costs.T, masses, place, local, some)
+        found["dual"].append(dual)
     exact = [
         pair_distance(*queries.row(i), *bags.row(j), vectors)
-        for i, j in zip(query, bag, strict=True)
+        for i in range(len(queries))
+        for j in range(len(bags))
     ]
+    found = {name: np.concatenate(parts) for name, parts in found.items()}
     return found, np.ldexp(exact, -table.exponent)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def small_parts():
-    """Few bags are worth the better bound, and they are many runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(carried_module, "_WORTH_GATHERING", 0)
-        patch.setattr(carried_module, "COSTS_AT_ONCE", 60)
-        yield
 
 
 def random_bags(rng, n, n_words, most):
@@ -111,11 +79,8 @@ def test_bounds_are_worth_having():
     bags, queries = random_bags(rng, 60, 100, 10), random_bags(rng, 10, 100, 10)
     found, exact = stages(bags, queries, vectors)
     share = {name: bounds.sum() / exact.sum() for name, bounds in found.items()}
-    assert share["relaxed"] < share["residual"] < share["dual"]
+    assert share["relaxed"] < 0.95
     assert share["dual"] > 0.98
-    assert share["sinkhorn"] > 0.98
-    # from the potentials of three other bags: all of them together say more
-    assert share["relaxed"] < share["each"] < share["carried"] < share["dual"]
 
 
 def test_all_words_shared_gives_zero():
@@ -161,7 +126,11 @@ def test_table_of_zero_vectors():
     assert not table.distances(np.array([0, 2])).any()
 
 
-def test_nothing_to_bound():
-    empty = np.empty((2, 3, 0), dtype=np.float32)
-    a, b = np.empty((2, 0)), np.empty((3, 0))
-    assert len(sinkhorn_bounds(empty, a, b, a, b)) == 0
+def test_masses_that_differ_by_their_rounding_are_no_distance():
+    # One side may keep a trace of mass where the other keeps none.
+    bag = WordBags(np.array([0, 2]), np.array([0, 1]), np.array([1.0, 1e-20]))
+    costs = np.float32([[0.0, 1.0], [1.0, 0.0]])
+    for trace in (3e-20, 3e-21):
+        query = np.array([1.0, trace])
+        found = dual_bounds(costs, query, np.array([0, 1]), bag, np.array([0]))
+        assert -1e-6 < found[0] <= 0

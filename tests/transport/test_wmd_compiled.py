@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -11,6 +12,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ot.lp import emd_wrap
+from ot.lp.emd_wrap import emd_c
 
 from skdptext.transport import WordBags, as_word_bags, pair_distance
 from skdptext.transport import _compiled_bounds as loops
@@ -21,13 +24,11 @@ from skdptext.transport._bags import as_matrix
 from skdptext.transport._bounds import (
     LoweredTable,
     dual_bounds,
-    match_residuals,
     relaxed_bounds,
-    residual_relaxed_bounds,
 )
 from skdptext.transport._compiled_bounds import padded_width
 from skdptext.transport._exact import pair_problem
-from skdptext.transport._kernels import load_kernels
+from skdptext.transport._kernels import load_kernels, sources_digest
 from skdptext.transport._solver import (
     AskedDistance,
     ask_python,
@@ -58,18 +59,19 @@ PLAIN = Stages(
     loops.tighten_query,
 )
 PLAIN_KERNELS = kernels_module.Kernels(
-    exact_loops.looped_costs,
-    exact_loops.make_block(7),
-    exact_loops.looped_pair_problem,
-    exact_loops.gathered_problem,
+    exact_loops.looped_costs, exact_loops.make_block(7)
 )
 
 
 @cache
 def compiled(function):
     """As the search has it; numba knows the helpers once the kernels are there."""
-    assert load_kernels() is not None
-    return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)
+    load_kernels()
+    # numba looks for changes in the file of the function, not in those of its helpers
+    kept = Path(loops.__file__).parent / "__pycache__" / f"{sources_digest():x}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba.config, "CACHE_DIR", str(kept))
+        return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)
 
 
 @cache
@@ -110,14 +112,10 @@ def numpy_stages(vectors, bags, query):
     costs = LoweredTable(vectors, words).distances(ids)
     place, own = places(words, ids)
     matrix = as_matrix(local, len(words))
-    one = WordBags(query.starts, np.arange(len(ids)), weights)
-    zeros, all_bags = np.zeros(len(bags), np.intp), np.arange(len(bags))
-    found = {"relaxed": relaxed_bounds(costs, weights, own, matrix, matrix.tocsc())}
-    rows, cols, a, b = match_residuals(one, zeros, place[None], local, all_bags)
-    cube = costs[rows[:, None, :], cols]
-    _, *least = residual_relaxed_bounds(cube, a, b)
-    found["dual"] = dual_bounds(cube, a, b, *least)[0]
-    return found
+    return {
+        "relaxed": relaxed_bounds(costs, weights, own, matrix, matrix.tocsc()),
+        "dual": dual_bounds(costs.T, weights, place, local, np.arange(len(bags))),
+    }
 
 
 def kernel_stages(kernels, vectors, bags, query):
@@ -155,8 +153,9 @@ def kernel_stages(kernels, vectors, bags, query):
 def check_stages(kernels, vectors, bags, query):
     want = numpy_stages(vectors, bags, query)
     found = kernel_stages(kernels, vectors, bags, query)
-    for name, bounds in want.items():
-        np.testing.assert_allclose(found[name], bounds, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found["relaxed"], want["relaxed"], rtol=0, atol=1e-12)
+    # the better of two orders, of which `dual_bounds` is one
+    assert (found["dual"] >= want["dual"] - 1e-6).all()
     exact = [
         pair_distance(*query.row(0), *bags.row(i), vectors) for i in range(len(bags))
     ]
@@ -233,13 +232,19 @@ def test_problems_are_the_same_to_the_last_bit(seed, dim, n, m, scale, dtype):
             given = pair[:4] + problem_costs(find, bags, vectors, small)
             for got, part in zip(function(*given), want, strict=True):
                 assert np.array_equal(got, part)
-    for function in (
-        compiled(exact_loops.looped_distance),
-        exact_loops.looped_distance,
-    ):
-        assert function(solver_address(), *pair) == pair_distance(*pair)
-        if not small:
-            break
+    distance = exact_loops.looped_distance
+    for function in (compiled(distance), distance) if small else (compiled(distance),):
+        assert_distance(function(solver_address(), *pair), pair)
+
+
+def assert_distance(found, pair):
+    """The same to the last bit; none where this POT cannot be called by address."""
+    want = pair_distance(*pair)
+    a, b, _ = pair_problem(*pair)
+    if solver_address() or min(len(a), len(b)) < 2:
+        assert found == want
+    else:
+        assert np.isnan(found)
 
 
 def problem_costs(find, bags, vectors, small):
@@ -248,7 +253,8 @@ def problem_costs(find, bags, vectors, small):
         return (vectors,)
     points = vectors.astype(np.float64)
     ids, others = bags.row(0)[0], bags.row(1)[0]
-    costs = exact_loops.looped_costs if small else load_kernels().costs
+    costs = exact_loops.looped_costs
+    costs = costs if small else compiled(costs)
     return costs(points[ids], points[others].T.copy()), np.arange(len(others))
 
 
@@ -259,12 +265,11 @@ def test_reduced_costs_too(size):
     vectors = rng.normal(size=(sum(size), 5)).astype(np.float32)
     x, y = (rng.dirichlet(np.ones(n)) for n in size)
     pair = np.arange(size[0]), x, np.arange(size[0], sum(size)), y, vectors
-    want = pair_distance(*pair)
     for function in (
         compiled(exact_loops.looped_distance),
         exact_loops.looped_distance,
     ):
-        assert function(solver_address(), *pair) == want
+        assert_distance(function(solver_address(), *pair), pair)
 
 
 def test_failures_of_the_solver_are_no_distances(monkeypatch):
@@ -272,18 +277,44 @@ def test_failures_of_the_solver_are_no_distances(monkeypatch):
     masses = np.array([0.5, 0.5]), np.array([0.5, 0.5])
     arrays = np.eye(2), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.zeros(1)
     assert run_solver(solver_address(), masses[0], 2 * masses[1], *arrays) == 0
-    assert run_solver(solver_address(), *masses, *arrays) == 1
+    assert run_solver(solver_address(), *masses, *arrays) == (solver_address() != 0)
     monkeypatch.setattr(exact_loops, "run_solver", lambda *_: 0)
     assert np.isnan(exact_loops.looped_cost(0, *masses, np.eye(2)))
 
 
-def test_without_the_function_there_is_no_address(monkeypatch):
+def test_no_address_is_called():
+    """As with POT 0.9.5 and 0.9.6, which do not have this function."""
+    masses = np.array([0.5, 0.5]), np.array([0.5, 0.5])
+    cost = exact_loops.looped_cost
+    assert np.isnan(cost(0, *masses, np.eye(2)))
+    assert np.isnan(compiled(cost)(0, *masses, np.eye(2)))
+
+
+def test_an_address_is_that_of_the_solver(monkeypatch):
     find = solver_address.__wrapped__
-    assert find()
-    monkeypatch.setattr(solver_module, "_NAMES", ("_Z8EMD_wrapi",))
-    assert find() == 0
-    monkeypatch.setattr(solver_module.emd_wrap, "__file__", "nowhere.so")
-    assert find() == 0
+    assert find() == solver_address()
+    with monkeypatch.context() as patch:
+        patch.setattr(solver_module, "_NAMES", ("_Z8EMD_wrapi",))
+        assert find() == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(emd_wrap, "__file__", "nowhere.so")
+        assert find() == 0
+
+
+@pytest.mark.parametrize("what", ["nothing", "cost", "code", "plan"])
+def test_a_function_with_other_results_is_not_used(what, monkeypatch):
+    """The name may be the same, and the results may not."""
+
+    def solve(address, a, b, costs, plan, alpha, beta, cost):
+        plan[:], cost[0], _, _, code = emd_c(a, b, costs, 0, 1)
+        if what == "cost" and len(a) == 12:
+            cost[0] = np.nextafter(cost[0], 9.0)
+        if what == "plan" and len(a) == 12:
+            plan[0] = plan[0, ::-1]
+        return 3 if what == "code" else code
+
+    monkeypatch.setattr(solver_module, "run_solver", solve)
+    assert solver_module._is_emd_c(7) == (what == "nothing")
 
 
 def test_errors_come_back_from_python():

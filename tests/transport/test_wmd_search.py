@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -14,20 +15,16 @@ from sklearn import config_context
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.neighbors import WMDKNNClassifier
+from skdptext.neighbors import WMDKNNClassifier, compile_search
 from skdptext.transport import BagIndex, as_word_bags
 from skdptext.transport import _compiled_cascade as cascade_module
 from skdptext.transport import _compiled_exact as loops
 from skdptext.transport import _compiled_search as compiled_search
 from skdptext.transport import _kernels as kernels_module
 from skdptext.transport._compiled_cascade import CompiledCascade, load_search
-from skdptext.transport._compiled_search import likeliest, make_search, order_of
-from skdptext.transport._kernels import (
-    WORTH_COMPILING,
-    Kernels,
-    load_kernels,
-    sources_digest,
-)
+from skdptext.transport._compiled_search import likeliest, make_search
+from skdptext.transport._kernels import sources_digest
+from skdptext.transport._solver import solver_address
 from skdptext.utils import LoadedOnce
 
 # Every test of this file runs with and without numba.
@@ -172,7 +169,7 @@ def test_uncompiled_too(seed, k, lattice, exclude):
     index = BagIndex(train, 12, vectors)
     queries = as_word_bags(sp.csr_array(X[:3]))
     skip = np.arange(3) if exclude else None
-    plain = CompiledCascade(make_search(7), Kernels(loops.looped_costs, True))
+    plain = CompiledCascade(make_search(7), native=bool(solver_address()))
     D = pairwise_word_movers_distances(
         X[:3], X, embedding=WordEmbedding([f"w{i}" for i in range(12)], vectors)
     )
@@ -183,11 +180,9 @@ def test_uncompiled_too(seed, k, lattice, exclude):
     assert_same(found[:2], (np.take_along_axis(D, rows, axis=1), rows))
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(0, 2**32 - 1))
-def test_orders(bounds, seed):
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60))
+def test_likeliest(bounds):
     bounds = np.array(bounds, dtype=float)
-    bags = np.random.default_rng(seed).permutation(len(bounds))
-    assert order_of(bounds, bags).tolist() == np.lexsort((bags, bounds)).tolist()
     for few in range(1, len(bounds) + 1):
         least = np.sort(bounds)[:few]
         assert np.sort(bounds[likeliest(bounds, few)]).tolist() == least.tolist()
@@ -206,9 +201,8 @@ def test_a_failure_of_the_solver_is_told(solver, monkeypatch):
         raise RuntimeError("code 0")
 
     monkeypatch.setattr(cascade_module, "pair_distance", fail)
-    native = True if solver == "native" else None
     monkeypatch.setattr(loops, "run_solver", lambda *_: 0)
-    plain = CompiledCascade(make_search(7), Kernels(None, native))
+    plain = CompiledCascade(make_search(7), native=solver == "native")
     query = as_word_bags(sp.csr_array(np.array([[5.0, 4.0, 3.0, 2.0, 1.0]])))
     with pytest.raises(RuntimeError, match="code 0"):
         plain.run(index, query, 1, None)
@@ -222,12 +216,12 @@ def test_distances_that_differ_by_a_bit_are_not_used(off, monkeypatch):
     def beside(*args):
         return np.nextafter(plain(*args), np.inf) if off else plain(*args)
 
-    kernels = Kernels(loops.looped_costs, loops.make_block(7))
-    monkeypatch.setattr(cascade_module, "load_kernels", lambda: kernels)
+    native = bool(solver_address())
+    monkeypatch.setattr(cascade_module, "load_kernels", lambda: native or None)
     monkeypatch.setattr(cascade_module, "compile_loops", lambda _: make_search(7))
     monkeypatch.setattr(cascade_module, "pair_distance", beside)
     found = load_search.__wrapped__()
-    assert found.kernels == (Kernels(None, None) if off else kernels)
+    assert found.native == (native and not off)
 
 
 def test_runs_are_cut_at_words():
@@ -250,28 +244,56 @@ def test_without_numba_there_is_no_compiled_search(monkeypatch):
 
 
 def test_compiled_only_where_it_pays(monkeypatch):
-    few, many = WORTH_COMPILING - 1, WORTH_COMPILING
     for module, load, choose in (
         (cascade_module, "load_search", cascade_module.search_for),
         (kernels_module, "load_kernels", kernels_module.kernels_for),
     ):
         loader = LoadedOnce(lambda: "compiled")
         monkeypatch.setattr(module, load, loader)
+        few, many = module.WORTH_COMPILING - 1, module.WORTH_COMPILING
         assert choose(few) is None
         assert choose(many) == "compiled"
         assert choose(few) == "compiled"  # now that they are there
+
+
+def test_compiled_when_asked(monkeypatch):
+    loader = LoadedOnce(lambda: "compiled")
+    monkeypatch.setattr(cascade_module, "load_search", loader)
+    assert cascade_module.search_for(1) is None
+    assert compile_search()
+    assert cascade_module.search_for(1) == "compiled"
+    monkeypatch.setattr(cascade_module, "load_search", LoadedOnce(lambda: None))
+    assert not compile_search()
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_slow_compiling_is_said_once(slow, monkeypatch, caplog):
+    monkeypatch.setattr(kernels_module, "_READ_IN", 0.01 if slow else 60.0)
+    monkeypatch.setattr(cascade_module, "load_kernels", lambda: None)
+    monkeypatch.setattr(
+        cascade_module, "compile_loops", lambda _: time.sleep(0.5 if slow else 0.0)
+    )
+    assert load_search.__wrapped__() is None
+    said = (
+        ["Compiling the search of Word Mover's neighbours once, about 30 s."]
+        if slow
+        else []
+    )
+    assert [record.getMessage() for record in caplog.records] == said
 
 
 def test_the_search_is_that_of_these_sources():
     found = load_search()
     assert found is not None
     bags = as_word_bags(sp.csr_array(np.eye(2)))
-    index = BagIndex(bags, 2, np.eye(2, dtype=np.float32))
+    vectors = np.eye(2, dtype=np.float32)
+    vectors.flags.writeable = False  # or the search is compiled anew
+    index = BagIndex(bags, 2, vectors)
     seen = []
 
     def watch(*args):
         seen.append(found.search(*args))
         return seen[-1]
 
-    CompiledCascade(watch, load_kernels()).run(index, bags, 1, None)
+    CompiledCascade(watch, found.native).run(index, bags, 1, None)
     assert seen[0][2] == sources_digest(compiled_search.__file__)

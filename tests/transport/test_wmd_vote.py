@@ -14,14 +14,13 @@ from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.transport import BagIndex, as_word_bags
 from skdptext.transport import _compiled_cascade as cascade_module
-from skdptext.transport import _compiled_exact as loops
 from skdptext.transport import _search as search_module
 from skdptext.transport._compiled_cascade import CompiledCascade
 from skdptext.transport._compiled_search import make_search
-from skdptext.transport._kernels import Kernels
+from skdptext.transport._solver import solver_address
 
 # The loops of the search as Python runs them.
-PLAIN = CompiledCascade(make_search(7), Kernels(loops.looped_costs, True))
+PLAIN = CompiledCascade(make_search(7), native=bool(solver_address()))
 
 
 def winners(distances, labels, k):
@@ -111,7 +110,7 @@ def test_every_failure_of_the_solver_is_told(monkeypatch):
     X, embedding, labels = crowded(28, 60, 12, 2)
     index = BagIndex(as_word_bags(sp.csr_array(X[1:])), 12, embedding.vectors)
     query = as_word_bags(sp.csr_array(X[:1]))
-    search = CompiledCascade(make_search(7), Kernels(None, None))
+    search = CompiledCascade(make_search(7), native=False)
     exact, asked = cascade_module.pair_distance, []
 
     def break_down(*args):
