@@ -95,7 +95,8 @@ def _head(part: ReleasePart) -> str:
     mechanism = "" if part.metric is not None else f"{part.name}, "
     releases = f", releases={part.releases}" if part.releases > 1 else ""
     return (
-        f"PrivacyGuarantee({mechanism}epsilon={part.epsilon:g}, lam={part.lam:g}, "
+        f"PrivacyGuarantee({mechanism}epsilon={part.releases * part.epsilon:g}, "
+        f"lam={part.lam:g}, "
         f"n_words={part.n_words}, metric={metric}{releases})"
     )
 
@@ -113,15 +114,16 @@ def wrapped(text: str) -> str:
 def in_words(parts: Parts) -> str:
     """Promise, scale and limits, as text of several lines."""
     limits = [f"- {limit}" for limit in _limits(parts)]
+    sentences = _broken(parts)
     if len(parts) > 1:
-        return "\n".join([_composed_promise(parts), "Not promised:", *limits])
-    (part,) = parts
-    sentences = [
-        *_broken(part),
-        _words_promise(part),
-        _documents_promise(part),
-        _scale_sentence(part),
-    ]
+        sentences.append(_composed_promise(parts))
+    else:
+        (part,) = parts
+        sentences += [
+            _words_promise(part),
+            _documents_promise(part),
+            _scale_sentence(part),
+        ]
     return "\n".join([" ".join(sentences), "Not promised:", *limits])
 
 
@@ -132,6 +134,7 @@ def as_html(parts: Parts) -> str:
         releases = sum(part.releases for part in parts)
         return page(
             f"Privacy guarantee of {releases} releases",
+            *map(paragraph, _broken(parts)),
             paragraph(_composed_promise(parts)),
             _parts_table(parts),
             *limits,
@@ -141,7 +144,7 @@ def as_html(parts: Parts) -> str:
     distance = ["distance"] if part.metric is not None else []
     return page(
         f"Privacy guarantee: ε = {part.channel.epsilon:g}, {what}",
-        *map(paragraph, _broken(part)),
+        *map(paragraph, _broken(parts)),
         paragraph(_words_promise(part)),
         paragraph(_documents_promise(part)),
         table(
@@ -292,13 +295,16 @@ def _scale_sentence(part: ReleasePart) -> str:
     )
 
 
-def _broken(part: ReleasePart) -> list[str]:
+def _broken(parts: Parts) -> list[str]:
     """What voids the promise, and so comes before it."""
     kept = (
         "Words unknown to the embedding are released in clear: what follows holds "
         "only between documents that have the same ones, in the same places."
     )
-    return [*part.caveats, *([kept] if part.unknown_kept else [])]
+    found = [caveat for part in parts for caveat in part.caveats]
+    if any(part.unknown_kept for part in parts):
+        found.append(kept)
+    return list(dict.fromkeys(found))
 
 
 # -- limits, and several ways --------------------------------------------------------
@@ -306,11 +312,7 @@ def _broken(part: ReleasePart) -> list[str]:
 
 def _limits(parts: Parts) -> list[str]:
     """What is not promised."""
-    limits = [
-        limit
-        for part in parts
-        for limit in [*(_broken(part) if len(parts) > 1 else []), *_part_limits(part)]
-    ]
+    limits = [limit for part in parts for limit in _part_limits(part)]
     return [*dict.fromkeys(limits), _repetition(sum(part.releases for part in parts))]
 
 
@@ -358,7 +360,7 @@ def _composed_promise(parts: Parts) -> str:
         f"For anyone who sees all {sum(part.releases for part in parts)} releases of a "
         "document, whatever they know besides, the odds between two words, or two "
         "documents, change by at most exp(t), where t is the sum of the exponents of "
-        "the parts, each in its own metric."
+        "the parts."
     )
     first = parts[0]
     if first.metric is not None and all(p.unit == first.unit for p in parts):
