@@ -16,9 +16,8 @@ from skdptext.transport import (
     one_hot_distances,
     pair_distance,
     take_bags,
-    transport_cost,
 )
-from skdptext.transport._exact import residual
+from skdptext.transport._exact import residual, transport_cost
 
 N_WORDS = 8
 weight_rows = st.lists(
