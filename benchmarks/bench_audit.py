@@ -33,8 +33,9 @@ from results import record
 from scipy.stats import binomtest
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.mechanisms import MahalanobisMechanism, embedding_spectrum
-from skdptext.privacy import PrivacyGuarantee, audit_noise_law, audit_word_privacy
+from skdptext.audit import audit_noise_law, audit_word_privacy
+from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
+from skdptext.privacy import PrivacyGuarantee
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE.parent / "build" / "audit"
@@ -80,20 +81,20 @@ class Claimed:
         self.guarantee = lambda: guarantee
 
 
-class WrongScale(MahalanobisMechanism):
+class WrongScale(MahalanobisChannel):
     """Noise of another ε than is claimed."""
 
-    def __init__(self, factor, table):
-        super().__init__(1.0, 0.5, embedding_spectrum(table))
-        self.wrong = factor
+    wrong = 1.0
 
-    def sample(self, rng, n):
-        return super().sample(rng, n) / self.wrong
+    def draw(self, rng, n):
+        radii, normals = super().draw(rng, n)
+        return radii / self.wrong, normals
 
 
 def words_caught(factor: float, times: int, confidence: float, draws: int) -> int:
     perturber = DPWordPerturber(LINE, epsilon=factor, lam=0, document_length=1)
-    claimed = Claimed(perturber.fit([]), PrivacyGuarantee(1.0, 0.0, LINE))
+    claim = PrivacyGuarantee(MahalanobisNoise().prepare(LINE, 1.0, 0.0))
+    claimed = Claimed(perturber.fit([]), claim)
     return sum(
         bool(
             audit_word_privacy(
@@ -105,9 +106,10 @@ def words_caught(factor: float, times: int, confidence: float, draws: int) -> in
 
 
 def noise_caught(factor: float, times: int, confidence: float, draws: int) -> int:
-    mechanism = WrongScale(factor, CLOUD)
+    channel = WrongScale(MahalanobisNoise(), CLOUD, 1.0, 0.5)
+    channel.wrong = factor
     return sum(
-        audit_noise_law(mechanism, n_draws=draws, alpha=1 - confidence).rejected
+        audit_noise_law(channel, n_draws=draws, alpha=1 - confidence).rejected
         for _ in range(times)
     )
 
@@ -138,7 +140,7 @@ def alarms(repeats: int) -> None:
         rows,
         title="False alarms of the audits on right mechanisms",
         note="Words: one pair on a line where the claim is attained with equality. "
-        "Noise: λ = 0.5 in two dimensions, 15 tests. Both correct for the number of "
+        "Noise: λ = 0.5 in two dimensions, 19 tests. Both correct for the number of "
         "tests by Bonferroni, so that fewer alarms than allowed are to be expected.",
     )
 
@@ -184,9 +186,9 @@ class Peer:
             "words": list(table.words),
             "vectors": table.vectors.tolist(),
         }
-        self.claim = PrivacyGuarantee(epsilon, lam, table)
-        perturber = DPWordPerturber(table, epsilon=epsilon, lam=lam, document_length=1)
-        self.whiten = perturber.fit([]).mechanism_.whiten
+        ours = MahalanobisNoise().prepare(table, epsilon, lam)
+        self.claim = PrivacyGuarantee(ours)
+        self.whiten = ours.metric.whiten
 
     def ask(self, **question):
         script = HERE / "audit_peer.py"
