@@ -2,14 +2,14 @@
 
 One command::
 
-    python benchmarks/bench_audit.py [--only alarms power found peers] [--peer mldp-text ...]
+    python benchmarks/bench_audit.py [--only alarms power found peers] [--peer NAME ...]
 
 *False alarms*: audits of right mechanisms. For the words they stand on a line of four,
 where the exponent claimed is attained, so that any bound that is too high is an alarm.
 *Power*: the smallest factor between the true ε and the claimed one that is caught in 9
 of 10 audits, at 10⁵ draws.
 
-*Found*: faults of a single word, axis, seed or vector, and right perturbers beside them.
+*Found*: faults of a word, an axis, seeds or vectors, and right perturbers beside them.
 
 *Peers*: mldp-text 0.1.2 and pyPANTERA 1.0.2 are installed from PyPI into throw-away
 environments (``benchmarks/peers.py``) and asked for draws there; nothing of them
@@ -263,7 +263,7 @@ def found(repeats: int) -> None:
         title="Faults in one place, and right perturbers",
         note="Confidence 0.99. Words: 200 in three dimensions, ε = 2, 5,000 draws. "
         "Noise: 300 dimensions, 1,000 draws, an axis of the table. Freshness: 60 words "
-        "in two dimensions, 1,000 calls; copies and processes are not counted. λ = 0.5.",
+        "in two dimensions, 1,000 calls; copies and processes do not count. λ = 0.5.",
     )
 
 
