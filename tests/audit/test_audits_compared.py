@@ -81,7 +81,9 @@ TABLE = {
     ),
     "twice in a call": (lambda: noisy(in_pairs, 1.0), False, True, {"within calls"}),
     # So few vectors are not the law, whichever they are.
-    "pool": (lambda: noisy(from_a_pool, 1.0), True, True, {"long call"}),
+    "pool": (
+        lambda: noisy(from_a_pool, 1.0), True, True, {"long call", "many words"}
+    ),
     "equal words": (
         lambda: Deduplicating(CLOUD, 1.0, 0.0), False, False, {"words", "many words"}
     ),
