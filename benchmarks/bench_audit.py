@@ -2,12 +2,14 @@
 
 One command::
 
-    python benchmarks/bench_audit.py [--only alarms power peers] [--peer mldp-text ...]
+    python benchmarks/bench_audit.py [--only alarms power found peers] [--peer NAME ...]
 
 *False alarms*: audits of right mechanisms. For the words they stand on a line of four,
 where the exponent claimed is attained, so that any bound that is too high is an alarm.
 *Power*: the smallest factor between the true ε and the claimed one that is caught in 9
 of 10 audits, at 10⁵ draws.
+
+*Found*: faults of a word, an axis, seeds or vectors, and right perturbers beside them.
 
 *Peers*: mldp-text 0.1.2 and pyPANTERA 1.0.2 are installed from PyPI into throw-away
 environments (``benchmarks/peers.py``) and asked for draws there; nothing of them
@@ -33,9 +35,10 @@ from results import record
 from scipy.stats import binomtest
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.audit import audit_noise_law, audit_word_privacy
+from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
 from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
+from skdptext.search import nearest_words
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE.parent / "build" / "audit"
@@ -173,6 +176,97 @@ def power(n_draws: int, repeats: int) -> None:
     )
 
 
+class Faulty:
+    """A perturber with a fault in one place; it is a source of noise, too."""
+
+    def __init__(self, table, epsilon, fault, seed):
+        self.channel = MahalanobisNoise().prepare(table, epsilon, 0.5)
+        self.claim = PrivacyGuarantee(self.channel)
+        self.epsilon, self.whiten = epsilon, self.channel.metric.whiten
+        self.fault, self.rng = fault, np.random.default_rng(seed)
+        self.place = int(self.rng.integers(min(table.vectors.shape)))
+
+    def guarantee(self):
+        return self.claim
+
+    def sample(self, rng, n):
+        if self.fault == "seeds of 16 bits":
+            rng = np.random.default_rng(rng.integers(2**16))
+        noise = self.channel.noise(self.channel.draw(rng, n))
+        if self.fault == "no noise along one axis":
+            noise[:, self.place] = 0
+        twice = {"all vectors used twice": 2, "a tenth used twice": 20}.get(self.fault)
+        if twice:
+            order = rng.permutation(n)
+            first, second = order[0::twice], order[1::twice]
+            noise[second] = noise[first[: len(second)]]
+        return noise
+
+    def perturb_words(self, words, n_draws=1):
+        table = self.channel.embedding
+        ids = np.repeat(table.find(words), n_draws)
+        noise = self.sample(self.rng, len(ids))
+        noisy = nearest_words(table.vectors[ids] + noise, table.vectors)
+        if self.fault == "one word in clear":
+            noisy = np.where(ids == self.place, ids, noisy)
+        return table.word_array[noisy].reshape(-1, n_draws)
+
+
+def found(repeats: int) -> None:
+    def crowd(seed, n_words, dim):
+        vectors = np.random.default_rng(seed).normal(size=(n_words, dim))
+        return WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+
+    def words(fault, seed, n_swept=2000):
+        perturber = Faulty(crowd(seed, 200, 3), 2.0, fault, seed)
+        audit = audit_word_privacy(
+            perturber, n_draws=5000, n_swept=n_swept, random_state=seed
+        )
+        return audit.violated.any()
+
+    def noise(fault, seed):
+        source = Faulty(crowd(seed, 400, 300), 2.0, fault, seed)
+        return audit_noise_law(source, n_draws=1000, random_state=seed).rejected
+
+    def fresh(fault, seed):
+        repeats = audit_fresh_noise(Faulty(CLOUD, 1.0, fault, seed)).repeats
+        inside = ["many calls", "many words", "long call", "within calls", "calls"]
+        return any(repeats[way] for way in [*inside, "words", "draws"])
+
+    rows = []
+    for name, caught, faults in (
+        ("audit_word_privacy", words, ["one word in clear", "none"]),
+        (
+            "audit_word_privacy(n_swept=0)",
+            lambda *case: words(*case, n_swept=0),
+            ["one word in clear"],
+        ),
+        ("audit_noise_law", noise, ["no noise along one axis", "none"]),
+        (
+            "audit_fresh_noise",
+            fresh,
+            [
+                "seeds of 16 bits",
+                "all vectors used twice",
+                "a tenth used twice",
+                "none",
+            ],
+        ),
+    ):
+        for fault in faults:
+            n = sum(bool(caught(fault, seed)) for seed in range(repeats))
+            rows.append({"audit": name, "fault": fault, "audits": repeats, "found": n})
+            print(rows[-1], flush=True)
+    record(
+        "audit_found",
+        rows,
+        title="Faults in one place, and right perturbers",
+        note="Confidence 0.99. Words: 200 in three dimensions, ε = 2, 5,000 draws. "
+        "Noise: 300 dimensions, 1,000 draws, an axis of the table. Freshness: 60 words "
+        "in two dimensions, 1,000 calls; copies and processes do not count. λ = 0.5.",
+    )
+
+
 class Peer:
     """A mechanism of a package, behind the interface that the audits take."""
 
@@ -273,7 +367,7 @@ def audit_peers(packages, n_draws: int, seconds: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parts = ["alarms", "power", "peers"]
+    parts = ["alarms", "power", "found", "peers"]
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     parser.add_argument("--draws", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=500)
@@ -288,6 +382,8 @@ def main() -> None:
         alarms(options.repeats)
     if "power" in options.only:
         power(options.draws, 20)
+    if "found" in options.only:
+        found(20)
     if "peers" in options.only:
         audit_peers(options.peer, options.peer_draws, options.seconds)
 

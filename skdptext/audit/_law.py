@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from skdptext.documents import EncodedDocuments
 from skdptext.exceptions import InvalidParameterError
@@ -123,12 +122,12 @@ def audit_noise_law(
     *Tests*, m the dimension. Whitened lengths follow Gamma(m, 1/ε); directions u are
     uniform on the sphere, so that (1 + u·a)/2 follows Beta((m−1)/2, (m−1)/2) for unit
     vectors a: the first and last whitened axis (for the library's mechanism those
-    of the extreme eigenvalues) and random ones. Both by Kolmogorov–Smirnov. Along
-    *every* whitened axis the means of u and u² are tested, the first as normal, which
-    is conservative for it, the second by a gamma distribution of its mean and variance,
-    with a correction for the m axes. That no other direction lacks noise, or has too
-    much, is tested by the extreme singular values of the directions times lengths of
-    normal vectors, against the bound √n ± √m of Davidson and Szarek; it needs
+    of the extreme eigenvalues) and random ones. Both by Kolmogorov–Smirnov. Directions
+    times the lengths of normal vectors, drawn here, are standard normal vectors: along
+    *every* whitened axis the sum of their entries is tested as N(0, n_draws) and that
+    of their squares as χ² of n_draws degrees, both exactly, with a correction for the m
+    axes. That no other direction lacks noise, or has too much, is tested by their
+    extreme singular values, against the bound √n ± √m of Davidson and Szarek; it needs
     n_draws > m. Rank correlations test that length and direction, and consecutive
     draws, are independent. No vector may occur twice, which continuous noise does with
     negligible probability.
@@ -234,6 +233,8 @@ def _pvalues(
     white: np.ndarray, epsilon: float, rng: np.random.Generator
 ) -> dict[str, float]:
     """p-values of the tests of length, direction and independence."""
+    from scipy import stats
+
     m = white.shape[1]
     radii = np.linalg.norm(white, axis=1)
     units = white / np.where(radii > 0, radii, 1)[:, None]
@@ -262,32 +263,32 @@ def _pvalues(
         pvalues[f"direction along {name}"] = stats.kstest(share, uniform).pvalue
         pvalues[f"radius, {name}"] = _dependence(radii, np.abs(t))
         pvalues[f"{name}, next"] = _dependence(t[1:], t[:-1])
-    pvalues |= _axes(units)
+    # With lengths of their own uniform directions are standard normal vectors, exactly;
+    # a law for sums of u and u² themselves would be an approximation, bad in its tails.
+    normals = units * np.sqrt(rng.chisquare(m, len(units)))[:, None]
+    pvalues |= _axes(normals)
     if len(units) > m:
-        pvalues["spread in all directions"] = _extremes(units, rng)
+        pvalues["spread in all directions"] = _extremes(normals)
     return {name: float(p) for name, p in pvalues.items()}
 
 
-def _axes(units: np.ndarray) -> dict[str, float]:
-    """p-values of the means of u and u² along the axes, corrected for their number."""
-    n, m = units.shape
-    drift = np.abs(units.mean(axis=0)) * np.sqrt(n * m)
-    # u² follows Beta(1/2, (m−1)/2): a gamma law with the mean and variance of the sum
-    shape = n * (m + 2) / (2 * (m - 1))
-    law = stats.gamma(shape, scale=n / m / shape)
-    sums = np.einsum("ij,ij->j", units, units)
-    spread = 2 * np.minimum(law.cdf(sums), law.sf(sums))
+def _axes(normals: np.ndarray) -> dict[str, float]:
+    """p-values of means and spread along the axes, corrected for their number."""
+    from scipy import stats
+
+    n, m = normals.shape
+    drift = np.abs(normals.sum(axis=0)) / np.sqrt(n)
+    squares = np.einsum("ij,ij->j", normals, normals)
+    spread = 2 * np.minimum(stats.chi2.cdf(squares, n), stats.chi2.sf(squares, n))
     return {
         "mean along every axis": min(1.0, m * 2 * stats.norm.sf(drift.max())),
         "spread along every axis": min(1.0, m * spread.min()),
     }
 
 
-def _extremes(units: np.ndarray, rng: np.random.Generator) -> float:
-    """Bound on the p-value of the extreme singular values of the directions."""
-    n, m = units.shape
-    # directions with lengths of their own become standard normal vectors
-    normals = units * np.sqrt(rng.chisquare(m, n))[:, None]
+def _extremes(normals: np.ndarray) -> float:
+    """Bound on the p-value of the extreme singular values of normal vectors."""
+    n, m = normals.shape
     squares = np.linalg.eigvalsh(normals.T @ normals)
     least, most = np.sqrt(np.maximum(squares[[0, -1]], 0))
     excess = max(np.sqrt(n) - np.sqrt(m) - least, most - np.sqrt(n) - np.sqrt(m))
@@ -296,6 +297,8 @@ def _extremes(units: np.ndarray, rng: np.random.Generator) -> float:
 
 def _dependence(x: np.ndarray, y: np.ndarray) -> float:
     """p-value of the rank correlation; 0 where a sample is constant."""
+    from scipy import stats
+
     if np.ptp(x.astype(float)) == 0 or np.ptp(y.astype(float)) == 0:
         return 0.0
     return float(stats.spearmanr(x, y).pvalue)

@@ -12,22 +12,53 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.search import k_nearest_words
 from skdptext.utils import check_real
 
-__all__ = ["choose_pairs", "claimed_exponent"]
+__all__ = ["choose_pairs", "claimed_exponent", "nearest_pairs"]
 
-# Words whose nearest neighbours are looked up; a sample of a large table.
-_SAMPLE = 2000
+
+def nearest_pairs(
+    guarantee: Any, n_words: int, rng: np.random.Generator
+) -> list[tuple[float, tuple[str, str]]]:
+    """Claims and pairs of nearest words, the smallest claim first.
+
+    Parameters
+    ----------
+    guarantee : PrivacyGuarantee, or object with `embedding` and `exponent`
+    n_words : int
+        Words whose nearest neighbours are looked up; a sample of a larger table.
+    rng : numpy.random.Generator
+    """
+    embedding = getattr(guarantee, "embedding", None)
+    if not isinstance(embedding, WordEmbedding) or len(embedding) < 2:
+        raise InvalidParameterError(
+            "pairs must be given where guarantee().embedding is no WordEmbedding of 2 "
+            f"words or more, got pairs=None and {embedding!r:.60}."
+        )
+    sample = rng.permutation(len(embedding))[:n_words]
+    vectors = embedding.vectors
+    near = k_nearest_words(vectors[sample], vectors, 1, exclude=sample)[0][:, 0]
+    return _ranked(guarantee, np.stack([sample, near], axis=1))
 
 
 def choose_pairs(
-    guarantee: Any, n_pairs: int, rng: np.random.Generator, *, ceiling: float
+    guarantee: Any,
+    n_pairs: int,
+    rng: np.random.Generator,
+    *,
+    close: list[tuple[float, tuple[str, str]]],
+    found: list[tuple[str, str]],
+    ceiling: float,
 ) -> list[tuple[str, str]]:
-    """Close pairs first, then ones of sparser regions, then random ones.
+    """Close pairs first, then ones of sparser regions, those found, and random ones.
 
     Parameters
     ----------
     guarantee : PrivacyGuarantee, or object with `embedding` and `exponent`
     n_pairs : int
     rng : numpy.random.Generator
+    close : list of (float, (str, str))
+        What `nearest_pairs` gave.
+    found : list of (str, str)
+        Pairs that must be among those chosen, at most a quarter of them and one.
     ceiling : float
         Claims above it cannot be refuted by the draws; such pairs come last.
 
@@ -36,17 +67,7 @@ def choose_pairs(
     pairs : list of (str, str)
         Different pairs; fewer than `n_pairs` if the table has not so many.
     """
-    embedding = getattr(guarantee, "embedding", None)
-    if not isinstance(embedding, WordEmbedding) or len(embedding) < 2:
-        raise InvalidParameterError(
-            "pairs must be given where guarantee().embedding is no WordEmbedding of 2 "
-            f"words or more, got pairs=None and {embedding!r:.60}."
-        )
-    n_words = len(embedding)
-    sample = rng.permutation(n_words)[:_SAMPLE]
-    vectors = embedding.vectors
-    near = k_nearest_words(vectors[sample], vectors, 1, exclude=sample)[0][:, 0]
-    close = _ranked(guarantee, np.stack([sample, near], axis=1))
+    n_words = len(guarantee.embedding)
     n_random = min(4 * n_pairs, n_words * (n_words - 1))
     first = rng.integers(0, n_words, n_random)
     other = (first + rng.integers(1, n_words, n_random)) % n_words
@@ -59,7 +80,7 @@ def choose_pairs(
     within = [pair for claim, pair in far if claim <= ceiling]
     picks = [within[i] for i in rng.permutation(len(within))]
     # What is left over fills up where there are too few of a kind.
-    ordered = [pair for _, pair in close[:n_close]] + spread
+    ordered = [pair for _, pair in close[:n_close]] + spread + found
     ordered += picks[: n_pairs - len(ordered)] + [pair for _, pair in close + far]
     return list(dict.fromkeys(ordered))[:n_pairs]
 

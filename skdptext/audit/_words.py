@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import beta
 
-from skdptext.audit._pairs import choose_pairs, claimed_exponent
+from skdptext.audit._pairs import choose_pairs, claimed_exponent, nearest_pairs
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer, check_real, check_rng, import_pandas
 
@@ -23,6 +23,11 @@ __all__ = ["WordPrivacyAudit", "audit_word_privacy"]
 _SHRINKAGE = (0.5, 5.0, 50.0)
 # Thresholds tried per ordering; more would not be closer to the best by much.
 _THRESHOLDS = 100
+# Words whose nearest neighbours are looked up, at least; a sample of a large table.
+_SAMPLE = 2000
+# Draws per word of the sweep, at least, and the share of pairs that each round keeps.
+_SWEEP_DRAWS = 20
+_SWEEP_KEEPS = 0.1
 
 
 class WordPrivacyAudit:
@@ -50,6 +55,11 @@ class WordPrivacyAudit:
         As given.
     n_draws : int
         Draws per word.
+    swept : ndarray of shape (n_pairs,), bool
+        Which pairs the sweep chose, for a word that comes out unchanged too often.
+    unchanged : dict of str to float
+        For each word that was swept the share of its draws, few, that left it
+        unchanged. Empty where `pairs` were given, or no claim could be refuted.
     """
 
     def __init__(
@@ -62,6 +72,8 @@ class WordPrivacyAudit:
         largest_bound: float,
         confidence: float,
         n_draws: int,
+        found: Iterable[tuple[str, str]] = (),
+        unchanged: dict[str, float] | None = None,
     ) -> None:
         self.pairs = pairs
         self.lower_bound = lower_bound
@@ -73,6 +85,9 @@ class WordPrivacyAudit:
         self.events = events
         self.confidence = confidence
         self.n_draws = n_draws
+        chosen = set(found)
+        self.swept = np.array([pair in chosen for pair in pairs])
+        self.unchanged = unchanged or {}
 
     def summary(self) -> dict[str, Any]:
         """Numbers over all pairs.
@@ -153,6 +168,7 @@ def audit_word_privacy(
     n_draws: int = 20_000,
     confidence: float = 0.99,
     n_pairs: int = 10,
+    n_swept: int = 2000,
     random_state: Any = None,
 ) -> WordPrivacyAudit:
     """Test the privacy that a perturber claims between words, by its output alone.
@@ -181,6 +197,9 @@ def audit_word_privacy(
         Probability with which *no* true claim is called violated, over all pairs.
     n_pairs : int >= 1, default=10
         How many pairs to choose, if `pairs` is None.
+    n_swept : int >= 0, default=2000
+        If `pairs` is None: how many pairs of nearest words, those with the smallest
+        claims, to sweep for words that come out unchanged too often. 0: no sweep.
     random_state : None, int or numpy.random.Generator, default=None
         For the choice of the pairs and of the draws that choose S. The noise is the
         perturber's own.
@@ -195,6 +214,12 @@ def audit_word_privacy(
     InvalidParameterError
         If a parameter breaks a rule, or `perturber` lacks a method, returns an array
         of another shape, or claims an exponent that is no finite number >= 0.
+
+    Warns
+    -----
+    UserWarning
+        Before anything is drawn, if no claim is so small that these draws could refute
+        it; with an ε, or a number of draws, at which they could.
 
     See Also
     --------
@@ -217,11 +242,20 @@ def audit_word_privacy(
 
     *Pairs.* Half are the nearest neighbours with the smallest claims; a quarter are
     nearest neighbours of words in sparser regions, with claims up to what the draws
-    can refute, and the rest random pairs.
+    can refute. Of the rest half are found by the sweep, half are random pairs.
 
-    *Seeds.* All draws come from a single call of ``perturb_words``. A perturber with an
-    integer seed gives the same draws in every audit, so that a second one tells
-    nothing new. Draws that are used twice are not seen here: see `audit_fresh_noise`.
+    *Sweep.* A single word released in clear is not seen unless a pair holds it. So
+    pairs of nearest words (w, w') with claims that can be refuted are drawn a few times
+    each, 20 at least, and compared by how often w comes out of w and of w': a true
+    claim t allows Pr[w | w] ≤ e^t Pr[w | w']. The tenth with the largest excess is
+    drawn again, ten times as often, until few are left. These draws only choose: the
+    pairs are then tested by new ones like all others, so that the confidence stands.
+
+    *Seeds.* The draws that test come from a single call of ``perturb_words``, those of
+    the sweep from calls before it. A perturber with an integer seed gives the same
+    draws in every audit, so that a second one tells nothing new. Draws that are used
+    twice are not seen here, and may lend the sweep's draws to the test: see
+    `audit_fresh_noise`.
 
     References
     ----------
@@ -250,19 +284,33 @@ def audit_word_privacy(
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     n_pairs = check_integer("n_pairs", n_pairs, low=1)
     rng = check_rng(random_state)
+    n_swept = check_integer("n_swept", n_swept, low=0)
     guarantee = perturber.guarantee()
+    found: list[tuple[str, str]] = []
+    unchanged: dict[str, float] = {}
     if pairs is None:
-        chosen = choose_pairs(guarantee, n_pairs, rng, ceiling=math.log(n_draws / 20))
+        ceiling = math.log(n_draws / 20)
+        close = nearest_pairs(guarantee, max(n_swept, _SAMPLE), rng)
+        swept = [(claim, pair) for claim, pair in close if claim <= ceiling][:n_swept]
+        # of what close pairs and those of sparser regions leave, the larger half
+        n_found = (n_pairs - -(-n_pairs // 2) - n_pairs // 4 + 1) // 2
+        if swept and n_found:
+            found, unchanged = _sweep(perturber, swept, n_found, n_draws)
+        chosen = choose_pairs(
+            guarantee, n_pairs, rng, close=close, found=found, ceiling=ceiling
+        )
     else:
         chosen = _check_pairs(pairs)
     claimed = np.array([claimed_exponent(guarantee, *pair) for pair in chosen])
+    level = (1 - confidence) / (4 * len(chosen))
+    n_test = n_draws - n_draws // 2
+    most = _log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
+    if claimed.min() >= most:
+        _warn_of_futility(guarantee, claimed, float(most), level, n_draws)
     words = list(dict.fromkeys(word for pair in chosen for word in pair))
     codes, names = _draw(perturber, words, n_draws)
     row = {word: i for i, word in enumerate(words)}
-    level = (1 - confidence) / (4 * len(chosen))
     parts = _split(rng, n_draws)
-    n_test = len(parts[-1])
-    most = _log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
     counts = [
         np.stack([np.bincount(c[part], minlength=len(names)) for c in codes])
         for part in parts
@@ -287,6 +335,64 @@ def audit_word_privacy(
         largest_bound=float(most),
         confidence=confidence,
         n_draws=n_draws,
+        found=found,
+        unchanged=unchanged,
+    )
+
+
+def _sweep(
+    perturber: Any,
+    pairs: list[tuple[float, tuple[str, str]]],
+    n_found: int,
+    n_draws: int,
+) -> tuple[list[tuple[str, str]], dict[str, float]]:
+    """Pairs of which a word comes out unchanged most above the claim; and its shares.
+
+    Each round draws the pairs that the one before has left, some `n_draws` in all.
+    """
+    unchanged: dict[str, float] = {}
+    while True:
+        words = list(dict.fromkeys(word for _, pair in pairs for word in pair))
+        n = min(max(n_draws // len(words), _SWEEP_DRAWS), n_draws)
+        draws = dict(zip(words, _noisy_words(perturber, words, n), strict=True))
+        same = {word: int((row == word).sum()) for word, row in draws.items()}
+        unchanged = unchanged or {word: same[word] / n for word in words}
+        excess = [
+            max(
+                math.log((same[w] + 0.5) / ((draws[v] == w).sum() + 0.5))
+                for w, v in (pair, pair[::-1])
+            )
+            - claim
+            for claim, pair in pairs
+        ]
+        n_kept = max(n_found, int(_SWEEP_KEEPS * len(pairs)))
+        kept = np.argsort(-np.array(excess), kind="stable")[:n_kept]
+        pairs = [pairs[i] for i in kept]
+        if n_kept == n_found:
+            return [pair for _, pair in pairs], unchanged
+
+
+def _warn_of_futility(
+    guarantee: Any, claimed: np.ndarray, most: float, level: float, n_draws: int
+) -> None:
+    """Say before the draws that they cannot refute anything, and what could."""
+    least = float(claimed.min())
+    advice = " Pass pairs of closer words"
+    epsilon = getattr(guarantee, "epsilon", None)
+    if math.isinf(least):
+        advice = ": nothing is promised of these pairs. Pass other pairs"
+    elif epsilon is not None:
+        # Half of what can be shown at most leaves room for faults that are not blatant.
+        advice += f", audit at epsilon={epsilon * most / (2 * least):.1g} or less"
+    needed = -6 * math.exp(min(least, 99.0)) * math.log(level)  # bound: claim + log 3
+    if needed < 1e7:
+        advice += f", or draw n_draws={float(f'{needed:.1e}'):.0f} or more"
+    warnings.warn(
+        "This audit cannot find a violation: the smallest of the "
+        f"{len(claimed)} claims is {least:.3g}, and n_draws={n_draws} refute claims "
+        f"below {most:.3g} only."
+        f"{advice}.",
+        stacklevel=3,
     )
 
 
@@ -314,15 +420,21 @@ def _draw(
     perturber: Any, words: list[str], n_draws: int
 ) -> tuple[np.ndarray, list[str]]:
     """Draws as numbers, shape (n_words, n_draws), and the words they stand for."""
+    draws = _noisy_words(perturber, words, n_draws)
+    numbers: dict[str, int] = {}
+    codes = np.array([[numbers.setdefault(w, len(numbers)) for w in d] for d in draws])
+    return codes, list(numbers)
+
+
+def _noisy_words(perturber: Any, words: list[str], n_draws: int) -> np.ndarray:
+    """Draws of a perturber, checked."""
     draws = np.asarray(perturber.perturb_words(words, n_draws), dtype=object)
     if draws.shape != (len(words), n_draws):
         raise InvalidParameterError(
             "perturber.perturb_words must return an array of shape (n_words, n_draws) "
             f"= ({len(words)}, {n_draws}), got shape {draws.shape}."
         )
-    numbers: dict[str, int] = {}
-    codes = np.array([[numbers.setdefault(w, len(numbers)) for w in d] for d in draws])
-    return codes, list(numbers)
+    return draws
 
 
 def _split(rng: np.random.Generator, n_draws: int) -> list[np.ndarray]:
@@ -336,6 +448,8 @@ def _log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
 
     `hits` has the counts of p in its first row and those of q in its second.
     """
+    from scipy.stats import beta
+
     (k, k_other), (n_p, n_q) = hits, n
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(k > 0, beta.ppf(level, k, n_p - k + 1), 0.0)

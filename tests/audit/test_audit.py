@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from tests.mistakes import (
     Several,
     elementwise_root,
     keep_if_far,
+    one_in_clear,
     renormalised,
     scale_for_rate,
     scaled_by_all_entries,
@@ -202,6 +204,112 @@ def test_pairs_of_a_table_larger_than_the_sample():
     assert len(result.pairs) == 5
 
 
+# -- the sweep ---------------------------------------------------------------------
+
+
+def crowd(seed):
+    rng = np.random.default_rng(seed)
+    return WordEmbedding([f"w{i}" for i in range(200)], rng.normal(size=(200, 3)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_word_of_200_in_clear_is_found(seed):
+    perturber = Perturber(crowd(seed), 2.0, 0.0, seed=seed)
+    perturber.choose = one_in_clear(perturber, 20 * seed)
+    result = audit(perturber, n_pairs=10, confidence=1 - 1e-6, random_state=seed)
+    word = f"w{20 * seed}"
+    of_the_word = np.array([word in pair for pair in result.pairs])
+    assert (result.violated & result.swept & of_the_word).any()
+    assert (result.violated <= of_the_word).all()
+    assert result.unchanged[word] == 1.0
+    assert len(result.unchanged) == 200
+    assert np.mean(list(result.unchanged.values())) < 0.5
+
+
+def test_pairs_that_the_sweep_found_are_tested_by_new_draws():
+    """Each word comes out as it is in the sweep, and never in the test."""
+    calls = []
+
+    class Changing(Perturber):
+        def perturb_words(self, words, n_draws=1):
+            calls.append(n_draws)
+            noisy = super().perturb_words(words, n_draws)
+            if n_draws < 2000:
+                noisy[:] = np.array(words, dtype=object)[:, None]
+            return noisy
+
+    result = audit(Changing(CLOUD, 1.0, 0.0), n_draws=2000, n_pairs=10)
+    assert len(calls) > 1
+    assert calls.pop() == 2000 > max(calls)
+    assert result.swept.sum() >= 1
+    assert not result.violated.any()
+
+
+def test_sweep_of_no_or_of_few_pairs():
+    none = audit(Perturber(CLOUD, 1.0, 0.0), n_draws=500, n_swept=0)
+    assert not none.unchanged
+    assert not none.swept.any()
+    few = audit(Perturber(CLOUD, 1.0, 0.0), n_draws=500, n_swept=4)
+    assert 4 < len(few.unchanged) <= 8  # the words of four pairs
+    given = audit(Perturber(CLOUD, 1.0, 0.0), [("w1", "w2")], n_draws=500)
+    assert not given.unchanged
+
+
+def test_false_alarms_of_pairs_that_were_found():
+    repeats, rate = 100, 0.2
+    alarms = sum(
+        audit(
+            Perturber(LINE, 1.0, 0.0, seed=seed),
+            n_pairs=4, n_draws=1000, confidence=1 - rate, random_state=seed,
+        ).violated.any()
+        for seed in range(repeats)
+    )  # fmt: skip
+    assert alarms <= binom.isf(1e-6, repeats, rate)
+
+
+# -- an audit that cannot find anything --------------------------------------------
+
+
+class Silent(Perturber):
+    def perturb_words(self, words, n_draws=1):
+        raise AssertionError("it was asked for draws")
+
+
+@pytest.mark.parametrize("pairs", [None, [("a", "b"), ("b", "c")]])
+def test_an_audit_that_cannot_refute_says_so_before_it_draws(pairs):
+    apart = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
+    message = (
+        r"cannot find a violation: the smallest of the \d claims is 39, and "
+        r"n_draws=20000 refute claims below 7\.\d+ only\. Pass .*epsilon=4 or less"
+    )
+    with pytest.warns(UserWarning, match=message), pytest.raises(AssertionError):
+        audit(Silent(apart, 39.0, 0.0), pairs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert audit(Perturber(apart, 4.0, 0.0), pairs).refutable.any()
+
+
+def test_the_draws_that_it_would_take():
+    apart = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
+    with pytest.warns(UserWarning, match="or draw n_draws=") as caught:
+        audit(Perturber(apart, 8.0, 0.0), [("a", "b")])
+    (warning,) = caught
+    enough = int(re.search(r"n_draws=(\d+) or more", str(warning.message))[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        audit(Perturber(apart, 8.0, 0.0), [("a", "b")], n_draws=enough)
+
+
+def test_nothing_promised_is_nothing_to_refute():
+    perturber = Perturber(LINE, 1.0, 0.0)
+    perturber.guaranteed = Claiming(math.inf)
+    for pairs in (None, [("b", "c")]):
+        with pytest.warns(UserWarning, match="nothing is promised of these pairs"):
+            result = audit(perturber, pairs, n_draws=500)
+        assert not result.violated.any()
+        assert not result.unchanged
+
+
 # -- the result --------------------------------------------------------------------
 
 
@@ -287,12 +395,13 @@ class Misshapen(Perturber):
             r"two different words each, got \('c', 'c'\)",
         ),
         (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
+        (Perturber(LINE, 1.0, 0.0), {"n_swept": -1}, "n_swept must be .* >= 0"),
         (Perturber(LINE, 1.0, 0.0), {"n_pairs": 0}, "n_pairs must be .* >= 1"),
         (Perturber(LINE, 1.0, 0.0), {"confidence": 1.0}, r"in \[0\.5, 1\), got 1\.0"),
         (Perturber(LINE, 1.0, 0.0), {"confidence": 2}, r"in \[0\.5, 1\), got 2"),
         (Perturber(LINE, 1.0, 0.0), {"confidence": 0.4}, "confidence must be"),
         (Perturber(LINE, 1.0, 0.0), {"random_state": -1}, "random_state must be"),
-        (Misshapen(LINE, 1.0, 0.0), {}, r"must return .* got shape \(\d, 19999\)"),
+        (Misshapen(LINE, 1.0, 0.0), {}, r"must return .* got shape \(\d, \d+9\)"),
     ],
 )
 def test_bad_input(perturber, params, message):
@@ -316,9 +425,10 @@ class Claiming:
 def test_a_claim_must_be_a_finite_number(claim, pairs):
     perturber = Perturber(LINE, 1.0, 0.0)
     perturber.guaranteed = Claiming(claim)
+    said = "a ndarray" if isinstance(claim, np.ndarray) else repr(claim)
     message = (
         r"perturber\.guarantee\(\)\.exponent\('[a-d]', '[a-d]'\) must be a finite "
-        rf"number >= 0, got {re.escape(repr(claim))}\."
+        rf"number >= 0, got {re.escape(said)}\."
     )
     with pytest.raises(InvalidParameterError, match=message):
         audit(perturber, pairs)

@@ -14,9 +14,13 @@ from tests.channels import sample as right
 from tests.mistakes import (
     CLOUD,
     Deduplicating,
+    FewSeeds,
     Perturber,
     elementwise_root,
+    from_a_pool,
+    in_pairs,
     keep_if_far,
+    one_in_clear,
     renormalised,
     scale_for_rate,
     scaled_by_all_entries,
@@ -65,8 +69,24 @@ TABLE = {
         lambda: stepping(lambda p: vickrey(p, looks=True)), True, False, set()
     ),
     "fallback": (lambda: stepping(lambda p: keep_if_far(p, 2.0)), True, False, set()),
-    "workers": (lambda: noisy(shared_by_workers, 1.0), False, True, {"draws"}),
-    "equal words": (lambda: Deduplicating(CLOUD, 1.0, 0.0), False, False, {"words"}),
+    "one word in clear": (
+        lambda: stepping(lambda p: one_in_clear(p, 7)), True, False, set()
+    ),
+    "workers": (
+        lambda: noisy(shared_by_workers, 1.0), False, True,
+        {"draws", "many words", "long call", "within calls"},
+    ),
+    "seeds of 16 bits": (
+        lambda: FewSeeds(CLOUD, 1.0, 0.0), False, False, {"many calls"}
+    ),
+    "twice in a call": (lambda: noisy(in_pairs, 1.0), False, True, {"within calls"}),
+    # So few vectors are not the law, whichever they are.
+    "pool": (
+        lambda: noisy(from_a_pool, 1.0), True, True, {"long call", "many words"}
+    ),
+    "equal words": (
+        lambda: Deduplicating(CLOUD, 1.0, 0.0), False, False, {"words", "many words"}
+    ),
     "none": (lambda: noisy(None, 1.0), False, False, set()),
 }  # fmt: skip
 
@@ -82,7 +102,8 @@ def test_who_catches_what(mistake):
     assert noise.rejected == by_noise
     repeats = audit_fresh_noise(make()).repeats
     # These perturbers hold a generator with state, whose copies repeat of themselves.
-    inside = {way for way in ("draws", "words", "calls") if repeats[way]}
+    copied = {"copies", "pickles", "processes", "forks"}
+    inside = {way for way, n in repeats.items() if n} - copied
     assert inside == twice
 
 
@@ -90,7 +111,8 @@ def test_only_the_audit_of_freshness_sees_copies():
     perturber = DPWordPerturber(
         CLOUD, epsilon=1.0, document_length=1, random_state=np.random.default_rng(0)
     ).fit([])
-    found = {way for way, n in audit_fresh_noise(perturber).repeats.items() if n}
+    repeats = audit_fresh_noise(perturber, n_calls=50).repeats
+    found = {way for way, n in repeats.items() if n}
     assert found == {"copies", "pickles", "processes", "forks"}
     words = audit_word_privacy(perturber, confidence=1 - 1e-6, random_state=0)
     assert not words.violated.any()

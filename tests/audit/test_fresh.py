@@ -13,21 +13,25 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from skdptext import DPWordPerturber
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import _fresh, audit_fresh_noise
 from skdptext.exceptions import InvalidParameterError
 from tests.channels import sample as right
 from tests.mistakes import (
     CLOUD,
     Deduplicating,
+    FewSeeds,
     Perturber,
+    every_fifth,
+    from_a_pool,
+    in_pairs,
     shared_by_workers,
     taking_turns,
 )
 
 ALL = {
     *["draws", "words", "calls", "threads", "copies", "pickles", "processes", "forks"],
-    "epsilons",
+    *["epsilons", "many calls", "many words", "long call", "within calls"],
 }
 
 
@@ -45,16 +49,17 @@ def test_fresh_noise_repeats_nowhere():
 
 
 def test_an_integer_seed_repeats_by_design():
-    audit = audit_fresh_noise(make(0), "w3")
+    audit = audit_fresh_noise(make(0), "w3", n_calls=40)
     assert audit.word == "w3"
-    once = {"draws": 0, "words": 0, "epsilons": 0}
-    assert audit.repeats == dict.fromkeys(ALL, 3) | once
+    once = ["draws", "words", "epsilons", "many words", "long call", "within calls"]
+    many = {"many calls": 40 * 39 // 2}
+    assert audit.repeats == dict.fromkeys(ALL, 3) | dict.fromkeys(once, 0) | many
     assert "repeatable release" in str(audit)
     assert "repeated=True" in repr(audit)
 
 
 def test_a_generator_is_copied_with_its_state():
-    audit = audit_fresh_noise(make(np.random.default_rng(0)))
+    audit = audit_fresh_noise(make(np.random.default_rng(0)), n_calls=40)
     copied = {"copies": 3, "pickles": 3, "processes": 3, "forks": 3}
     assert audit.repeats == dict.fromkeys(ALL, 0) | copied
 
@@ -64,9 +69,9 @@ def test_noise_that_is_replayed_for_every_epsilon(state, monkeypatch):
     """The mistake: a stream that depends on the seed alone, in a grid over ε."""
     monkeypatch.setattr(DPWordPerturber, "_context", lambda *_: b"same")
     seed = 0 if state == "seed" else np.random.default_rng(0)
-    audit = audit_fresh_noise(make(seed))
+    audit = audit_fresh_noise(make(seed), n_calls=10)
     assert audit.repeats["epsilons"] == 3
-    assert audit_fresh_noise(make()).repeats["epsilons"] == 0
+    assert audit_fresh_noise(make(), n_calls=10).repeats["epsilons"] == 0
 
 
 # -- releases of documents, by every road ------------------------------------------
@@ -110,6 +115,69 @@ def test_equal_words_with_equal_noise():
 def test_one_stream_shared_by_two_workers(sampler):
     perturber = Perturber(CLOUD, 1.0, 0.0, sample=sampler)
     assert audit_fresh_noise(perturber).repeats["draws"] == 1
+
+
+# -- what repeats by chance, or within a call --------------------------------------
+
+
+def test_seeds_of_16_bits():
+    """1000 calls repeat one with probability 0.9995; three would with 5e-5."""
+    audit = audit_fresh_noise(FewSeeds(CLOUD, 1.0, 0.0))
+    assert audit.n_calls == 1000
+    assert 0 < audit.repeats["many calls"] < 40  # 7.6 are expected
+    assert audit.repeats["calls"] == 0
+    assert "many calls" in str(audit)
+
+
+def test_words_of_a_call_that_share_a_stream():
+    """The tenth word of a call begins the stream of the first again."""
+
+    def sample(mechanism, rng, n):
+        return np.resize(right(mechanism, rng, 10 * length), (n, 2))
+
+    perturber = Perturber(CLOUD, 1.0, 0.0)
+    length = audit_fresh_noise(perturber, "w1", n_calls=2).n_draws
+    perturber.sample = sample
+    perturber.rng = np.random.default_rng(0)  # the same length
+    repeats = audit_fresh_noise(perturber, "w1", n_calls=50).repeats
+    assert repeats["words"] == 0
+    assert repeats["many words"] == 10 * (5 * 4 // 2)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "way"),
+    [
+        (in_pairs, "within calls"),
+        (every_fifth, "within calls"),
+        (from_a_pool, "long call"),
+    ],
+)
+def test_vectors_that_are_used_twice_in_a_call(sampler, way):
+    perturber = Perturber(CLOUD, 1.0, 0.0, sample=sampler)
+    audit = audit_fresh_noise(perturber)
+    assert audit.repeats[way]
+    assert not audit.repeats["draws"]
+    assert not audit.repeats["many calls"]
+    said = "depend on each other" if way == "within calls" else "long call"
+    assert said in str(audit)
+
+
+def test_draws_of_a_call_that_are_independent():
+    for seed in range(20):  # false alarms at 1e-7 in each
+        perturber = Perturber(CLOUD, 1.0, 0.0, seed=seed)
+        ways = audit_fresh_noise(perturber, n_calls=200).repeats
+        inside = ["many calls", "many words", "within calls", "long call"]
+        assert not any(ways[way] for way in inside)
+
+
+def test_a_word_that_seldom_changes_is_drawn_in_fewer_calls(monkeypatch):
+    monkeypatch.setattr(_fresh, "_ALL_DRAWS", 50_000)
+    two = WordEmbedding(["a", "b"], [[0.0], [1.0]])  # one draw in 17 changes a word
+    audit = audit_fresh_noise(Perturber(two, 4.24, 0.0), "a")
+    assert audit.n_draws > 1000
+    assert audit.n_calls == 50_000 // audit.n_draws > 2
+    assert audit.skipped["long call"] == "sequences of more than 1000 draws"
+    assert not audit.repeats["many calls"]
 
 
 def test_threads_that_begin_alike():
@@ -163,10 +231,12 @@ def test_bad_input():
         audit_fresh_noise(object())
     with pytest.raises(InvalidParameterError, match="n_repeats must be"):
         audit_fresh_noise(make(), n_repeats=1)
+    with pytest.raises(InvalidParameterError, match="n_calls must be"):
+        audit_fresh_noise(make(), n_calls=1)
     with pytest.raises(InvalidParameterError, match="word must be a str or None"):
         audit_fresh_noise(make(), 3)
     with pytest.raises(InvalidParameterError, match="word must be given where"):
         audit_fresh_noise(Plain())
     with pytest.raises(InvalidParameterError, match="must change the word"):
         audit_fresh_noise(make(epsilon=1e9))
-    assert not audit_fresh_noise(Plain(), "w1").repeated
+    assert not audit_fresh_noise(Plain(), "w1", n_calls=40).repeated

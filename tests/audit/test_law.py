@@ -80,6 +80,64 @@ def test_false_alarms_at_the_stated_rate(dim):
     assert sum(alarms) <= binom.isf(1e-6, repeats, alpha)
 
 
+@pytest.mark.parametrize("dim", [1, 2, 7, 40, 300])
+def test_false_alarms_with_few_draws(dim):
+    """Where approximate laws would be at their worst."""
+    rng = np.random.default_rng(dim)
+    table = WordEmbedding([f"w{i}" for i in range(40)], rng.normal(size=(40, dim)))
+    mechanism = channel(2.0, 0.5, table)
+    repeats, alpha = 60, 0.1
+    alarms = [
+        audit_noise_law(mechanism, n_draws=100, alpha=alpha, random_state=seed).rejected
+        for seed in range(repeats)
+    ]
+    assert sum(alarms) <= binom.isf(1e-6, repeats, alpha)
+
+
+def test_spread_along_the_axes_is_exact_far_out():
+    """P(p <= 1e-6), by noise that leans to one axis, weighted back to right noise."""
+    n, lean, repeats, limit = 100, 0.75, 400, 1e-6
+    rng = np.random.default_rng(0)
+    weights = []
+    for _ in range(repeats):
+        twice = rng.vonmises(0, lean, n)  # of the angle to the first axis
+        radii = rng.gamma(2, 1, n) * rng.choice([-1, 1], n)
+        noise = (radii * [np.cos(twice / 2), np.sin(twice / 2)]).T
+        source = Wrong(lambda *_, noise=noise: noise, CLOUD)
+        source.epsilon, source.whiten = 1.0, lambda noise: noise
+        audit = audit_noise_law(source, n_draws=n, random_state=rng)
+        log_weight = n * np.log(np.i0(lean)) - lean * np.cos(twice).sum()
+        hit = audit.pvalues["spread along every axis"] <= limit
+        weights.append(2 * hit * np.exp(log_weight))  # 2: it may lean to either axis
+    error = np.std(weights) / np.sqrt(repeats)
+    # A gamma law of the same mean and variance, as it was, has 5.7e-6 +- 0.7e-6.
+    assert np.mean(weights) - 5 * error <= limit
+
+
+@pytest.mark.parametrize("axes", ["whitened", "raw"])
+def test_one_axis_of_300_without_noise_is_found(axes):
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(400, 300)) * np.geomspace(0.3, 3, 300)
+    table = WordEmbedding([f"w{i}" for i in range(400)], vectors)
+    claim = channel(2.0, 0.5, table)
+
+    def silent(mechanism, rng, n):
+        noise = sample(mechanism, rng, n)
+        if axes == "whitened":
+            noise = claim.metric.whiten(noise)
+        noise[:, lost] = 0
+        return noise
+
+    source = Wrong(silent, table)
+    source.claim, source.epsilon = claim, claim.epsilon
+    if axes == "whitened":
+        source.whiten = lambda noise: noise
+    for lost in range(0, 300, 17):  # 18 axes
+        audit = audit_noise_law(source, n_draws=1000, alpha=1e-6, random_state=lost)
+        assert "spread in all directions" in audit.failed
+        assert axes == "raw" or "spread along every axis" in audit.failed
+
+
 def one_sided(mechanism, rng, n):
     return np.abs(sample(mechanism, rng, n))
 
