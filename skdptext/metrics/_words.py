@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_integer
+from skdptext.utils import check_integer, kind_of
 
 __all__ = [
     "find_perturber",
@@ -167,7 +167,7 @@ def words_unchanged(
         max_words = check_integer("max_words", max_words, low=1)
     if not isinstance(perturber, DPWordPerturber):
         raise InvalidParameterError(
-            f"perturber must be a word perturber, got {perturber!r:.80}."
+            f"perturber must be a word perturber, got {kind_of(perturber)}."
         )
     words = list(chain.from_iterable(perturber.known_words(X)))
     if not words:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
+from typing import Any
 
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 
-__all__ = ["warn_of_engine", "warn_of_leaks", "warn_of_unknown_words"]
+__all__ = [
+    "warn_of_engine",
+    "warn_of_guessable_seed",
+    "warn_of_leaks",
+    "warn_of_unknown_words",
+]
+
+# Seeds below it can be tried one after the other; those that people write, in minutes.
+_GUESSABLE = 2**64
 
 # Above this share of unknown words the table is probably the wrong one.
 _MANY_UNKNOWN = 0.5
@@ -31,6 +41,18 @@ def warn_of_leaks(document_length: int | None, oov: str) -> None:
         warnings.warn(
             'oov="keep": words unknown to the embedding (often names) are released in '
             "clear.",
+            PrivacyLeakWarning,
+            stacklevel=1,
+        )
+
+
+def warn_of_guessable_seed(random_state: Any) -> None:
+    """Say that a seed can be found by trial, without showing it."""
+    if isinstance(random_state, Integral) and random_state < _GUESSABLE:
+        warnings.warn(
+            "random_state is an integer below 2^64, which can be guessed by trying: "
+            "small ones in minutes. Who knows it can undo the noise. Draw it with "
+            "secrets.randbits(128), and keep it secret.",
             PrivacyLeakWarning,
             stacklevel=1,
         )

@@ -34,6 +34,7 @@ from skdptext.mechanisms import (
 )
 from skdptext.perturbation._leaks import (
     warn_of_engine,
+    warn_of_guessable_seed,
     warn_of_leaks,
     warn_of_unknown_words,
 )
@@ -42,6 +43,7 @@ from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
     NoiseStreams,
+    SecretSeed,
     check_bags,
     check_document_ids,
     check_integer,
@@ -50,6 +52,8 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+    kind_of,
+    shown,
 )
 
 __all__ = ["DPWordPerturber"]
@@ -84,7 +88,8 @@ class DPWordPerturber(
         mechanisms, the metric on words: see there.
     document_length : int, default=None
         Release exactly so many words of each document. None releases the number of
-        known words of each document as it is, with a `PrivacyLeakWarning`.
+        known words of each document as it is, with a `PrivacyLeakWarning`; a row of
+        counts may then have 10^8 words at most.
     resize : {"truncate", "sample"}, default="truncate"
         How a document gets to `document_length`: its first words, and an error if it
         has fewer; or draws with replacement from its own words (from the whole
@@ -239,6 +244,12 @@ class DPWordPerturber(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Not in a property, so that `set_params` and `vars` find it where it belongs.
+        super().__setattr__(
+            name, SecretSeed.of(value) if name == "random_state" else value
+        )
+
     # -- fitting ---------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> DPWordPerturber:
@@ -291,6 +302,7 @@ class DPWordPerturber(
         channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, getattr(channel, "excuse", None))
         warn_of_leaks(self.document_length, self.oov)
+        warn_of_guessable_seed(self.random_state)
         return channel
 
     def _channel(
@@ -323,7 +335,7 @@ class DPWordPerturber(
         if not prepares or isinstance(mechanism, type):
             raise InvalidParameterError(
                 "mechanism must be None or a WordMechanism, an object of "
-                f"skdptext.mechanisms or alike, got {self.mechanism!r:.80}."
+                f"skdptext.mechanisms or alike, got {kind_of(self.mechanism)}."
             )
         DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)
@@ -568,7 +580,7 @@ class DPWordPerturber(
             if self.document_length not in (None, n_words):
                 raise InvalidParameterError(
                     f"n_words must be document_length={self.document_length}, got "
-                    f"{n_words!r}."
+                    f"{shown(n_words)}."
                 )
             reader = replace(
                 reader, document_length=check_integer("n_words", n_words, low=1)

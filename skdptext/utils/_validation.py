@@ -15,6 +15,8 @@ from skdptext.exceptions import InvalidParameterError
 
 # Words of one document: what a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
+# Words of one document of counts that is not cut: 400 MB. A large library's worth.
+MAX_WHOLE_WORDS = 10**8
 
 
 # Longer than any option: it may be a document.
@@ -226,7 +228,11 @@ def check_bags(
             bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
     except InvalidParameterError:
         raise
-    except (TypeError, ValueError):  # whose messages quote what is no number
+    except (
+        OverflowError,
+        TypeError,
+        ValueError,
+    ):  # whose messages quote what is no number
         raise InvalidParameterError(
             f"{name} must be a matrix of numbers, got {kind_of(X)} that holds "
             "something else, or rows of different lengths."

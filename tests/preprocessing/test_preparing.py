@@ -209,8 +209,8 @@ def test_bad_parameters(params, message):
     ("X", "message"),
     [
         ("a text", "got a single str"),
-        ([3], "got 3 as document 0|Expected an iterable"),
-        ([["a", None]], "each token must be a str, got None in document 0"),
+        ([3], "got an int as document 0"),
+        ([["a", None]], "every token must be a str, got None as token 1 of document 0"),
         ([[1, 2]], "embedding must be given for a count matrix"),
     ],
 )
