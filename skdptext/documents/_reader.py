@@ -184,8 +184,9 @@ class DocumentReader:
     def _cut(self, text: str, position: int) -> Iterable[Any]:
         """What the tokenizer makes of a text."""
         tokens = self._tokenize(text)
-        # a str would be taken for a list of letters
-        if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
+        # a str, or an array around one, would be taken for a list of letters
+        flat = isinstance(tokens, Iterable) and getattr(tokens, "ndim", 1) == 1
+        if isinstance(tokens, str | bytes) or not flat:
             raise InvalidParameterError(
                 f"tokenizer must return a list of str, got {kind_of(tokens)} for "
                 f"document {position}."

@@ -228,11 +228,7 @@ def check_bags(
             bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
     except InvalidParameterError:
         raise
-    except (
-        OverflowError,
-        TypeError,
-        ValueError,
-    ):  # whose messages quote what is no number
+    except (OverflowError, TypeError, ValueError):  # whose messages may quote it
         raise InvalidParameterError(
             f"{name} must be a matrix of numbers, got {kind_of(X)} that holds "
             "something else, or rows of different lengths."

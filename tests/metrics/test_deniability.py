@@ -289,11 +289,11 @@ def test_lam_makes_words_deniable_beyond_chance(google_8k, epsilon, errors):
         ({"n_draws": 0}, "n_draws must be an integer >= 1"),
         ({"n_draws": 1.5}, "n_draws must be an integer"),
         ({"epsilons": 3.0}, "epsilons must be a sequence"),
-        ({"epsilons": np.array(3.0)}, r"epsilons must be a seq.* got an ndarray"),
+        ({"epsilons": np.array(3.0)}, r"epsilons must be a seq.* got a ndarray"),
         ({"epsilons": np.float64(3.0)}, "epsilons must be a sequence"),
         (
             {"lams": np.array(0.5)},
-            r"lams must be a sequence of numbers, got an ndarray",
+            r"lams must be a sequence of numbers, got a ndarray",
         ),
         ({"lams": np.array([[0.5]])}, r"lams\[0\] must be a finite number"),
         ({"epsilons": []}, "epsilons must hold at least one"),
