@@ -42,6 +42,11 @@ def find_perturber(estimator: Any) -> DPWordPerturber:
     InvalidParameterError
         If there is none, or more than one.
 
+    Warns
+    -----
+    PrivacyLeakWarning
+        If a pipeline has a `memory`: it keeps private texts in files.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_option, kind_of, shown
+from skdptext.utils import kind_of, shown
 
 __all__ = ["pareto_front"]
 
@@ -135,7 +135,9 @@ def _directions(directions: Any, names: list[str], n_scores: int) -> list[str]:
         raise InvalidParameterError(
             f"directions must have one entry per score ({n_scores}), got {len(listed)}."
         )
-    return [
-        check_option(f"directions[{i}]", direction, ("max", "min"))
-        for i, direction in enumerate(listed)
-    ]
+    for i, direction in enumerate(listed):
+        if not isinstance(direction, str) or direction not in ("max", "min"):
+            raise InvalidParameterError(
+                f'directions[{i}] must be "max" or "min", got {kind_of(direction)}.'
+            )
+    return listed

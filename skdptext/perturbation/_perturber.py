@@ -128,9 +128,11 @@ class DPWordPerturber(
         documents get equal releases. If one word changes, even an unknown one or one
         that is cut off, all words get fresh noise: releases of both versions can be
         averaged, and their ε add up. The integer is a secret: who knows it can undo
-        the noise; `secrets.randbits(128)` gives one. A Generator: a key is drawn from
-        it in every call. Its copies (`clone` makes some) give a document that comes at
-        the same place again its former noise, and any other document its own.
+        the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below 2^64.
+        Views of the estimator say ``<secret>``, but pickles hold it. A Generator: a key
+        is drawn from it in every call. Its copies (`clone` makes some) give a document
+        that comes at the same place again its former noise, and any other document its
+        own.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
@@ -163,7 +165,7 @@ class DPWordPerturber(
     Warns
     -----
     PrivacyLeakWarning
-        If lengths or unknown words are released.
+        If lengths or unknown words are released, or `random_state` can be guessed.
     OutOfVocabularyWarning
         If more than half of the words are unknown.
     RuntimeWarning
@@ -179,6 +181,9 @@ class DPWordPerturber(
     *Privacy.* For words w, w' and any output z, Pr[z | w] ≤ exp(ε‖φ(w)−φ(w')‖_RM)
     Pr[z | w']. For bags of N words the exponent is ε N times their Earth Mover's
     distance. The guarantee takes the embedding as public. Nothing is learned from X.
+
+    *Caches.* ``Pipeline(memory=...)`` writes the texts to files in clear, and uses
+    noise again: leave it None.
 
     *Cost.* A product of (words × dim) by (dim × vocabulary); memory beyond the output
     stays within scikit-learn's ``working_memory``.

@@ -184,7 +184,8 @@ class DocumentPreparer(
         return self
 
     def _check_parameters(self) -> None:
-        if self.embedding is not None and self.embedding != "one-hot":
+        one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
+        if self.embedding is not None and not one_hot:
             check_embedding(self.embedding)
         DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)

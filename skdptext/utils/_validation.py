@@ -208,8 +208,7 @@ def check_bags(
     counts : bool, default=False
         Require whole numbers.
     max_words : int, default=2**31 - 1
-        With `counts`: the most words that a document may have. See `first_words` for
-        documents that are cut to a length.
+        With `counts`: the most words that a document may have.
     name : str, default="X"
         What the matrix is called in errors.
 
@@ -268,18 +267,3 @@ def check_bags(
                 f"{totals[row]:.0f} in row {row}."
             )
     return bags
-
-
-def first_words(bags: sp.csr_array, length: int) -> sp.csr_array:
-    """The first `length` words of each document of canonical counts, in column order.
-
-    Cut before a count is expanded to as many words: a count of 2·10^8 would be 800 MB.
-    """
-    ends = np.cumsum(bags.data)
-    before = np.append(0.0, ends)[bags.indptr[:-1]]  # words of the rows above
-    sizes = np.diff(bags.indptr)
-    left = length - (ends - bags.data - np.repeat(before, sizes))
-    cut = np.clip(np.minimum(bags.data, left), 0, None)
-    short = sp.csr_array((cut, bags.indices, bags.indptr), bags.shape, copy=True)
-    short.eliminate_zeros()
-    return short

@@ -76,7 +76,7 @@ def test_generator_gives_the_same_for_any_split(
     first, second = release()
     assert first != second  # the generator moves on
     assert release(n_jobs=2) == [first, second]
-    monkeypatch.setattr(_release, "_MAX_BLOCK", 16)
+    monkeypatch.setattr(_release, "_MAX_BLOCK", _release._PIECE)
     assert release() == [first, second]
 
 

@@ -63,6 +63,7 @@ class Releasing(threading.Thread):
         self.channel = Waiting(self.perturber.mechanism_, fails)
         self.perturber.mechanism_ = self.channel
         self.result = None
+        self.done, self.rest = threading.Event(), threading.Event()
         self.start()
         assert self.channel.inside.wait(60)
 
@@ -71,11 +72,13 @@ class Releasing(threading.Thread):
             self.result = self.perturber.transform(DOCUMENTS)
         except RuntimeError as error:
             self.result = error
+        self.done.set()
+        self.rest.wait(60)  # alive, as a thread of a server is after a request
 
     def finish(self):
         self.channel.leave.set()
-        self.join(60)
-        assert not self.is_alive()
+        assert self.done.wait(60)
+        assert self.is_alive()
         return self.result
 
 
@@ -92,6 +95,8 @@ def test_transforms_side_by_side_leave_what_they_found(
         assert max(threads_now()) == 2
     releases[order[2]].finish()
     assert threads_now() == four_threads
+    for release in releases:
+        release.rest.set()
     if not fails:
         assert all(r.result.sum() == 2 * len(DOCUMENTS) for r in releases)
 
