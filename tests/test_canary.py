@@ -6,6 +6,7 @@ call says of bad input may hold its type and its place, never the input.
 
 from __future__ import annotations
 
+import pickle
 import traceback
 import warnings
 from collections import deque
@@ -14,11 +15,47 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext.attacks import (
+    KoppelAuthorClassifier,
+    WordReconstructionAttack,
+    attribution_attack,
+)
 from skdptext.datasets import make_documents
 from skdptext.embeddings import check_columns, check_embedding, one_hot_embedding
-from skdptext.preprocessing import DocumentPreparer, split_known_and_snippet
+from skdptext.inspection import (
+    NeighborhoodDisplay,
+    PlausibleDeniabilityDisplay,
+    nearest_texts_table,
+    nearest_words_table,
+    obfuscation_report,
+    words_under_noise,
+)
+from skdptext.metrics import (
+    density_statistics,
+    find_perturber,
+    has_perturber,
+    pairwise_word_movers_distances,
+    plausible_deniability,
+    word_movers_distance,
+    words_changed_scorer,
+    words_unchanged,
+)
+from skdptext.model_selection import (
+    best_under_constraint,
+    calibrate_epsilon,
+    pareto_front,
+    search_results_frame,
+)
+from skdptext.preprocessing import (
+    DocumentPreparer,
+    TopicWordSelector,
+    split_known_and_snippet,
+)
 from skdptext.utils import (
     check_bags,
     check_document,
@@ -165,13 +202,129 @@ CALLS = {
     "check_option": lambda x: check_option("oov", x, ("drop", "keep")),
     "check_flag": lambda x: check_flag("lowercase", x),
     "check_n_jobs": check_n_jobs,
-    "perturber": lambda x: DPWordPerturber(x).fit([]),
-    "perturber epsilon": lambda x: DPWordPerturber(table(), epsilon=x).fit([]),
+    "perturber embedding": lambda x: DPWordPerturber(x).fit([]),
+    "perturber epsilon": lambda x: released(epsilon=x),
+    "perturber mechanism": lambda x: released(mechanism=x),
+    "perturber random_state": lambda x: released(random_state=x),
+    "perturber token_pattern": lambda x: option(token_pattern=x),
+    "perturber stop_words": lambda x: option(stop_words=x),
+    "perturber tokenizer": lambda x: released(tokenizer=x),
     "perturber fit": lambda x: DPWordPerturber(table()).fit(x),
     "perturber one-hot": lambda x: DPWordPerturber("one-hot").fit(x),
+    "perturber transform": lambda x: released().transform(x),
+    "perturber transform of a list": lambda x: released().transform([x]),
+    "perturber transform with a seed": lambda x: released(random_state=1).transform(x),
+    "perturber oov": lambda x: released(oov="error").transform(x),
+    "perturber sample": lambda x: released(resize="sample").transform(x),
+    "perturber one-hot transform": lambda x: (
+        DPWordPerturber("one-hot").fit(BAGS).transform(x)
+    ),
+    "document_ids": lambda x: released().transform(["w0"], document_ids=x),
+    "what the tokenizer returns": lambda x: released(
+        tokenizer=lambda text: x
+    ).transform(["a"]),
+    "perturb_words": lambda x: released().perturb_words(x),
+    "n_draws": lambda x: released().perturb_words(["w0"], x),
+    "known_words": lambda x: released().known_words(x) and None,
+    "channel_at": lambda x: released().channel_at(epsilon=x),
+    "set_output": lambda x: released().set_output(transform=x),
+    "exponent": lambda x: released().guarantee().exponent(x, "w0"),
+    "exponent of lists": lambda x: released().guarantee().exponent(["w0"], x),
+    "epsilon_for": lambda x: released().guarantee().epsilon_for(x, "w0", factor=2.0),
+    "pipeline": lambda x: make_pipeline(released(), MultinomialNB()).fit(x, [0]),
+    "classifier fit": lambda x: WMDKNNClassifier(table(), n_neighbors=1).fit(x, [0]),
+    "classifier y": lambda x: WMDKNNClassifier(table(), n_neighbors=1).fit(BAGS[:1], x),
+    "classifier weights": lambda x: classifier(weights=x),
+    "classifier predict": lambda x: classifier().predict(x),
+    "kneighbors": lambda x: classifier().kneighbors(x),
     "preparer fit": lambda x: DocumentPreparer(table()).fit(x),
-    "splitting": lambda x: split_known_and_snippet(x, ["a"]),
+    "preparer": lambda x: DocumentPreparer(table()).transform(x) and None,
+    "preparer without a table": lambda x: DocumentPreparer().transform(x) and None,
+    "preparer lengths": lambda x: DocumentPreparer(table()).lengths(x),
+    "from_perturber": DocumentPreparer.from_perturber,
+    "preparer embedding": lambda x: DocumentPreparer(x, output="bow").fit([]),
+    "selector fit": lambda x: TopicWordSelector(n_words=1).fit(x, [0]),
+    "selector y": lambda x: TopicWordSelector(n_words=1).fit(BAGS, x),
+    "selector": lambda x: TopicWordSelector(n_words=1).fit(BAGS, TOPICS).transform(x),
+    "splitting": lambda x: split_known_and_snippet(x, n_known=1, n_snippet=1) and None,
+    "splitting n_known": lambda x: split_known_and_snippet(TEXTS, n_known=x),
+    "Koppel fit": lambda x: KoppelAuthorClassifier(random_state=0).fit(x, ["a"]),
+    "Koppel y": lambda x: KoppelAuthorClassifier(random_state=0).fit(TEXTS[:1], x),
+    "Koppel embedding": lambda x: KoppelAuthorClassifier(x).fit(BAGS, TOPICS),
+    "Koppel predict": lambda x: koppel().predict(x),
+    "attribution": lambda x: attribution_attack(x, TOPICS, None, released()),
+    "attribution authors": lambda x: attribution_attack(TEXTS, x, None, released()),
+    "attribution topics": lambda x: attribution_attack(TEXTS, TOPICS, x, released()),
+    "attribution perturber": lambda x: attribution_attack(TEXTS, TOPICS, None, x),
+    "attribution adversaries": lambda x: attribution_attack(
+        TEXTS, TOPICS, None, released(), adversaries=x
+    ),
+    "report": lambda x: obfuscation_report(x, TOPICS, None, released()),
+    "report authors": lambda x: obfuscation_report(TEXTS, x, None, released()),
+    "report groups": lambda x: obfuscation_report(
+        TEXTS, TOPICS, None, released(), groups=x
+    ),
+    "reconstruction perturber": lambda x: WordReconstructionAttack(x).fit(),
+    "reconstruction prior": lambda x: WordReconstructionAttack(
+        released(), prior=x, n_draws=1
+    ).fit(),
+    "reconstruction predict": lambda x: reconstruction().predict(x),
+    "reconstruction score": lambda x: reconstruction().score(["w0"], x),
+    "distance": lambda x: word_movers_distance(x, ["w0"], table()),
+    "distance y": lambda x: word_movers_distance([1, 0], x, table()),
+    "distance embedding": lambda x: word_movers_distance([1, 0], [1, 0], x),
+    "distances": lambda x: pairwise_word_movers_distances(x, embedding=table()),
+    "distances Y": lambda x: pairwise_word_movers_distances(BAGS, x, embedding=table()),
+    "deniability": lambda x: plausible_deniability(released(), x, n_draws=2),
+    "deniability perturber": lambda x: plausible_deniability(x, n_draws=2),
+    "words_unchanged": lambda x: words_unchanged(released(), x),
+    "words_unchanged perturber": lambda x: words_unchanged(x, TEXTS),
+    "words_changed_scorer": lambda x: words_changed_scorer(released(), x),
+    "find_perturber": find_perturber,
+    "has_perturber": has_perturber,
+    "density": lambda x: density_statistics(table(), x),
+    "density embedding": density_statistics,
+    "words_under_noise": lambda x: words_under_noise(released(), x) and None,
+    "nearest_words_table": lambda x: nearest_words_table(released(), x),
+    "nearest_texts_table": lambda x: nearest_texts_table(classifier(), x, TOPICS),
+    "nearest_texts_table classifier": lambda x: nearest_texts_table(x, BAGS, TOPICS),
+    "neighborhood": lambda x: NeighborhoodDisplay.from_estimator(released(), x),
+    "neighborhood projection": lambda x: NeighborhoodDisplay.from_estimator(
+        released(), "w0", projection=x
+    ),
+    "deniability display": lambda x: PlausibleDeniabilityDisplay.from_result(x),
+    "calibrate": lambda x: calibrate_epsilon(released(), x),
+    "calibrate words": lambda x: calibrate_epsilon(released(), 0.5, words=x),
+    "pareto": pareto_front,
+    "pareto directions": lambda x: pareto_front([[1.0]], directions=x),
+    "constraint": lambda x: best_under_constraint(maximize=x, subject_to={"a": 1}),
+    "constraint on": lambda x: best_under_constraint(maximize="a", subject_to=x),
+    "search_results_frame": search_results_frame,
 }
+
+BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
+TEXTS = ["w0 w1 w0", "w1 w1 w0", "w0 w0", "w1 w0 w1"]
+
+
+def released(**options):
+    return DPWordPerturber(table(), document_length=1, **options).fit([])
+
+
+def option(**options):
+    """What an estimator is set to shows in its repr: here, only errors may not tell."""
+    released(**options)
+
+
+def classifier(**options):
+    return WMDKNNClassifier(table(), n_neighbors=1, **options).fit(BAGS, TOPICS)
+
+
+def koppel():
+    return KoppelAuthorClassifier(random_state=0).fit(TEXTS, TOPICS)
+
+
+def reconstruction():
+    return WordReconstructionAttack(released(), n_draws=1).fit()
 
 
 def told(error):
@@ -202,6 +355,11 @@ def said(call, container):
 
 
 def shown_result(result):
+    if isinstance(result, DPWordPerturber | DocumentPreparer):
+        # these learn nothing from documents; the others are made to keep something
+        return repr(result) + result._repr_html_() + repr(pickle.dumps(result))
+    if isinstance(result, BaseEstimator):
+        return repr(result) + result._repr_html_()
     if not hasattr(result, "_repr_html_") or isinstance(result, pd.DataFrame):
         return ""
     return repr(result) + (result._repr_html_() or "")

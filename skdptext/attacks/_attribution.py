@@ -31,6 +31,8 @@ from skdptext.utils import (
     check_option,
     check_rng,
     is_count_matrix,
+    kind_of,
+    shown,
 )
 
 __all__ = ["Attributions", "attribution_attack"]
@@ -285,7 +287,7 @@ def check_perturbers(perturber: Any) -> list[DPWordPerturber]:
     if not found or not all(isinstance(p, DPWordPerturber) for p in found):
         raise InvalidParameterError(
             "perturber must be a word perturber or a list of them, got "
-            f"{perturber!r:.80}."
+            f"{kind_of(perturber)}."
         )
     return found
 
@@ -308,7 +310,7 @@ def check_labels(name: str, values: Any, n_documents: int) -> np.ndarray:
     kinds = np.unique(labels)
     if len(kinds) < 2:
         raise InvalidParameterError(
-            f"{name} must hold at least 2 different labels, got {kinds.tolist()}."
+            f"{name} must hold at least 2 different labels, got {len(kinds)}."
         )
     return labels
 
@@ -394,7 +396,7 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
     """The user's own, as name to (classifier, target)."""
     rule = "adversaries must map names to pairs of a classifier and 'author' or 'topic'"
     if not isinstance(adversaries, dict) or not adversaries:
-        raise InvalidParameterError(f"{rule}, got {adversaries!r:.80}.")
+        raise InvalidParameterError(f"{rule}, got {kind_of(adversaries)}.")
     found = []
     for name, pair in adversaries.items():
         if (
@@ -403,11 +405,13 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
             or not hasattr(pair[0], "predict")
             or pair[1] not in _TARGETS
         ):
-            raise InvalidParameterError(f"{rule}, got {pair!r:.80} for {name!r}.")
+            raise InvalidParameterError(
+                f"{rule}, got {kind_of(pair)} for {shown(name)}."
+            )
         if pair[1] == "topic" and not with_topics:
             raise InvalidParameterError(
-                f"topics must be given for adversary {name!r}, which is after them, "
-                "got None."
+                f"topics must be given for adversary {shown(name)}, which is after "
+                "them, got None."
             )
         found.append(Adversary(str(name), pair[0], pair[1]))
     return found

@@ -10,7 +10,13 @@ import scipy.sparse as sp
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import as_labels, check_bags, check_document, is_count_matrix
+from skdptext.utils import (
+    as_labels,
+    check_bags,
+    check_document,
+    is_count_matrix,
+    kind_of,
+)
 
 __all__ = ["check_named_columns", "check_targets", "words_and_bags"]
 
@@ -19,7 +25,7 @@ def check_named_columns(embedding: Any) -> None:
     """Refuse what cannot name the columns of bags; None is for texts only."""
     if embedding is not None and not isinstance(embedding, WordEmbedding):
         raise InvalidParameterError(
-            f"embedding must be None or a WordEmbedding, got {embedding!r:.80}."
+            f"embedding must be None or a WordEmbedding, got {kind_of(embedding)}."
         )
 
 
@@ -56,10 +62,11 @@ def _split(document: Any, position: int) -> Iterable[str]:
     check_document(document, position)
     if isinstance(document, str):
         return document.split()
-    for word in document:
+    for i, word in enumerate(document):
         if not isinstance(word, str):
             raise InvalidParameterError(
-                f"each token must be a str, got {word!r:.80} in document {position}."
+                f"every token must be a str, got {kind_of(word)} as token {i} of "
+                f"document {position}."
             )
     return document
 
@@ -75,6 +82,6 @@ def check_targets(y: Any, n_documents: int, kind: str) -> tuple[np.ndarray, np.n
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise InvalidParameterError(
-            f"y must hold at least 2 classes ({kind}s), got {classes.tolist()}."
+            f"y must hold at least 2 classes ({kind}s), got {len(classes)}."
         )
     return classes, numbers

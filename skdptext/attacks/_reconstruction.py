@@ -14,11 +14,13 @@ from skdptext.attacks._smoothing import choose_smoothing
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    as_array,
     blocks,
     check_integer,
     check_option,
     check_real,
     check_rng,
+    kind_of,
     shown_words,
 )
 
@@ -133,7 +135,7 @@ class WordReconstructionAttack(BaseEstimator):
         """
         if not isinstance(self.perturber, DPWordPerturber):
             raise InvalidParameterError(
-                f"perturber must be a word perturber, got {self.perturber!r:.80}."
+                f"perturber must be a word perturber, got {kind_of(self.perturber)}."
             )
         n_draws = check_integer("n_draws", self.n_draws, low=1)
         smoothing = self._check_smoothing()
@@ -185,15 +187,10 @@ class WordReconstructionAttack(BaseEstimator):
     def _check_prior(self, n_words: int) -> np.ndarray:
         if self.prior is None:
             return np.ones(n_words)
-        try:
-            prior = np.asarray(self.prior, dtype=np.float64)
-        except (TypeError, ValueError):
-            prior = np.empty(0)
+        rule = f"prior must hold one number per word of the embedding ({n_words})"
+        prior = as_array(self.prior, rule, dtype=np.float64)
         if prior.shape != (n_words,):
-            raise InvalidParameterError(
-                f"prior must hold one number per word of the embedding ({n_words}), "
-                f"got shape {np.shape(self.prior)}."
-            )
+            raise InvalidParameterError(f"{rule}, got shape {prior.shape}.")
         if not np.isfinite(prior).all() or (prior < 0).any() or not prior.any():
             raise InvalidParameterError(
                 "prior must be finite, non-negative and not all 0, got numbers from "
@@ -236,11 +233,10 @@ class WordReconstructionAttack(BaseEstimator):
         return out.reshape(-1, n_words)
 
     def _ids(self, X: Any) -> np.ndarray:
-        words = np.asarray(X, dtype=object)
+        rule = "X must be words, or rows of releases of a word"
+        words = as_array(X, rule, dtype=object)
         if words.ndim not in (1, 2) or not all(isinstance(w, str) for w in words.flat):
-            raise InvalidParameterError(
-                f"X must be words, or rows of releases of a word, got {X!r:.80}."
-            )
+            raise InvalidParameterError(f"{rule}, got {kind_of(X)}.")
         ids = self._embedding.find(words.ravel().tolist())
         if (ids < 0).any():
             unknown = words.ravel()[ids < 0].tolist()
@@ -332,7 +328,11 @@ class WordReconstructionAttack(BaseEstimator):
         return float((self.classes_[guess] == truth).mean())
 
     def _truth(self, y: Iterable[str], n: int) -> np.ndarray:
-        truth = np.array(list(y), dtype=object)
+        if isinstance(y, str | bytes) or not isinstance(y, Iterable):
+            raise InvalidParameterError(
+                f"y must hold a word per row of X, got {kind_of(y)}."
+            )
+        truth = as_array(list(y), "y must hold words", dtype=object)
         if len(truth) != n:
             raise InvalidParameterError(
                 f"y must hold a word per row of X ({n}), got {len(truth)}."

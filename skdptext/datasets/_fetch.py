@@ -149,7 +149,6 @@ class _Received(io.BytesIO):
 def _download(url: str, *, n_retries: int, delay: float) -> bytes:
     """Bytes at `url`; waits `delay`, 2 `delay`, 4 `delay`, … seconds between tries."""
     import pooch
-    import requests
 
     downloader = pooch.HTTPDownloader()
     for attempt in itertools.count():
@@ -157,7 +156,7 @@ def _download(url: str, *, n_retries: int, delay: float) -> bytes:
         try:
             downloader(url, received, None)
             return received.getvalue()
-        except requests.RequestException as error:
+        except OSError as error:  # those of requests, by which pooch fetches, are
             if attempt == n_retries or not _worth_retrying(error):
                 raise _NetworkError(f"{type(error).__name__}: {error}") from error
             wait = delay * 2**attempt
@@ -171,7 +170,7 @@ def _download(url: str, *, n_retries: int, delay: float) -> bytes:
 def _worth_retrying(error: Any) -> bool:
     if isinstance(error, ValueError):  # the URL itself is no good
         return False
-    status = getattr(error.response, "status_code", None)
+    status = getattr(getattr(error, "response", None), "status_code", None)
     return status is None or status >= 500 or status in _TRANSIENT
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag
+from skdptext.utils import check_flag, kind_of, shown
 
 __all__ = ["make_vectorizer"]
 
@@ -25,7 +25,7 @@ def make_vectorizer(
     check_flag("lowercase", lowercase)
     if tokenizer is not None and not callable(tokenizer):
         raise InvalidParameterError(
-            f"tokenizer must be None or callable, got {tokenizer!r:.80}."
+            f"tokenizer must be None or callable, got {shown(tokenizer)}."
         )
     if tokenizer is None:
         _check_pattern(token_pattern)
@@ -38,7 +38,7 @@ def make_vectorizer(
         ):
             raise InvalidParameterError(
                 'stop_words must be None, "english" or a list of str, got '
-                f"{stop_words!r:.80}."
+                f"{shown(stop_words)}."
             )
         stop_words = list(stop_words)
     return CountVectorizer(
@@ -52,13 +52,17 @@ def make_vectorizer(
 def _check_pattern(pattern: Any) -> None:
     try:
         groups = re.compile(pattern).groups
-    except (TypeError, re.error) as error:
+    except TypeError:
         raise InvalidParameterError(
-            "token_pattern must be a regular expression, got "
-            f"{pattern!r:.80} ({error})."
+            f"token_pattern must be a regular expression, got {kind_of(pattern)}."
+        ) from None
+    except re.error as error:  # whose message may quote it
+        raise InvalidParameterError(
+            f"token_pattern must be a regular expression, got {shown(pattern)} that "
+            f"breaks its rules at position {error.pos}."
         ) from None
     if groups > 1:
         raise InvalidParameterError(
             "token_pattern must have at most one capturing group, got "
-            f"{pattern!r:.80} with {groups}."
+            f"{shown(pattern)} with {groups}."
         )

@@ -20,6 +20,7 @@ from skdptext.documents._encoding import (
 from skdptext.embeddings import WordEmbedding, check_columns
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
+    MAX_WHOLE_WORDS,
     MAX_WORDS,
     check_bags,
     check_document,
@@ -103,8 +104,11 @@ class DocumentReader:
         )
 
     @cached_property
-    def _analyze(self) -> Callable[[str], list[str]]:
-        return self._vectorizer.build_analyzer()
+    def _tokenize(self) -> Callable[[str], Any]:
+        self._vectorizer.build_analyzer()  # warns of stop words that no token can be
+        preprocess = self._vectorizer.build_preprocessor()
+        tokenize = self._vectorizer.build_tokenizer()
+        return lambda text: tokenize(preprocess(text))
 
     @property
     def table(self) -> WordEmbedding:
@@ -137,11 +141,18 @@ class DocumentReader:
         Raises
         ------
         InvalidParameterError
-            If a document breaks a rule, by its position.
+            If a document breaks a rule, by its position: so does one of more than 10^8
+            words by its counts, unless it is cut.
         """
         cut = None if whole or self.resize == "sample" else self.document_length
         if is_count_matrix(X):
-            bags = check_bags(X, n_words=len(self.table), counts=True)
+            bags = check_bags(
+                X,
+                n_words=len(self.table),
+                counts=True,
+                # what is cut is cut before its counts are written out as words
+                max_words=MAX_WORDS if cut else MAX_WHOLE_WORDS,
+            )
             check_columns(X, self.table)
             return encode_counts(bags, self.table, truncate=cut, label=label)
         return encode_tokens(
@@ -158,7 +169,8 @@ class DocumentReader:
         for position, document in enumerate(X):
             check_document(document, position)
             if isinstance(document, str):
-                yield list(self._analyze(document))
+                tokens = _as_list(self._cut(document, position), position)
+                yield [t for t in tokens if t not in stop] if stop else tokens
                 continue
             tokens = _as_list(document, position)
             if self.embedding is None and self.lowercase:
@@ -168,6 +180,18 @@ class DocumentReader:
                 fold = str.lower if self.lowercase else str
                 tokens = [t for t in tokens if fold(t) not in stop]
             yield tokens
+
+    def _cut(self, text: str, position: int) -> Iterable[Any]:
+        """What the tokenizer makes of a text."""
+        tokens = self._tokenize(text)
+        # a str, or an array around one, would be taken for a list of letters
+        flat = isinstance(tokens, Iterable) and getattr(tokens, "ndim", 1) == 1
+        if isinstance(tokens, str | bytes) or not flat:
+            raise InvalidParameterError(
+                f"tokenizer must return a list of str, got {kind_of(tokens)} for "
+                f"document {position}."
+            )
+        return tokens
 
 
 def _as_list(document: Any, position: int) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes
 from skdptext.metrics import PlausibleDeniability, plausible_deniability
+from skdptext.utils import kind_of
 
 __all__ = ["PlausibleDeniabilityDisplay"]
 
@@ -139,7 +140,7 @@ class PlausibleDeniabilityDisplay:
         """
         if not isinstance(result, PlausibleDeniability):
             raise InvalidParameterError(
-                f"result must be a PlausibleDeniability, got {result!r:.80}."
+                f"result must be a PlausibleDeniability, got {kind_of(result)}."
             )
         shape = len(result.epsilons), len(result.lams), -1
         found = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import kind_of
 
 __all__ = ["COLORS", "MARKERS", "make_axes", "place_labels"]
 
@@ -30,7 +31,7 @@ def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
     axes = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(axes) != n_axes or not all(hasattr(axis, "plot") for axis in axes):
         kind = "a matplotlib Axes" if n_axes == 1 else f"{n_axes} matplotlib Axes"
-        raise InvalidParameterError(f"ax must be {kind}, got {ax!r:.80}.")
+        raise InvalidParameterError(f"ax must be {kind}, got {kind_of(ax)}.")
     return axes
 
 

@@ -14,7 +14,14 @@ from skdptext.inspection._drawing import COLORS, make_axes, place_labels
 from skdptext.mechanisms import MahalanobisChannel
 from skdptext.metrics import find_perturber
 from skdptext.search import k_nearest_words
-from skdptext.utils import NoiseStreams, check_integer, check_numbers
+from skdptext.utils import (
+    NoiseStreams,
+    as_array,
+    check_integer,
+    check_numbers,
+    kind_of,
+    shown,
+)
 
 __all__ = ["NeighborhoodDisplay"]
 
@@ -168,7 +175,7 @@ class NeighborhoodDisplay:
         *Privacy.* Nothing is read but the public embedding and the word asked about.
         """
         if not isinstance(word, str):
-            raise InvalidParameterError(f"word must be a str, got {word!r:.80}.")
+            raise InvalidParameterError(f"word must be a str, got {kind_of(word)}.")
         source = find_perturber(perturber)
         channel = source.channel_at()
         embedding = source.embedding_
@@ -307,7 +314,7 @@ def _check_projection(
         if projection != "pca":
             raise InvalidParameterError(
                 'projection must be "pca", two columns or an array of shape '
-                f"({dim}, 2), got {projection!r}."
+                f"({dim}, 2), got {shown(projection)}."
             )
         return None, ("first local principal axis", "second local principal axis")
     if isinstance(projection, tuple) and len(projection) == 2:
@@ -320,11 +327,11 @@ def _check_projection(
                 f"projection must be two different columns, got {projection!r}."
             )
         return np.eye(dim)[:, [i, j]], (f"column {i}", f"column {j}")
-    directions = np.asarray(projection)
+    rule = f'projection must be "pca", two columns or an array of shape ({dim}, 2)'
+    directions = as_array(projection, rule)
     if directions.shape != (dim, 2) or directions.dtype.kind not in "fiu":
         raise InvalidParameterError(
-            f'projection must be "pca", two columns or an array of shape ({dim}, 2), '
-            f"got {projection!r:.80}."
+            f"{rule}, got {kind_of(projection)} of shape {directions.shape}."
         )
     basis, triangle = np.linalg.qr(directions.astype(np.float64))
     lengths = np.abs(np.diag(triangle))

@@ -16,6 +16,7 @@ from skdptext.utils import (
     bullets,
     check_option,
     import_pandas,
+    kind_of,
     page,
     paragraph,
     table,
@@ -446,7 +447,7 @@ class ObfuscationDisplay:
         """
         if not isinstance(report, ObfuscationReport):
             raise InvalidParameterError(
-                f"report must be an ObfuscationReport, got {report!r:.80}."
+                f"report must be an ObfuscationReport, got {kind_of(report)}."
             )
         display = cls(report.results, confidence=report.confidence)
         return display.plot(kind=kind, ax=ax)

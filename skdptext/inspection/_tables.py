@@ -20,6 +20,7 @@ from skdptext.utils import (
     check_integer,
     check_numbers,
     import_pandas,
+    kind_of,
     page,
     paragraph,
     table,
@@ -234,7 +235,7 @@ def nearest_texts_table(
     if not hasattr(classifier, "kneighbors"):
         raise InvalidParameterError(
             "classifier must be a neighbours estimator with kneighbors, got "
-            f"{classifier!r:.80}."
+            f"{kind_of(classifier)}."
         )
     n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
     distances, near = classifier.kneighbors(X, n_neighbors=n_neighbors)
@@ -338,7 +339,8 @@ def words_under_noise(
     words = [word for word in words if word in source.embedding_]
     if not words:
         raise InvalidParameterError(
-            f"text must hold at least one word of the embedding, got {text!r:.80}."
+            "text must hold at least one word of the embedding, got "
+            f"{kind_of(text)} without any."
         )
     ids = word_ids(words, source.embedding_)
     embedding = source.embedding_

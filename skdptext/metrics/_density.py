@@ -12,7 +12,7 @@ from skdptext.documents import DocumentReader, write_documents
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.search import k_nearest_words
-from skdptext.utils import check_integer
+from skdptext.utils import check_integer, kind_of
 
 __all__ = ["DensityStatistics", "density_statistics"]
 
@@ -120,7 +120,7 @@ def density_statistics(
     """
     if not isinstance(embedding, WordEmbedding):
         raise InvalidParameterError(
-            f"embedding must be a WordEmbedding, got {embedding!r:.80}."
+            f"embedding must be a WordEmbedding, got {kind_of(embedding)}."
         )
     n_extreme = check_integer("n_extreme", n_extreme, low=1)
     bags = None if X is None else _presence(X, embedding)

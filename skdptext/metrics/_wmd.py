@@ -22,7 +22,7 @@ from skdptext.transport import (
     pair_distance,
     take_bags,
 )
-from skdptext.utils import check_bags, check_n_jobs, shown_words
+from skdptext.utils import as_array, check_bags, check_n_jobs, kind_of, shown_words
 
 __all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
 
@@ -220,16 +220,9 @@ def _check_columns(n: int, expected: int, name: str, other: str) -> None:
 
 def _read_many(X: Any, n_words: int | None, name: str) -> sp.csr_array:
     wanted = f"{name} must be a matrix of word weights"
-    try:
-        if not sp.issparse(X) and np.ndim(X) == 0:
-            raise InvalidParameterError(f"{wanted}, got {X!r:.80}.")
-        bags = check_bags(X, n_words=n_words, name=name)
-    except InvalidParameterError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"{wanted}, got {type(X).__name__}: {error}."
-        ) from error
+    if not sp.issparse(X) and as_array(X, wanted).ndim == 0:
+        raise InvalidParameterError(f"{wanted}, got {kind_of(X)}.")
+    bags = check_bags(X, n_words=n_words, name=name)
     empty = np.flatnonzero(np.diff(bags.indptr) == 0)
     if len(empty):
         raise InvalidParameterError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_integer
+from skdptext.utils import check_integer, kind_of
 
 __all__ = [
     "find_perturber",
@@ -40,6 +41,11 @@ def find_perturber(estimator: Any) -> DPWordPerturber:
     ------
     InvalidParameterError
         If there is none, or more than one.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If a pipeline has a `memory`: it keeps private texts in files.
 
     Examples
     --------
@@ -93,6 +99,7 @@ def _perturbers(
     if isinstance(estimator, DPWordPerturber):
         yield estimator, before
     elif isinstance(estimator, Pipeline):
+        _warn_of_memory(estimator)
         for position, (_, step) in enumerate(estimator.steps):
             earlier = tuple(s for _, s in estimator.steps[:position])
             yield from _perturbers(step, before + earlier)
@@ -104,6 +111,19 @@ def _perturbers(
         for _, part, *columns in _parallel_parts(estimator):
             picked = (_PickColumn(columns[0]),) if columns else ()
             yield from _perturbers(part, before + picked)
+
+
+def _warn_of_memory(pipeline: Pipeline) -> None:
+    """A pipeline with a cache: its perturber cannot see that it is in one."""
+    location = getattr(pipeline.memory, "location", pipeline.memory)
+    if location is not None and len(pipeline.steps) > 1:
+        warnings.warn(
+            "memory of the pipeline is set: joblib writes what its steps are given, "
+            "private texts too, to files, and takes noise that was drawn before for "
+            "the same texts. Leave memory=None where texts are private.",
+            PrivacyLeakWarning,
+            stacklevel=1,
+        )
 
 
 def _parallel_parts(estimator: Any) -> list[tuple[Any, ...]]:
@@ -167,7 +187,7 @@ def words_unchanged(
         max_words = check_integer("max_words", max_words, low=1)
     if not isinstance(perturber, DPWordPerturber):
         raise InvalidParameterError(
-            f"perturber must be a word perturber, got {perturber!r:.80}."
+            f"perturber must be a word perturber, got {kind_of(perturber)}."
         )
     words = list(chain.from_iterable(perturber.known_words(X)))
     if not words:

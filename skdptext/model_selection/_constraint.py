@@ -19,7 +19,7 @@ from skdptext.model_selection._intervals import (
 )
 from skdptext.model_selection._tuned_on import check_tuned_on, warn_of_private_tuning
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_real
+from skdptext.utils import check_real, kind_of, shown
 
 __all__ = ["best_under_constraint"]
 
@@ -133,12 +133,12 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     ) -> None:
         if not isinstance(maximize, str):
             raise InvalidParameterError(
-                f"maximize must be the name of a score, got {maximize!r}."
+                f"maximize must be the name of a score, got {shown(maximize)}."
             )
         if not isinstance(subject_to, Mapping) or not subject_to:
             raise InvalidParameterError(
                 "subject_to must map names of scores to bounds, got "
-                f"{subject_to!r:.80}."
+                f"{kind_of(subject_to)}."
             )
         self.maximize = maximize
         self.subject_to = {
@@ -233,17 +233,17 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
 def _check_bound(name: Any, bound: Any) -> tuple[str, float]:
     if not isinstance(name, str):
         raise InvalidParameterError(
-            f"subject_to must have names of scores as keys, got {name!r}."
+            f"subject_to must have names of scores as keys, got {shown(name)}."
         )
     relation = ">="
     if isinstance(bound, tuple | list):
         if len(bound) != 2 or bound[0] not in _RELATIONS:
             raise InvalidParameterError(
-                f'subject_to[{name!r}] must be a number, (">=", number) or '
-                f'("<=", number), got {bound!r}.'
+                f'subject_to[{shown(name)}] must be a number, (">=", number) or '
+                f'("<=", number), got {kind_of(bound)}.'
             )
         relation, bound = bound
-    return relation, check_real(f"subject_to[{name!r}]", bound)
+    return relation, check_real(f"subject_to[{shown(name)}]", bound)
 
 
 def _mean_scores(cv_results: Mapping[str, Any], name: str) -> np.ndarray:
@@ -251,6 +251,6 @@ def _mean_scores(cv_results: Mapping[str, Any], name: str) -> np.ndarray:
     if key not in cv_results:
         raise InvalidParameterError(
             "maximize and subject_to must name scores of the search "
-            f"({score_names(cv_results)}), got {name!r}."
+            f"({score_names(cv_results)}), got {shown(name)}."
         )
     return np.asarray(cv_results[key], dtype=np.float64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_option
+from skdptext.utils import kind_of, shown
 
 __all__ = ["pareto_front"]
 
@@ -106,10 +106,11 @@ def _as_numbers(name: str, values: Any) -> np.ndarray:
     """A copy as float64."""
     try:
         return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
         raise InvalidParameterError(
-            f"{name} must be numbers, one row per candidate, got {values!r:.80}."
-        ) from error
+            f"{name} must be numbers, one row per candidate, got {kind_of(values)} "
+            "that holds something else."
+        ) from None
 
 
 def _directions(directions: Any, names: list[str], n_scores: int) -> list[str]:
@@ -120,13 +121,13 @@ def _directions(directions: Any, names: list[str], n_scores: int) -> list[str]:
         unknown = [name for name in directions if name not in names]
         if unknown:
             raise InvalidParameterError(
-                f"directions must name scores ({names}), got {unknown[0]!r}."
+                f"directions must name scores ({names}), got {shown(unknown[0])}."
             )
         listed = [directions.get(name, "max") for name in names]
     elif isinstance(directions, str) or not isinstance(directions, Sequence):
         raise InvalidParameterError(
             'directions must be a sequence or mapping of "max" and "min", got '
-            f"{directions!r}."
+            f"{shown(directions)}."
         )
     else:
         listed = list(directions)
@@ -134,7 +135,9 @@ def _directions(directions: Any, names: list[str], n_scores: int) -> list[str]:
         raise InvalidParameterError(
             f"directions must have one entry per score ({n_scores}), got {len(listed)}."
         )
-    return [
-        check_option(f"directions[{i}]", direction, ("max", "min"))
-        for i, direction in enumerate(listed)
-    ]
+    for i, direction in enumerate(listed):
+        if not isinstance(direction, str) or direction not in ("max", "min"):
+            raise InvalidParameterError(
+                f'directions[{i}] must be "max" or "min", got {kind_of(direction)}.'
+            )
+    return listed

@@ -24,11 +24,14 @@ from skdptext.transport import (
     take_bags,
 )
 from skdptext.utils import (
+    as_array,
     check_bags,
     check_flag,
     check_integer,
+    check_matrix,
     check_n_jobs,
     check_option,
+    shown,
 )
 
 __all__ = ["WMDKNNClassifier"]
@@ -155,6 +158,8 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         table = None if one_hot else check_embedding(self.embedding)
         k = check_integer("n_neighbors", self.n_neighbors, low=1)
         self._check_voting()
+        check_matrix(X)  # or scikit-learn quotes what is no number
+        as_array(y, "y must hold one label per document")
         with _as_parameter_error():
             weights, y = check_X_y(
                 X, y, accept_sparse="csr", dtype=np.float64, estimator=self
@@ -166,9 +171,7 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
             check_columns(X, table)
         classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise InvalidParameterError(
-                f"y must hold at least 2 classes, got 1 class: {classes.tolist()}."
-            )
+            raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
         empty = bags.empty_rows
         n_kept = len(bags) - len(empty)
         if not n_kept:
@@ -205,7 +208,7 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
             except InvalidParameterError:
                 raise InvalidParameterError(
                     "weights must be 'uniform', 'distance' or a callable, got "
-                    f"{self.weights!r}."
+                    f"{shown(self.weights)}."
                 ) from None
         check_n_jobs(self.n_jobs)
 
@@ -309,6 +312,7 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         return self._bags, np.arange(len(self._bags))
 
     def _read(self, X: Any) -> WordBags:
+        check_matrix(X)
         with _as_parameter_error():
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
@@ -464,10 +468,7 @@ def _as_parameter_error() -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        message = str(error)
-        if "could not convert string" in message:
-            message = f"X must be a matrix of word weights, got text: {message}."
-        raise InvalidParameterError(message) from error
+        raise InvalidParameterError(str(error)) from None
 
 
 def _warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int = 3) -> None:

@@ -15,6 +15,8 @@ __all__ = [
     "warn_of_unknown_words",
 ]
 
+# Seeds below it can be tried one after the other; those that people write, in minutes.
+_GUESSABLE = 2**64
 # Above this share of unknown words the table is probably the wrong one.
 _MANY_UNKNOWN = 0.5
 
@@ -83,6 +85,14 @@ def warn_of_caveats(embedding: object, random_state: object) -> None:
             PrivacyLeakWarning,
             stacklevel=1,
         )
+        if random_state < _GUESSABLE:
+            warnings.warn(
+                "random_state is an integer below 2^64, which can be guessed by "
+                "trying: small ones in minutes. Who knows it can undo the noise. Draw "
+                "it with secrets.randbits(128), and keep it secret.",
+                PrivacyLeakWarning,
+                stacklevel=1,
+            )
 
 
 def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:

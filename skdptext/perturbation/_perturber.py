@@ -44,6 +44,7 @@ from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
     NoiseStreams,
+    SecretSeed,
     check_bags,
     check_document_ids,
     check_integer,
@@ -52,6 +53,8 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+    kind_of,
+    shown,
 )
 
 __all__ = ["DPWordPerturber"]
@@ -88,7 +91,8 @@ class DPWordPerturber(
         mechanisms, the metric on words: see there.
     document_length : int, default=None
         Release exactly so many words of each document. None releases the number of
-        known words of each document as it is, with a `PrivacyLeakWarning`.
+        known words of each document as it is, with a `PrivacyLeakWarning`; a row of
+        counts may then have 10^8 words at most.
     resize : {"truncate", "sample"}, default="truncate"
         How a document gets to `document_length`: its first words, and an error if it
         has fewer; or draws with replacement from its own words (from the whole
@@ -127,9 +131,11 @@ class DPWordPerturber(
         documents get equal releases. If one word changes, even an unknown one or one
         that is cut off, all words get fresh noise: releases of both versions can be
         averaged, and their ε add up. The integer is a secret: who knows it can undo
-        the noise; `secrets.randbits(128)` gives one. A Generator: a key is drawn from
-        it in every call. Its copies (`clone` makes some) give a document that comes at
-        the same place again its former noise, and any other document its own.
+        the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below 2^64.
+        Views of the estimator say ``<secret>``, but pickles hold it. A Generator: a key
+        is drawn from it in every call. Its copies (`clone` makes some) give a document
+        that comes at the same place again its former noise, and any other document its
+        own.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
@@ -162,7 +168,7 @@ class DPWordPerturber(
     Warns
     -----
     PrivacyLeakWarning
-        If lengths or unknown words are released.
+        If lengths or unknown words are released, or `random_state` can be guessed.
     OutOfVocabularyWarning
         If more than half of the words are unknown.
     RuntimeWarning
@@ -180,6 +186,9 @@ class DPWordPerturber(
     distance. The guarantee takes the embedding as public. Nothing is learned from X,
     but for ``embedding="one-hot"``, which takes its vocabulary from there. A repeatable
     release (an integer `random_state`) shows which documents are equal.
+
+    *Caches.* ``Pipeline(memory=...)`` writes the texts to files in clear, and uses
+    noise again: leave it None.
 
     *Cost.* A product of (words × dim) by (dim × vocabulary); memory beyond the output
     stays within scikit-learn's ``working_memory``.
@@ -244,6 +253,12 @@ class DPWordPerturber(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Not in a property, so that `set_params` and `vars` find it where it belongs.
+        super().__setattr__(
+            name, SecretSeed.of(value) if name == "random_state" else value
+        )
 
     # -- fitting ---------------------------------------------------------------
 
@@ -330,7 +345,7 @@ class DPWordPerturber(
         if not prepares or isinstance(mechanism, type):
             raise InvalidParameterError(
                 "mechanism must be None or a WordMechanism, an object of "
-                f"skdptext.mechanisms or alike, got {self.mechanism!r:.80}."
+                f"skdptext.mechanisms or alike, got {kind_of(self.mechanism)}."
             )
         DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)
@@ -575,7 +590,7 @@ class DPWordPerturber(
             if self.document_length not in (None, n_words):
                 raise InvalidParameterError(
                     f"n_words must be document_length={self.document_length}, got "
-                    f"{n_words!r}."
+                    f"{shown(n_words)}."
                 )
             reader = replace(
                 reader, document_length=check_integer("n_words", n_words, low=1)

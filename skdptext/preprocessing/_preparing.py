@@ -18,7 +18,13 @@ from skdptext.documents import (
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_bags, check_option, check_rng, is_count_matrix
+from skdptext.utils import (
+    check_bags,
+    check_option,
+    check_rng,
+    is_count_matrix,
+    kind_of,
+)
 
 __all__ = ["DocumentPreparer"]
 
@@ -157,7 +163,7 @@ class DocumentPreparer(
         """
         if not isinstance(perturber, DPWordPerturber):
             raise InvalidParameterError(
-                f"perturber must be a word perturber, got {perturber!r:.80}."
+                f"perturber must be a word perturber, got {kind_of(perturber)}."
             )
         own = set(cls().get_params(deep=False)) - {"random_state"}
         theirs = perturber.get_params(deep=False)
@@ -178,14 +184,15 @@ class DocumentPreparer(
         return self
 
     def _check_parameters(self) -> None:
-        if self.embedding is not None and self.embedding != "one-hot":
+        one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
+        if self.embedding is not None and not one_hot:
             check_embedding(self.embedding)
         DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)
         if self.output == "bow" and (self.embedding is None or self.oov == "keep"):
             raise InvalidParameterError(
                 'output="bow" needs an embedding, whose words are the columns, and '
-                f'oov="drop" or "error", got embedding={self.embedding!r:.80} and '
+                f'oov="drop" or "error", got {kind_of(self.embedding)} and '
                 f"oov={self.oov!r}."
             )
         check_rng(self.random_state)

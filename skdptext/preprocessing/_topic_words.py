@@ -12,7 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.utils import check_bags, check_flag, check_integer, check_option
+from skdptext.utils import (
+    as_array,
+    check_bags,
+    check_flag,
+    check_integer,
+    check_matrix,
+    check_option,
+)
 
 __all__ = ["TopicWordSelector"]
 
@@ -117,11 +124,13 @@ class TopicWordSelector(
 
         n_words = check_integer("n_words", self.n_words, low=1)
         check_option("fitted_on", self.fitted_on, ("private", "public"))
+        check_matrix(X)
+        as_array(y, "y must hold one topic per document")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise InvalidParameterError(
-                f"y must hold at least 2 different topics, got 1 class: {y[0]!r}."
+                "y must hold at least 2 different topics, got 1 class."
             )
         bags = check_bags(X)
         if self.fitted_on != "public":
@@ -173,6 +182,7 @@ class TopicWordSelector(
             Without stored zeros, of the type of `X`.
         """
         check_is_fitted(self)
+        check_matrix(X)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         dtype = X.dtype
         bags = check_bags(X)

@@ -4,17 +4,24 @@ from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._files import replacing
 from skdptext.utils._html import Fragment, bullets, page, paragraph, table
-from skdptext.utils._inputs import check_document, is_count_matrix
+from skdptext.utils._inputs import (
+    as_array,
+    check_document,
+    check_matrix,
+    is_count_matrix,
+)
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas
 from skdptext.utils._random import (
     NoiseStreams,
+    SecretSeed,
     check_document_ids,
     check_noise_state,
     check_rng,
 )
 from skdptext.utils._threads import blas_threads, limit_blas_threads
 from skdptext.utils._validation import (
+    MAX_WHOLE_WORDS,
     MAX_WORDS,
     check_bags,
     check_flag,
@@ -23,17 +30,19 @@ from skdptext.utils._validation import (
     check_numbers,
     check_option,
     check_real,
-    first_words,
     kind_of,
     shown,
     shown_words,
 )
 
 __all__ = [
+    "MAX_WHOLE_WORDS",
     "MAX_WORDS",
     "Fragment",
     "LoadedOnce",
     "NoiseStreams",
+    "SecretSeed",
+    "as_array",
     "as_labels",
     "blas_threads",
     "blocks",
@@ -43,6 +52,7 @@ __all__ = [
     "check_document_ids",
     "check_flag",
     "check_integer",
+    "check_matrix",
     "check_n_jobs",
     "check_noise_state",
     "check_numbers",
@@ -50,7 +60,6 @@ __all__ = [
     "check_real",
     "check_rng",
     "compile_loops",
-    "first_words",
     "import_pandas",
     "is_count_matrix",
     "kind_of",

@@ -12,18 +12,22 @@ import scipy.sparse as sp
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._validation import check_indices, kind_of, refuse_masked
 
-__all__ = ["check_document", "is_count_matrix"]
+__all__ = ["as_array", "check_document", "check_matrix", "is_count_matrix"]
 
 _EXPECTED = "Expected an iterable of documents (str or lists of str) or a count matrix"
 
+# scikit-learn's own wording, which its users and checks look for
+_NO_NUMBER = "(A float() argument must be a string or a real number.)"
 
-def is_count_matrix(X: Any) -> bool:
+
+def is_count_matrix(X: Any, expected: str = _EXPECTED) -> bool:
     """Whether `X` is a count matrix rather than documents.
 
     Raises
     ------
     InvalidParameterError
-        If it is neither, as far as can be told without consuming it.
+        If it is neither, as far as can be told without consuming it; `expected` says
+        what would be right.
     """
     if isinstance(X, str | bytes):
         raise InvalidParameterError(
@@ -34,11 +38,11 @@ def is_count_matrix(X: Any) -> bool:
         check_indices(X)  # scikit-learn would follow them before we do
         return True
     if isinstance(X, Mapping | Set):
-        raise InvalidParameterError(f"{_EXPECTED}, got {kind_of(X)}.")
+        raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
     if hasattr(X, "shape") or hasattr(X, "__array__"):
-        return _array_is_counts(X)
+        return _array_is_counts(X, expected)
     if not isinstance(X, Iterable):
-        raise InvalidParameterError(f"{_EXPECTED}, got {kind_of(X)}.")
+        raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
     if isinstance(X, Sequence):
         first = X[0] if len(X) else ""
         nested = isinstance(first, list | tuple | np.ndarray) and len(first) > 0
@@ -47,6 +51,32 @@ def is_count_matrix(X: Any) -> bool:
             return True
         _check_all(X)
     return False
+
+
+def check_matrix(X: Any, name: str = "X") -> None:
+    """Refuse what is no matrix of numbers, before scikit-learn or NumPy quotes it."""
+    expected = f"{name} must be a matrix of word weights"
+    if isinstance(X, str | bytes):
+        raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
+    if isinstance(X, list | tuple) and X and all(isinstance(x, Number) for x in X):
+        raise InvalidParameterError(
+            f"{expected}, got numbers without rows. Reshape your data: [{name}] is one "
+            "document."
+        )
+    if not is_count_matrix(X, expected):
+        raise InvalidParameterError(
+            f"{expected}, got {kind_of(X)} that holds no numbers."
+        )
+
+
+def as_array(X: Any, expected: str, dtype: Any = None) -> np.ndarray:
+    """`X` as an array, or that it is none, in no words of its own."""
+    try:
+        return np.asarray(X, dtype=dtype)
+    except (TypeError, ValueError):  # whose messages may quote it
+        raise InvalidParameterError(
+            f"{expected}, got {kind_of(X)} that is no array."
+        ) from None
 
 
 def _check_rows(X: Sequence[Any]) -> None:
@@ -73,14 +103,16 @@ def _check_cell(cell: Any, row: int, column: int) -> None:
             "every cell of a count matrix must be a number, got "
             f"{kind_of(cell)} in row {row}, column {column}. Of a table with other "
             "columns, select the column of texts."
+            + ("" if isinstance(cell, str | bytes) else f" {_NO_NUMBER}")
         )
 
 
-def _array_is_counts(X: Any) -> bool:
+def _array_is_counts(X: Any, expected: str) -> bool:
     """The same for arrays, data frames and their columns."""
-    array = X if hasattr(X, "shape") and hasattr(X, "dtype") else _as_array(X)
+    whole = hasattr(X, "shape") and hasattr(X, "dtype")
+    array = X if whole else as_array(X, expected)
     if len(array.shape) == 2:
-        cells = _as_array(X) if hasattr(X, "columns") else array
+        cells = as_array(X, expected) if hasattr(X, "columns") else array
         # no names of columns: those of a file without any are its first record
         if cells.dtype.kind in "biufc":
             return True
@@ -96,24 +128,15 @@ def _array_is_counts(X: Any) -> bool:
         return True
     if len(array.shape) == 1 and getattr(array.dtype, "kind", "O") in "biufc":
         raise InvalidParameterError(
-            f"{_EXPECTED}, got a 1-D array of numbers. Reshape your data with "
+            f"{expected}, got a 1-D array of numbers. Reshape your data with "
             "X.reshape(1, -1) if it is the counts of one document."
         )
     if len(array.shape) != 1:
         raise InvalidParameterError(
-            f"{_EXPECTED}, got an array of shape {tuple(array.shape)}."
+            f"{expected}, got an array of shape {tuple(array.shape)}."
         )
     _check_all(X)
     return False
-
-
-def _as_array(X: Any) -> np.ndarray:
-    try:
-        return np.asarray(X)
-    except (TypeError, ValueError):  # whose messages may quote it
-        raise InvalidParameterError(
-            f"{_EXPECTED}, got {kind_of(X)} that is no array."
-        ) from None
 
 
 def _check_all(documents: Iterable[Any]) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils._inputs import as_array
+from skdptext.utils._validation import kind_of, shown
 
 __all__ = ["as_labels"]
 
@@ -22,29 +24,32 @@ def as_labels(name: str, values: Any) -> np.ndarray:
     """
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise InvalidParameterError(
-            f"{name} must hold one label per document, got {values!r:.80}."
+            f"{name} must hold one label per document, got {kind_of(values)}."
         )
     given = values if hasattr(values, "__array__") else list(values)
     if hasattr(given, "ndim") and given.ndim != 1:
-        return np.asarray(given)  # whoever knows how many there must be says so
-    kinds: dict[str, Any] = {}
+        return as_array(
+            given, f"{name} must be labels"
+        )  # whoever knows how many there must be says so
+    kinds: dict[str, int] = {}
     for i, label in enumerate(given):
         if _is_missing(label):
             raise InvalidParameterError(
-                f"{name} must not be missing, got {label!r} for document {i}."
+                f"{name} must not be missing, got {shown(label)} for document {i}."
             )
-        kinds.setdefault(_kind(label), label)
+        kinds.setdefault(_kind(label), i)
     if len(kinds) > 1:
-        shown = " and ".join(f"{label!r:.40}" for label in list(kinds.values())[:2])
+        (kind, i), (other, j) = list(kinds.items())[:2]
         raise InvalidParameterError(
-            f"{name} must be of one kind, all text or all numbers, got {shown}."
+            f"{name} must be of one kind, all text or all numbers, got {kind} for "
+            f"document {i} and {other} for document {j}."
         )
-    labels = np.asarray(given)
+    labels = as_array(given, f"{name} must be labels")
     try:
         np.unique(labels)
     except TypeError:
         raise InvalidParameterError(
-            f"{name} must be labels that can be sorted, got {values!r:.80}."
+            f"{name} must be labels that can be sorted, got {kind_of(values)}."
         ) from None
     return labels
 

@@ -14,9 +14,43 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._validation import kind_of
 
-__all__ = ["NoiseStreams", "check_document_ids", "check_noise_state", "check_rng"]
+__all__ = [
+    "NoiseStreams",
+    "SecretSeed",
+    "check_document_ids",
+    "check_noise_state",
+    "check_rng",
+]
 
 RandomState = None | int | np.integer | np.random.Generator
+
+
+class SecretSeed(int):
+    """An integer that does not show itself; ``int(seed)`` tells it.
+
+    Views of estimators, in pipelines and searches too, ask each value for its repr.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, random_state: Any) -> Any:
+        """An integer as a secret; anything else, and what is one already, as it is."""
+        given = isinstance(random_state, Integral)
+        if not given or isinstance(random_state, bool | np.bool_ | cls):
+            return random_state
+        return cls(random_state)
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    __str__ = __repr__
+
+    def __copy__(self) -> SecretSeed:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SecretSeed:
+        return self  # which scikit-learn's clone asks for
 
 
 def check_noise_state(random_state: Any) -> RandomState:
@@ -25,8 +59,10 @@ def check_noise_state(random_state: Any) -> RandomState:
     if random_state is None or isinstance(random_state, np.random.Generator):
         return random_state
     wrong_kind = isinstance(random_state, bool | np.bool_)
-    if wrong_kind or not isinstance(random_state, Integral) or random_state < 0:
+    if wrong_kind or not isinstance(random_state, Integral):
         raise InvalidParameterError(f"{rule}, got {kind_of(random_state)}.")
+    if random_state < 0:
+        raise InvalidParameterError(f"{rule}, got a negative integer.")
     return int(random_state)
 
 

@@ -15,6 +15,8 @@ from skdptext.exceptions import InvalidParameterError
 
 # Words of one document: what a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
+# Words of one document of counts that is not cut: 400 MB. A large library's worth.
+MAX_WHOLE_WORDS = 10**8
 
 
 # Longer than any option: it may be a document.
@@ -206,8 +208,7 @@ def check_bags(
     counts : bool, default=False
         Require whole numbers.
     max_words : int, default=2**31 - 1
-        With `counts`: the most words that a document may have. See `first_words` for
-        documents that are cut to a length.
+        With `counts`: the most words that a document may have.
     name : str, default="X"
         What the matrix is called in errors.
 
@@ -226,7 +227,7 @@ def check_bags(
             bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
     except InvalidParameterError:
         raise
-    except (TypeError, ValueError):  # whose messages quote what is no number
+    except (OverflowError, TypeError, ValueError):  # whose messages may quote it
         raise InvalidParameterError(
             f"{name} must be a matrix of numbers, got {kind_of(X)} that holds "
             "something else, or rows of different lengths."
@@ -266,18 +267,3 @@ def check_bags(
                 f"{totals[row]:.0f} in row {row}."
             )
     return bags
-
-
-def first_words(bags: sp.csr_array, length: int) -> sp.csr_array:
-    """The first `length` words of each document of canonical counts, in column order.
-
-    Cut before a count is expanded to as many words: a count of 2·10^8 would be 800 MB.
-    """
-    ends = np.cumsum(bags.data)
-    before = np.append(0.0, ends)[bags.indptr[:-1]]  # words of the rows above
-    sizes = np.diff(bags.indptr)
-    left = length - (ends - bags.data - np.repeat(before, sizes))
-    cut = np.clip(np.minimum(bags.data, left), 0, None)
-    short = sp.csr_array((cut, bags.indices, bags.indptr), bags.shape, copy=True)
-    short.eliminate_zeros()
-    return short

@@ -174,7 +174,7 @@ def test_columns_must_match(bags, small_embedding):
 
 @pytest.mark.parametrize("bad", ["text", b"text", None, 3, [["a", "b"]], [[1], [1, 2]]])
 def test_no_matrix(bad, small_embedding):
-    with refused("X must be a matrix of word weights, got"):
+    with refused(r"X must be a matrix of (word weights|numbers), got an? \w+|None"):
         pairwise_word_movers_distances(bad, embedding=small_embedding)
 
 
@@ -191,13 +191,15 @@ def test_bad_weights(bags, small_embedding, value, match):
 def test_one_document_means_one(bags, small_embedding):
     with refused("x must be one document, got 2"):
         word_movers_distance(bags[:2], bags[0], small_embedding)
-    with refused(r"y must hold at least one word .* 2 unknown: \['no', 'way'\]"):
+    with refused(
+        r"y must hold at least one word .* 2 unknown: words of 2, 3 characters"
+    ):
         word_movers_distance(["w1"], ["no", "way"], small_embedding)
     with refused("got both"):
         word_movers_distance(["w1", 2], ["w1"], small_embedding)
     with refused('x must hold word weights with embedding="one-hot", got tokens'):
         word_movers_distance(["w1"], ["w1"], "one-hot")
-    with refused("x must be a matrix of word weights, got 'w1 w2'"):
+    with refused("x must be a matrix of word weights, got a str of 5 characters"):
         word_movers_distance("w1 w2", ["w1"], small_embedding)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -14,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics import (
     find_perturber,
     has_perturber,
@@ -22,6 +26,7 @@ from skdptext.metrics import (
     words_unchanged,
     words_unchanged_scorer,
 )
+from skdptext.model_selection import search_results_frame
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning",
@@ -136,3 +141,58 @@ def test_perturbers_beside_other_steps(small_embedding):
 def test_only_perturbers_change_words():
     with pytest.raises(InvalidParameterError, match="perturber must be a word pert"):
         words_unchanged("w1", ["w1"])
+
+
+# -- pipelines with a cache -----------------------------------------------------------
+
+
+def cached(memory):
+    table = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
+    perturber = DPWordPerturber(table, epsilon=0.01, document_length=8)
+    return make_pipeline(perturber, MultinomialNB(), memory=memory)
+
+
+@pytest.mark.parametrize("wrap", [str, joblib.Memory], ids=["path", "Memory"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        find_perturber,
+        has_perturber,
+        lambda pipeline: find_perturber(GridSearchCV(pipeline, {})),
+        lambda pipeline: words_changed_scorer(
+            pipeline.fit(["cat " * 8, "dog " * 8], [0, 1]), ["cat " * 8]
+        ),
+        lambda pipeline: search_results_frame(
+            GridSearchCV(pipeline, {}, cv=2).fit(
+                ["cat " * 8, "dog " * 8] * 2, [0, 1] * 2
+            )
+        ),
+    ],
+    ids=["find", "has", "search", "scorer", "frame"],
+)
+def test_a_pipeline_that_keeps_texts_in_files_is_warned_of(tmp_path, wrap, use):
+    with pytest.warns(PrivacyLeakWarning, match="memory of the pipeline is set"):
+        use(cached(wrap(tmp_path)))
+
+
+@pytest.mark.parametrize("memory", [None, joblib.Memory(None)])
+def test_a_pipeline_that_keeps_nothing_is_not(memory):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_perturber(cached(memory)).epsilon == 0.01
+
+
+def test_what_the_warning_says_is_so(tmp_path):
+    texts = ["zqcanary cat cat dog dog cat cat dog dog", "dog " * 9] * 2
+    pipeline = cached(str(tmp_path)).fit(texts, [0, 1, 0, 1])
+    written = [p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()]
+    assert any(b"zqcanary" in content for content in written)
+    counts = pipeline[-1].feature_count_
+    again = clone(pipeline).fit(texts, [0, 1, 0, 1])[-1].feature_count_
+    assert np.array_equal(counts, again)
+    # Each count of 16 words is most likely 8, with probability 0.196: the two classes
+    # are equal to those above in all of 12 fresh releases with probability 1e-16.
+    fresh = [
+        cached(None).fit(texts, [0, 1, 0, 1])[-1].feature_count_ for _ in range(12)
+    ]
+    assert any(not np.array_equal(counts, other) for other in fresh)

@@ -216,7 +216,7 @@ def test_bad_parameters(data, small_embedding, params, match):
     ("change", "match"),
     [
         (lambda X, y: (X[:, :9], y), "9 columns, the embedding has 200 words"),
-        (lambda X, y: (X, np.full(60, "spam")), r"2 classes, got 1 class: \['spam'\]"),
+        (lambda X, y: (X, np.full(60, "spam")), "2 classes, got 1 class."),
         (lambda X, y: (X, y[:9]), "inconsistent numbers of samples"),
         (lambda X, y: (X, None), "y"),
         (lambda X, y: (X, np.linspace(0, 1, 60)), "continuous"),
@@ -224,12 +224,12 @@ def test_bad_parameters(data, small_embedding, params, match):
         (lambda X, y: (-X, y), "non-negative"),
         (lambda X, y: (X * np.nan, y), "NaN"),
         (lambda X, y: (X * 0, y), "at least one document with words, got 60"),
-        (lambda X, y: ("text", y), "X must be a matrix of word weights, got text"),
+        (lambda X, y: ("text", y), "matrix of word weights, got a str of 4 characters"),
         (
             lambda X, y: (["a text"] * 60, y),
-            "X must be a matrix of word weights, got text",
+            "X must be a matrix of word weights, got a list that holds no numbers",
         ),
-        (lambda X, y: (None, y), "Expected 2D array"),
+        (lambda X, y: (None, y), "X must be a matrix of word weights, got None"),
     ],
 )
 def test_bad_training_data(data, small_embedding, change, match):

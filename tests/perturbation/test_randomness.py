@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 
+import joblib
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
@@ -323,3 +326,43 @@ def test_another_state_of_the_generator_is_noticed(monkeypatch):
 def test_huge_seeds_are_taken_whole():
     seed = 2**200 + 1
     assert numbers(NoiseStreams(seed, b"")) != numbers(NoiseStreams(2**200, b""))
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "loky", "threading"])
+@pytest.mark.parametrize("random_state", [None, 5])
+def test_any_backend_of_joblib(small_embedding, backend, random_state):
+    documents = [[f"w{i}", f"w{i + 1}", "w7"] for i in range(30)]
+    perturber = DPWordPerturber(
+        small_embedding, document_length=3, random_state=random_state
+    ).fit([])
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        noisy = perturber.set_params(n_jobs=2).transform(documents)
+    assert noisy.sum(axis=1).ravel().tolist() == [[3] * 30]
+    if random_state is not None:
+        alone = perturber.set_params(n_jobs=1).transform(documents)
+        assert (noisy != alone).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epsilon": Fraction(5, 2)},
+        {"epsilon": Decimal("2.5")},
+        {"epsilon": np.float32(2.5)},
+        {"lam": -0.0},
+        {"lam": Fraction(0)},
+        {"lam": False + 0},
+        {"lam": np.float64(-0.0)},
+    ],
+    ids=str,
+)
+def test_one_number_is_one_release(small_embedding, options):
+    def release(**given):
+        perturber = DPWordPerturber(
+            small_embedding, document_length=3, random_state=5, **given
+        )
+        documents = [["w1", "w2", "w3"]] * 20 + [["w4", "w5", "w6"]]
+        return perturber.fit([]).transform(documents)
+
+    plain = {"epsilon": 2.5, "lam": 0.0}
+    assert (release(**plain) != release(**plain | options)).nnz == 0

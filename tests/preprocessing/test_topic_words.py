@@ -157,7 +157,7 @@ def test_bad_counts(bags):
     with pytest.raises(InvalidParameterError, match="indices must be True or False"):
         fit(bags).get_support(indices="yes")
     with pytest.raises(
-        InvalidParameterError, match=r"2 different topics, got 1 class: "
+        InvalidParameterError, match=r"2 different topics, got 1 class\."
     ):
         fit((counts, ["air"] * 45))
     with pytest.raises(ValueError, match="Unknown label type"):

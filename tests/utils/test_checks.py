@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -18,7 +17,6 @@ from skdptext.utils import (
     check_bags,
     check_document,
     check_real,
-    first_words,
     is_count_matrix,
 )
 
@@ -163,28 +161,6 @@ def test_documents_of_too_many_words(kind):
     with pytest.raises(InvalidParameterError, match=r"2147483647 .* 2147483648 in"):
         check_bags(half, counts=True)
     assert check_bags(half).sum() == 2**31  # weights, not words
-
-
-@pytest.mark.parametrize("length", [1, 2, 3, 7, 10**9])
-def test_first_words_are_those_of_the_expanded_row(length):
-    rng = np.random.default_rng(0)
-    X = check_bags(rng.poisson(1.0, (50, 9)), counts=True)
-    expected = np.zeros(X.shape)
-    for i, row in enumerate(X.toarray().astype(int)):
-        words = np.repeat(np.arange(9), row)[:length]
-        np.add.at(expected[i], words, 1)
-    cut = first_words(X, length)
-    np.testing.assert_array_equal(cut.toarray(), expected)
-    assert (cut.data > 0).all()
-
-
-def test_a_count_of_two_hundred_million_is_not_expanded():
-    X = check_bags([[0, 2 * 10**8, 5]], counts=True)
-    tracemalloc.start()
-    cut = first_words(X, 10)
-    assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    tracemalloc.stop()
-    assert cut.toarray().tolist() == [[0, 10, 0]]
 
 
 # -- tables that are no counts ---------------------------------------------------------

@@ -16,18 +16,24 @@ from skdptext.utils import as_labels
 # each with what the message must say
 WRONG = [
     ([1, "a", None], "must not be missing, got None for document 2"),
-    ([1, "a", "b"], "all text or all numbers, got 1 and 'a'"),
-    (["a", 2.5, "b"], "all text or all numbers, got 'a' and 2.5"),
-    (["a", b"b", "c"], "of one kind, all text or all numbers, got 'a' and b'b'"),
+    ([1, "a", "b"], "got number for document 0 and text for document 1"),
+    (["a", 2.5, "b"], "all text or all numbers, got text for document 0 and number"),
+    (["a", b"b", "c"], "of one kind, all text or all numbers, got text for document 0"),
     (["a", np.nan, "b"], "must not be missing, got nan for document 1"),
     ([1.0, 2.0, np.inf], "must not be missing, got inf for document 2"),
     (np.array([0.0, np.nan, 1.0]), "must not be missing, got np.float64(nan)"),
     (pd.Series(["a", None, "b"]), "must not be missing, got "),
-    (pd.Series(["a", pd.NA, "b"], dtype="string"), "must not be missing, got <NA>"),
-    (pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "missing, got NaT"),
+    (
+        pd.Series(["a", pd.NA, "b"], dtype="string"),
+        "must not be missing, got a NAType for document 1",
+    ),
+    (
+        pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
+        "missing, got a NaTType for document 1",
+    ),
     ([object(), object(), object()], "must be labels that can be sorted"),
-    ("abc", "must hold one label per document, got 'abc'"),
-    (7, "must hold one label per document, got 7"),
+    ("abc", "must hold one label per document, got a str of 3 characters."),
+    (7, "must hold one label per document, got an int."),
 ]
 
 

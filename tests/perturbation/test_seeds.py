@@ -1,0 +1,143 @@
+"""A seed undoes the noise for who knows it: where it shows, and where it must not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import secrets
+import subprocess
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import FeatureUnion, make_pipeline
+
+from skdptext import DPWordPerturber
+from skdptext.attacks import WordReconstructionAttack
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+
+SEED = 918273645546372819273645
+DOCUMENTS = [["w1", "w2"], ["w3", "w4"], ["w5", "w6"], ["w7", "w8"]]
+
+
+@pytest.fixture
+def perturber(small_embedding):
+    return DPWordPerturber(small_embedding, document_length=2, random_state=SEED)
+
+
+HOLDERS = {
+    "alone": lambda p: p,
+    "fitted": lambda p: p.fit([]),
+    "set later": lambda p: p.set_params(random_state=None).set_params(
+        random_state=SEED
+    ),
+    "of NumPy": lambda p: p.set_params(random_state=np.int64(SEED % 2**62)),
+    "clone": clone,
+    "deep copy": copy.deepcopy,
+    "unpickled": lambda p: pickle.loads(pickle.dumps(p)),
+    "Pipeline": lambda p: make_pipeline(p, MultinomialNB()),
+    "FeatureUnion": lambda p: FeatureUnion([("noisy", p)]),
+    "ColumnTransformer": lambda p: ColumnTransformer([("noisy", p, 0)]),
+    "attack": WordReconstructionAttack,
+    "search": lambda p: GridSearchCV(
+        make_pipeline(p, MultinomialNB()), {"dpwordperturber__epsilon": [1, 9]}, cv=2
+    ),
+    "fitted search": lambda p: GridSearchCV(
+        make_pipeline(p, MultinomialNB()), {"dpwordperturber__epsilon": [1, 9]}, cv=2
+    ).fit(DOCUMENTS, [0, 1, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("only_changed", [True, False])
+@pytest.mark.parametrize("name", HOLDERS)
+def test_no_view_of_an_estimator_shows_the_seed(perturber, name, only_changed):
+    holder = HOLDERS[name](perturber)
+    with config_context(print_changed_only=only_changed):
+        views = [repr(holder), str(holder), f"{holder}", holder._repr_html_()]
+    views += [str(holder.get_params()), str(vars(holder))]
+    shown = "".join(views)
+    assert str(SEED)[:8] not in shown
+    assert str(SEED % 2**62) not in shown
+    assert repr(holder).count("random_state=<secret>") == 1
+    assert "&lt;secret&gt;" in holder._repr_html_()
+
+
+def test_no_error_shows_the_seed(perturber):
+    for change in (
+        {"epsilon": -1},
+        {"random_state": -SEED},
+        {"random_state": SEED / 2},
+    ):
+        with pytest.raises(InvalidParameterError) as error:
+            clone(perturber).set_params(**change).fit([])
+        told = "".join(traceback.format_exception(error.value))
+        assert str(SEED)[:8] not in told
+        assert f"{SEED / 2!r}"[:8] not in told
+
+
+def test_it_is_still_the_integer_that_was_given(perturber):
+    assert perturber.random_state == SEED
+    assert int(perturber.random_state) == SEED
+    assert type(int(perturber.random_state)) is int
+    assert clone(perturber).random_state is perturber.random_state
+    for other in (None, True, 1.5, "seed", np.random.default_rng(0)):
+        assert perturber.set_params(random_state=other).random_state is other
+
+
+def test_pickles_hold_the_seed_for_workers_and_repeat_the_release(perturber):
+    # a search with workers sends pickles, and must get the release of this process
+    release = perturber.fit([]).transform(DOCUMENTS)
+    again = pickle.loads(pickle.dumps(perturber))
+    assert (again.transform(DOCUMENTS) != release).nnz == 0
+    program = (
+        "import pickle, sys; p = pickle.load(sys.stdin.buffer); import json;"
+        f"print(json.dumps(p.transform({DOCUMENTS}).toarray().tolist()))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        input=pickle.dumps(perturber),
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(answer.stdout) == release.toarray().tolist()
+
+
+@pytest.mark.parametrize("seed", [0, 42, 2**64 - 1, np.int64(7)])
+def test_fit_warns_of_a_seed_that_can_be_guessed(small_embedding, seed):
+    perturber = DPWordPerturber(small_embedding, document_length=2, random_state=seed)
+    with pytest.warns(PrivacyLeakWarning, match=r"secrets\.randbits\(128\)") as caught:
+        perturber.fit([])
+    assert len(caught) == 1
+    if seed > 100:
+        assert str(int(seed)) not in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [None, 2**64, secrets.randbits(128) | 2**100, np.random.default_rng(0)],
+    ids=["fresh", "64 bits", "128 bits", "generator"],
+)
+def test_fit_is_silent_of_any_other(small_embedding, state):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPWordPerturber(small_embedding, document_length=2, random_state=state).fit(
+            []
+        ).transform(DOCUMENTS)
+
+
+def test_the_warning_is_seen_once(small_embedding):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for seed in range(3):
+            DPWordPerturber(small_embedding, document_length=2, random_state=seed).fit(
+                []
+            ).transform(DOCUMENTS)
+    assert len([w for w in caught if "guessed" in str(w.message)]) == 1
