@@ -227,8 +227,8 @@ def main() -> None:
     for name in arguments.tables:
         table = TABLES[name]()
         search = embedding_search(table, "torch")
-        if search.excuse:
-            print(f"Not run: {search.excuse}.")
+        if search.fallback_reason:
+            print(f"Not run: {search.fallback_reason}.")
             return
         record(
             "engine" if name == "real" else f"engine_{name}",

@@ -10,6 +10,7 @@ import numpy as np
 
 from skdptext.documents import EncodedDocuments
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import WordChannel
 from skdptext.perturbation import Release
 from skdptext.search import nearest_words
 from skdptext.utils import NoiseStreams, check_integer, check_real, check_rng
@@ -17,6 +18,9 @@ from skdptext.utils import NoiseStreams, check_integer, check_real, check_rng
 __all__ = ["NoiseLawAudit", "audit_noise_law"]
 
 _DOCUMENT = 16  # words of a document that is released for an audit
+# Every way through a release: fresh noise, a stream for each document, words drawn from
+# the document first, and more than one thread.
+_WAYS = ("fresh", "repeatable", "sampled", "threads")
 
 
 class NoiseLawAudit:
@@ -116,8 +120,10 @@ def audit_noise_law(
 
     *Release.* Of a perturber or its channel, random words of the embedding are released
     in documents of 16, through the code that every release runs, and the draws are
-    taken down where they are applied. ``"words"`` is 0 if a released word is not the
-    one nearest to its vector with that noise.
+    taken down where they are applied: a quarter of them each with fresh noise, with a
+    stream for each document, after words were drawn from the documents, and on two
+    threads. ``"words"`` is 0 if a released word is not the one nearest to its vector
+    with that noise.
 
     *Tests*, m the dimension. Whitened lengths follow Gamma(m, 1/ε); directions u are
     uniform on the sphere, so that (1 + u·a)/2 follows Beta((m−1)/2, (m−1)/2) for unit
@@ -178,40 +184,71 @@ def audit_noise_law(
 
 
 def _released_noise(
-    channel: Any, n_draws: int, rng: np.random.Generator
+    channel: WordChannel, n_draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Noise of a release, and whether its words are those nearest to it."""
-    has_noise = getattr(channel, "noise", None) is not None
-    if not has_noise or getattr(channel, "metric", None) is None:
+    """Noise of releases, and whether their words are those nearest to it."""
+    if channel.noise is None or channel.metric is None:
         raise InvalidParameterError(
             "audit_noise_law is for mechanisms that add noise to vectors, and bound "
             "their privacy loss by a metric, as MahalanobisNoise; "
-            f"{type(channel).__name__} does not. See audit_word_privacy."
+            f"{channel.mechanism!r} does not. See audit_word_privacy."
         )
     embedding = channel.embedding
-    words = rng.integers(0, len(embedding), n_draws).astype(np.int32)
-    ends = np.append(np.arange(0, n_draws, _DOCUMENT), n_draws).astype(np.int64)
-    streams = NoiseStreams(rng, b"audit_noise_law")
+    noises, kept = [], True
+    for way, n in zip(_WAYS, _shares(n_draws, len(_WAYS)), strict=True):
+        recorder: Any = _Recorder(channel)
+        words, released = _release(recorder, n, way, rng)
+        taken = recorder.in_order()
+        noise = np.concatenate([channel.noise(draws) for _, draws, _ in taken])
+        # by what each block was given, and by what the release made of all of them
+        given, made = (np.concatenate([block[i] for block in taken]) for i in (0, 2))
+        nearest = nearest_words(embedding.vectors[given] + noise, embedding.vectors)
+        kept &= len(noise) == n and np.array_equal(made, nearest)
+        kept &= np.array_equal(np.sort(given), np.sort(words))
+        kept &= np.array_equal(np.sort(made), np.sort(released))
+        noises.append(noise)
+    return np.concatenate(noises), {"words": 1.0 if kept else 0.0}
+
+
+def _shares(n: int, k: int) -> list[int]:
+    """`n` in `k` whole parts."""
+    return [n // k + (i < n % k) for i in range(k)]
+
+
+def _release(
+    channel: Any, n: int, way: str, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Release `n` random words: what they were, and what came out."""
+    n_words = len(channel.embedding)
+    streams = NoiseStreams(rng, b"audit_noise_law" + way.encode())
+    streams.fresh = way == "fresh"
     label = streams.labeller()
+    if way == "sampled":
+        # one word each, so that the words drawn are known: documents of a single length
+        written = rng.integers(0, n_words, -(-n // _DOCUMENT)).astype(np.int32)
+        ends = np.arange(len(written) + 1, dtype=np.int64)
+    else:
+        written = rng.integers(0, n_words, n).astype(np.int32)
+        ends = np.append(np.arange(0, n, _DOCUMENT), n).astype(np.int64)
     documents = EncodedDocuments(
-        codes=words,
+        codes=written,
         offsets=ends,
         labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
     )
-    recorder: Any = _Recorder(channel)
-    # one thread, so that the blocks are taken down in the order of the words
-    codes, _ = Release(recorder, len(embedding), streams).run(documents, n_jobs=1)
-    noise = np.concatenate([channel.noise(draws) for draws in recorder.taken])
-    wrong = len(noise) != n_draws or not np.array_equal(
-        codes, nearest_words(embedding.vectors[words] + noise, embedding.vectors)
+    sample = _DOCUMENT if way == "sampled" else None
+    codes, _ = Release(channel, n_words, streams, sample).run(
+        documents, n_jobs=2 if way == "threads" else 1
     )
-    return noise, {"words": 0.0 if wrong else 1.0}
+    if way == "sampled":
+        channel.keep(n)
+        return np.repeat(written, _DOCUMENT)[:n], codes[:n]
+    return written, codes
 
 
 class _Recorder:
-    """A channel that takes down the draws that a release applies."""
+    """A channel that takes down what a release applies, to what, and what it gets."""
 
-    def __init__(self, channel: Any) -> None:
+    def __init__(self, channel: WordChannel) -> None:
         self.channel = channel
         self.taken: list[Any] = []
 
@@ -223,10 +260,23 @@ class _Recorder:
         with self.channel.session(n_threads, memory) as apply:
 
             def recorded(words: np.ndarray, draws: Any) -> np.ndarray:
-                self.taken.append(draws)
-                return apply(words, draws)
+                noisy = apply(words, draws)
+                self.taken.append((words, draws, noisy))
+                return noisy
 
             yield recorded
+
+    def in_order(self) -> list[Any]:
+        """The blocks, whichever thread was first."""
+        return sorted(self.taken, key=lambda block: repr(block[1][0][:1]))
+
+    def keep(self, n: int) -> None:
+        """Leave out what is beyond the first `n` words, of a release on one thread."""
+        words, draws, noisy = zip(*self.taken, strict=True)
+        joined = [np.concatenate(part)[:n] for part in zip(*draws, strict=True)]
+        self.taken = [
+            (np.concatenate(words)[:n], tuple(joined), np.concatenate(noisy)[:n])
+        ]
 
 
 def _pvalues(

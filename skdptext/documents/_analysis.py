@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer
@@ -31,11 +31,10 @@ def make_vectorizer(
         _check_pattern(token_pattern)
     named = isinstance(stop_words, str)
     if stop_words is not None and not (named and stop_words == "english"):
-        if (
-            named
-            or not isinstance(stop_words, Iterable)
-            or not all(isinstance(word, str) for word in stop_words)
-        ):
+        listed = isinstance(stop_words, Iterable) and not isinstance(
+            stop_words, Iterator
+        )
+        if named or not listed or not all(isinstance(word, str) for word in stop_words):
             raise InvalidParameterError(
                 'stop_words must be None, "english" or a list of str, got '
                 f"{shown(stop_words)}."

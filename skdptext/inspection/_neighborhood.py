@@ -11,7 +11,7 @@ from scipy.special import gammaincinv
 from skdptext.documents import word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, make_axes, place_labels
-from skdptext.mechanisms import MahalanobisChannel
+from skdptext.mechanisms import WordChannel
 from skdptext.metrics import find_perturber
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
@@ -351,9 +351,9 @@ def _principal_plane(gaps: np.ndarray) -> np.ndarray:
     return plane * np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
 
 
-def _points(channel: Any, draws: Any, plane: np.ndarray) -> np.ndarray:
+def _points(channel: WordChannel, draws: Any, plane: np.ndarray) -> np.ndarray:
     """Noisy vectors in the plane; none of a mechanism that has none."""
-    if getattr(channel, "noise", None) is None:
+    if channel.noise is None:
         return np.empty((0, 2))
     return channel.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
 
@@ -363,12 +363,11 @@ def _contours(channel: Any, plane: np.ndarray, levels: tuple[float, ...]) -> np.
 
     None of noise of another law than that of `MahalanobisNoise`.
     """
-    law = [getattr(type(channel), name, None) for name in ("draw", "noise")]
-    if law != [MahalanobisChannel.draw, MahalanobisChannel.noise]:
+    metric = channel.metric
+    if not channel.gamma_lengths or metric is None:
         return np.empty((0, 201, 2))
     angle = np.linspace(0, 2 * np.pi, 201)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    metric = channel.metric
     half = metric.factor @ plane
     root = np.linalg.cholesky(half.T @ half)
     lengths = [_plane_quantile(metric.dim, channel.epsilon, p) for p in levels]

@@ -3,6 +3,9 @@
 from skdptext.mechanisms._channel import (
     WordChannel,
     WordMechanism,
+    as_channel,
+    checked_draws,
+    checked_words,
     law_fingerprint,
 )
 from skdptext.mechanisms._covariance import (
@@ -21,6 +24,9 @@ __all__ = [
     "Spectrum",
     "WordChannel",
     "WordMechanism",
+    "as_channel",
+    "checked_draws",
+    "checked_words",
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",

@@ -17,17 +17,45 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import check_real
 
-__all__ = ["Apply", "WordChannel", "WordMechanism", "law_fingerprint"]
+__all__ = [
+    "Apply",
+    "WordChannel",
+    "WordMechanism",
+    "as_channel",
+    "checked_draws",
+    "checked_words",
+    "law_fingerprint",
+]
 
 Draws = tuple[np.ndarray, ...]
 Apply = Callable[[np.ndarray, Draws], np.ndarray]
 
-# What no longer holds of the parent where a subclass redefines a part of the law.
-_VOIDED = {
-    "draw": ("unit_noise",),
-    "apply": ("noise", "unit_noise"),
-    "exponents": ("metric",),
+# What is said of a law beside it, and by which of its parts it stands or falls.
+_STANDS_ON = {
+    "metric": ("exponents",),
+    "noise": ("apply", "session"),
+    "unit_noise": ("draw", "apply", "session", "noise"),
+    "gamma_lengths": ("draw", "noise", "metric"),
+    "numerical_delta": ("draw",),
 }
+
+
+class _Void:
+    """In the place of what no longer holds of a parent: None, and not to be set."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> None:
+        return None
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError(
+            f"{self.name} must be a member of the class that defines "
+            f"{' or '.join(_STANDS_ON[self.name])}, such as a property, and not be set "
+            f"on instances: {type(instance).__name__} may have another law than its "
+            "parent."
+        )
 
 
 class WordMechanism(BaseEstimator, ABC):
@@ -83,24 +111,27 @@ class WordChannel(ABC):
         Its options are copied.
     embedding : WordEmbedding
     epsilon : float > 0
-    lam : float in [0, 1], default=0.0
+    lam : float in [0, 1]
 
     Attributes
     ----------
     mechanism, embedding, epsilon, lam
         As given, checked.
     metric : MahalanobisMetric or None
-        Set where the privacy loss between two words is at most ε times their distance
-        in a metric on vectors; then guarantees can be converted between metrics.
+        Defined where `exponents` is ε times a metric on vectors, exactly; guarantees
+        can then be converted between metrics.
     noise : callable or None
-        Set where `apply` takes the word nearest to φ(w) + noise: from draws to the
+        Defined where `apply` takes the word nearest to φ(w) + noise: from draws to the
         noise vectors, shape (n, dim).
-    numerical_delta : float
-        What finite arithmetic leaves outside the promise, as a probability per word:
-        2⁻⁵⁰ for float64 draws, whose tails end and whose smallest steps have atoms.
     unit_noise : callable or None
-        Set where, besides, the noise scales with 1/ε: ``unit_noise(rng, n)`` draws it
-        for ε = 1, so that all ε can share it.
+        Defined where, besides, the noise scales with 1/ε: ``unit_noise(rng, n)`` draws
+        it for ε = 1, so that all ε can share it.
+    gamma_lengths : bool or None
+        True where, besides, the length of the noise in `metric` follows
+        Gamma(dim, 1/ε), and its direction is uniform there.
+    numerical_delta : float or None
+        What finite arithmetic leaves outside the promise, as a probability per word;
+        None where nobody has said.
 
     Raises
     ------
@@ -109,37 +140,47 @@ class WordChannel(ABC):
 
     Notes
     -----
-    A subclass that redefines `apply` releases other words than its parent's noise
-    tells: its `noise` and `unit_noise` are None, unless it defines them, too. So is
-    `metric` of one that redefines `exponents`, for it makes another claim, and
-    `unit_noise` of one that redefines `draw`, whose noise may not scale with 1/ε.
+    *Subclasses.* A class that redefines a part of the law no longer has what its parent
+    says beside it: without a `noise` of its own that of one with another `apply` is
+    None, and so are `metric` with other `exponents`, `unit_noise` with another `draw`,
+    and the rest. This goes by the order of resolution, mixins included; what is said
+    must be members of classes, not attributes of instances.
+
+    *Threads.* A release calls `draw` and `apply` from several threads at once.
     """
 
-    #: Probability per word that finite arithmetic leaves outside the promise.
-    numerical_delta = 2.0**-50
     metric: MahalanobisMetric | None = None
     noise: Callable[[Draws], np.ndarray] | None = None
     unit_noise: Callable[[np.random.Generator, int], np.ndarray] | None = None
+    gamma_lengths: bool | None = None
+    numerical_delta: float | None = None
 
     def __init__(
         self,
         mechanism: WordMechanism,
         embedding: WordEmbedding,
         epsilon: float,
-        lam: float = 0.0,
+        lam: float,
     ) -> None:
         self.mechanism = clone(mechanism)
         self.embedding = embedding
         self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
-        self.lam = check_real("lam", lam, low=0, high=1) + 0.0  # −0 is 0
+        self.lam = check_real("lam", lam, low=0, high=1)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = set(vars(cls))
-        for part, voided in _VOIDED.items():
-            for name in voided if part in own else ():
-                if name not in own:
-                    setattr(cls, name, None)
+        for name, parts in _STANDS_ON.items():
+            if min(map(cls._provider, parts)) < cls._provider(name):
+                setattr(cls, name, _Void(name))
+
+    @classmethod
+    def _provider(cls, name: str) -> int:
+        """Place in the order of resolution of the class that defines a member."""
+        return next(
+            i
+            for i, parent in enumerate(cls.__mro__)
+            if name in vars(parent) and not isinstance(vars(parent)[name], _Void)
+        )
 
     # -- the law ---------------------------------------------------------------
 
@@ -219,7 +260,7 @@ class WordChannel(ABC):
         return self
 
     @property
-    def excuse(self) -> str | None:
+    def fallback_reason(self) -> str | None:
         """Why the engine asked for is not in use; None if it is."""
         return None
 
@@ -254,9 +295,106 @@ def law_fingerprint(
         If an option is of a kind that is not known to have a stable digest.
     """
     digest = hashlib.blake2b(digest_size=32, person=b"skdptext-law")
-    parts = (mechanism, embedding, float(epsilon), float(lam) + 0.0)
+    parts = (mechanism, embedding, float(epsilon), float(lam) + 0.0)  # −0 is 0
     _feed(digest, "mechanism", parts)
     return digest.digest()
+
+
+def as_channel(
+    prepared: Any,
+    mechanism: WordMechanism,
+    embedding: WordEmbedding,
+    epsilon: float,
+    lam: float,
+) -> WordChannel:
+    """What a mechanism prepared, as a `WordChannel`.
+
+    An object with `draw`, `apply` and `exponents` that is none is wrapped in one.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it lacks one of them.
+    """
+    if not isinstance(prepared, WordChannel):
+        for name in ("draw", "apply", "exponents"):
+            if not callable(getattr(prepared, name, None)):
+                raise InvalidParameterError(
+                    f"prepare of {type(mechanism).__name__} must return a WordChannel, "
+                    f"got {type(prepared).__name__} without {name}."
+                )
+        return _Wrapped(prepared, mechanism, embedding, epsilon, lam)
+    # a subclass need not call our __init__
+    given = {"mechanism": mechanism, "embedding": embedding}
+    given |= {"epsilon": epsilon, "lam": lam}
+    for name, value in given.items():
+        vars(prepared).setdefault(name, value)
+    return prepared
+
+
+class _Wrapped(WordChannel):
+    """A channel by the protocol alone."""
+
+    def __init__(self, prepared: Any, *given: Any) -> None:
+        super().__init__(*given)
+        self.prepared = prepared
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        own = getattr(self.prepared, "fingerprint", b"")
+        return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        return self.prepared.draw(rng, n)
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        return self.prepared.apply(words, draws)
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return self.prepared.exponents(x, y)
+
+
+def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
+    """Draws of `n` words, with a row for each in every array."""
+    draws = channel.draw(rng, n)
+    whole = isinstance(draws, tuple) and bool(draws)
+    if not whole or any(np.shape(part)[:1] != (n,) for part in draws):
+        got = (
+            f"arrays of shapes {[np.shape(part) for part in draws]}"
+            if isinstance(draws, tuple)
+            else type(draws).__name__
+        )
+        raise InvalidParameterError(
+            f"draw of {_name(channel)} must return a tuple of arrays with {n} rows "
+            f"each, got {got}."
+        )
+    return draws
+
+
+def checked_words(channel: WordChannel, noisy: Any, n: int, n_words: int) -> np.ndarray:
+    """What `apply` returned for `n` words, if it is words of the vocabulary."""
+    noisy = np.asarray(noisy)
+    whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
+    if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
+        raise InvalidParameterError(
+            f"apply of {_name(channel)} must return {n} numbers of words, integers in "
+            f"[0, {n_words}), got an array of shape {noisy.shape} and type "
+            f"{noisy.dtype}."
+        )
+    return noisy
+
+
+def _name(channel: WordChannel) -> str:
+    return type(getattr(channel, "prepared", channel)).__name__
+
+
+def _plain(value: Any) -> str:
+    """A value as text, whatever a subclass calls itself."""
+    if isinstance(value, float):
+        return float(value).hex()
+    if isinstance(value, str):
+        return str.__repr__(value)
+    return repr(value)
 
 
 def _feed(digest: Any, name: str, value: Any) -> None:
@@ -267,16 +405,18 @@ def _feed(digest: Any, name: str, value: Any) -> None:
         digest.update(value.fingerprint)
     elif isinstance(value, BaseEstimator):
         _feed(digest, name, value.get_params(deep=False))
+    elif isinstance(value, np.ma.MaskedArray):
+        raise InvalidParameterError(f"{name} must not be a masked array.")
     elif isinstance(value, np.ndarray) and value.dtype != object:
         digest.update(repr((value.dtype.str, value.shape)).encode())
         digest.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, str | bytes | int | float | np.generic) or value is None:
-        text = repr(value).encode("utf-8", "surrogatepass")
+        text = _plain(value).encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(text) + text)
     elif isinstance(value, Mapping):
-        _feed(digest, name, sorted(value.items()))
+        _feed(digest, name, sorted(value.items(), key=repr))
     elif isinstance(value, Set):
-        _feed(digest, name, sorted(value))
+        _feed(digest, name, sorted(value, key=repr))
     elif isinstance(value, Sequence | np.ndarray):
         digest.update(b"%d:" % len(value))
         for i, part in enumerate(value):

@@ -105,7 +105,7 @@ class MahalanobisChannel(WordChannel):
         mechanism: WordMechanism,
         embedding: WordEmbedding,
         epsilon: float,
-        lam: float = 0.0,
+        lam: float,
         *,
         metric: MahalanobisMetric | None = None,
     ) -> None:
@@ -119,6 +119,9 @@ class MahalanobisChannel(WordChannel):
     def metric(self) -> MahalanobisMetric:  # type: ignore[override]
         """Shapes the noise, and times ε bounds the privacy loss."""
         return self._shape
+
+    gamma_lengths = True
+    numerical_delta = 2.0**-50
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """Lengths ‖Z‖_RM, which follow Gamma(m, 1/ε), and standard normal vectors.
@@ -173,9 +176,9 @@ class MahalanobisChannel(WordChannel):
         return embedding_search(self.embedding, self._engine)
 
     @property
-    def excuse(self) -> str | None:
+    def fallback_reason(self) -> str | None:
         """Why the engine asked for is not in use; None if it is."""
-        return self._search.excuse
+        return self._search.fallback_reason
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:

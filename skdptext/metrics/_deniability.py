@@ -256,7 +256,7 @@ def plausible_deniability(
     n_draws = check_integer("n_draws", n_draws, low=1)
     grid = epsilons is not None or lams is not None
     eps = _check_grid("epsilons", epsilons, own.epsilon, low=0, open_low=True)
-    lam = _check_grid("lams", lams, getattr(own, "lam", 0.0), low=0, high=1)
+    lam = _check_grid("lams", lams, own.lam, low=0, high=1)
     streams = NoiseStreams(random_state, b"plausible_deniability")
     shape = (len(eps), len(lam), len(ids))
     unchanged, distinct = np.empty((2, *shape), dtype=np.int64)
@@ -300,8 +300,7 @@ def _winners(
 
     λ and ε have no stream of their own: the same draws in another shape.
     """
-    unit = source.channel_at(epsilon=1.0, lam=lam)
-    unit_noise = getattr(unit, "unit_noise", None)
+    unit_noise = source.channel_at(lam=lam).unit_noise
     if unit_noise is not None:
         vectors = source.embedding_.vectors
         noise = SharedNoise(

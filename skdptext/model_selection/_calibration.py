@@ -134,7 +134,7 @@ def calibrate_epsilon(
     3
     """
     source = find_perturber(perturber)
-    source.channel_at()  # which says if it is not fitted
+    own = source.channel_at()
     ids = some_word_ids(words, source.embedding_)
     target = check_real("target", target, low=0, high=1, open_low=True, open_high=True)
     check_option("statistic", statistic, ("unchanged", "changed"))
@@ -144,9 +144,8 @@ def calibrate_epsilon(
         warn_of_private_tuning(tuned_on, "ε is chosen by words", "these words")
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     unchanged = target if statistic == "unchanged" else 1 - target
-    unit = source.channel_at(epsilon=1.0)
-    find = _Shared if getattr(unit, "unit_noise", None) is not None else _Drawn
-    shares = find(source, unit, ids, n_draws, streams)
+    find = _Drawn if own.unit_noise is None else _Shared
+    shares = find(source, own, ids, n_draws, streams)
     epsilon = shares.reach(unchanged)
     if epsilon is None:
         low, high = shares.limits()
@@ -180,14 +179,14 @@ class _Shared:
     def __init__(
         self,
         source: DPWordPerturber,
-        unit: WordChannel,
+        own: WordChannel,
         ids: np.ndarray,
         n_draws: int,
         streams: NoiseStreams,
     ) -> None:
         vectors = source.embedding_.vectors
         noise = SharedNoise(
-            unit.unit_noise(streams.open(b"noise"), n_draws),  # type: ignore[misc]
+            own.unit_noise(streams.open(b"noise"), n_draws),  # type: ignore[misc]
             vectors,
             half_squared_norms(vectors),
         )
@@ -225,7 +224,7 @@ class _Drawn:
     def __init__(
         self,
         source: DPWordPerturber,
-        unit: WordChannel,
+        own: WordChannel,
         ids: np.ndarray,
         n_draws: int,
         streams: NoiseStreams,

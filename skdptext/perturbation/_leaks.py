@@ -106,12 +106,12 @@ def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:
         )
 
 
-def warn_of_engine(engine: str, excuse: str | None) -> None:
+def warn_of_engine(engine: str, fallback_reason: str | None) -> None:
     """Say that NumPy searches instead of the engine that was asked for, and why."""
-    if excuse is not None:
+    if fallback_reason is not None:
         warnings.warn(
             f'engine="{engine}" falls back to NumPy, which finds the same words: '
-            f"{excuse}.",
+            f"{fallback_reason}.",
             RuntimeWarning,
             stacklevel=4,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +29,7 @@ from skdptext.mechanisms import (
     MahalanobisNoise,
     WordChannel,
     WordMechanism,
+    as_channel,
     law_fingerprint,
 )
 from skdptext.perturbation._leaks import (
@@ -299,7 +299,7 @@ class DPWordPerturber(
         self.mechanism_ = channel
         self.embedding_ = embedding
         self._law = self._law_of(embedding)
-        metric = getattr(channel, "metric", None)
+        metric = channel.metric
         for name in ("covariance_", "noise_factor_"):
             self.__dict__.pop(name, None)
         if metric is not None:
@@ -310,7 +310,7 @@ class DPWordPerturber(
     def _prepare(self, embedding: WordEmbedding) -> WordChannel:
         """The mechanism made ready for the table, which keeps what it searches by."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
-        warn_of_engine(self.engine, getattr(channel, "excuse", None))
+        warn_of_engine(self.engine, channel.fallback_reason)
         warn_of_leaks(self.document_length, self.oov)
         warn_of_caveats(self.embedding, self.random_state)
         return channel
@@ -319,18 +319,17 @@ class DPWordPerturber(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordChannel:
         # A clone: what is done to the user's object later must not reach the noise.
-        mechanism = clone(self._mechanism(), safe=False)
-        channel = mechanism.prepare(embedding, epsilon, lam)
-        if hasattr(channel, "with_engine"):
-            return channel.with_engine(self.engine)
-        return channel
+        mechanism = clone(self._mechanism())
+        prepared = mechanism.prepare(embedding, epsilon, lam)
+        channel = as_channel(prepared, mechanism, embedding, epsilon, lam)
+        return channel.with_engine(self.engine)
 
     def _mechanism(self) -> WordMechanism:
         return MahalanobisNoise() if self.mechanism is None else self.mechanism
 
     def _epsilon_and_lam(self) -> tuple[float, float]:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
-        return epsilon, check_real("lam", self.lam, low=0, high=1) + 0.0  # −0 is 0
+        return epsilon, check_real("lam", self.lam, low=0, high=1)
 
     def _law_of(self, embedding: WordEmbedding) -> tuple[float, float, bytes]:
         """All that the law of the noise depends on, as the parameters say it now."""
@@ -340,12 +339,10 @@ class DPWordPerturber(
 
     def _check_parameters(self) -> None:
         self._epsilon_and_lam()
-        mechanism = self._mechanism()
-        prepares = callable(getattr(mechanism, "prepare", None))
-        if not prepares or isinstance(mechanism, type):
+        if not isinstance(self._mechanism(), WordMechanism):
             raise InvalidParameterError(
-                "mechanism must be None or a WordMechanism, an object of "
-                f"skdptext.mechanisms or alike, got {kind_of(self.mechanism)}."
+                "mechanism must be None or a WordMechanism, such as an object of "
+                f"skdptext.mechanisms, got {kind_of(self.mechanism)}."
             )
         DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)
@@ -435,6 +432,7 @@ class DPWordPerturber(
         self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
         warn_of_leaks(self.document_length, self.oov)
+        warn_of_caveats(self.embedding, self.random_state)
         streams = NoiseStreams(self.random_state, self._context("transform"))
         documents = self._read(X, streams.labeller(ids))
         if ids is not None and len(ids) != len(documents):
@@ -459,10 +457,11 @@ class DPWordPerturber(
         hashed here as well as by the channel, whose fingerprint may be a user's own.
         """
         digest = hashlib.blake2b(digest_size=32)
-        reading = (self.document_length, self.resize, self.oov)
+        length = self.document_length
+        reading = (None if length is None else int(length), self.resize, self.oov)
         for part in (
             self._law[-1],
-            getattr(self.mechanism_, "fingerprint", b""),
+            self.mechanism_.fingerprint,
             repr((purpose, *reading)).encode(),
         ):
             digest.update(b"%d:" % len(part) + part)
@@ -578,7 +577,8 @@ class DPWordPerturber(
         Parameters
         ----------
         n_words : int, default=None
-            Words per document; `document_length` where that is set.
+            Words per document, where `document_length` does not set them and they are
+            all alike: a statement on the documents, which a release does not cut.
 
         Returns
         -------
@@ -586,18 +586,15 @@ class DPWordPerturber(
         """
         self._check_ready()
         reader = self._reader()
-        if n_words is not None:
-            if self.document_length not in (None, n_words):
-                raise InvalidParameterError(
-                    f"n_words must be document_length={self.document_length}, got "
-                    f"{shown(n_words)}."
-                )
-            reader = replace(
-                reader, document_length=check_integer("n_words", n_words, low=1)
+        if n_words is not None and self.document_length not in (None, n_words):
+            raise InvalidParameterError(
+                f"n_words must be document_length={self.document_length}, got "
+                f"{shown(n_words)}."
             )
         return PrivacyGuarantee(
             self.mechanism_,
             reader,
+            n_words=n_words,
             ordered=self.output != "bow",
             caveats=caveats(self.embedding, self.random_state),
         )

@@ -11,8 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdptext.documents import EncodedDocuments, resample
-from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel
+from skdptext.mechanisms import WordChannel, checked_draws, checked_words
 from skdptext.utils import (
     NoiseStreams,
     blas_threads,
@@ -86,7 +85,7 @@ class Release:
         share_out = n_threads > 1 and of_product > 1
         with (
             limit_blas_threads(each) if share_out else nullcontext(),
-            _session(self.channel, each, memory) as apply,
+            self.channel.session(each, memory) as apply,
             tqdm(total=len(documents), disable=not verbose, unit="doc") as progress,
         ):
             # sharedmem: a backend of processes would be sent the table with each task
@@ -108,8 +107,8 @@ class Release:
         """
         budget = working_memory_bytes() // n_threads
         memory = max(_APPLY_BYTES, budget // 4)
-        per_word = getattr(self.channel, "row_bytes", 16 * self.n_words)
-        return int(np.clip((budget - memory) // per_word, _PIECE, _MAX_BLOCK)), memory
+        words = (budget - memory) // self.channel.row_bytes
+        return int(np.clip(words, _PIECE, _MAX_BLOCK)), memory
 
     def _perturb(
         self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
@@ -122,13 +121,20 @@ class Release:
         if self.sample_length is not None:
             codes = resample(codes, lengths, self.sample_length, self.n_words, streams)
             lengths = np.full(stop - start, self.sample_length)
-        noisy = codes.copy()
+        # words kept in clear are negative; of the others none is ever copied
+        noisy = np.where(codes < 0, codes, np.iinfo(codes.dtype).max)
         known = np.flatnonzero(codes >= 0)
         done = 0
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
-            noisy[where] = self._checked(apply(codes[where], draws), len(where))
-            done += len(where)
+            found, n = apply(codes[where], draws), len(where)
+            noisy[where] = checked_words(self.channel, found, n, self.n_words)
+            done += n
+        if done != len(known):
+            raise RuntimeError(
+                f"{len(known) - done} of {len(known)} words got no noise. Nothing was "
+                "released; please report this."
+            )
         return noisy
 
     def _open(self, documents: EncodedDocuments, start: int, stop: int) -> Streams:
@@ -152,28 +158,10 @@ class Release:
                 if filled + take > block:
                     yield _joined(pieces)
                     pieces, filled = [], 0
-                pieces.append(self.channel.draw(stream, take))
+                pieces.append(checked_draws(self.channel, stream, take))
                 filled, n = filled + take, n - take
         if filled:
             yield _joined(pieces)
-
-    def _checked(self, noisy: Any, n: int) -> np.ndarray:
-        """What a mechanism returned, if it is words of the vocabulary."""
-        noisy = np.asarray(noisy)
-        whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
-        if not whole or (n and not 0 <= noisy.min() <= noisy.max() < self.n_words):
-            raise InvalidParameterError(
-                f"apply of {type(self.channel).__name__} must return {n} numbers of "
-                f"words, integers in [0, {self.n_words}), got an array of shape "
-                f"{noisy.shape} and type {noisy.dtype}."
-            )
-        return noisy
-
-
-def _session(channel: Any, n_threads: int, memory: int) -> Any:
-    if hasattr(channel, "session"):
-        return channel.session(n_threads, memory)
-    return nullcontext(channel.apply)
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:

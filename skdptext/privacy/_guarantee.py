@@ -14,9 +14,16 @@ from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisMetric, WordChannel
-from skdptext.privacy._part import ReleasePart
+from skdptext.privacy._part import ReleasePart, listed
 from skdptext.privacy._wording import as_html, head, in_words, wrapped
-from skdptext.utils import check_flag, check_integer, check_option, check_real, shown
+from skdptext.utils import (
+    check_flag,
+    check_integer,
+    check_option,
+    check_real,
+    kind_of,
+    shown,
+)
 
 __all__ = ["PrivacyGuarantee"]
 
@@ -50,6 +57,9 @@ class PrivacyGuarantee:
         Whether the order of the words is released (token and text output).
     releases : int >= 1, default=1
         How many times each document is released so, with fresh noise each time.
+    n_words : int, default=None
+        Words that each document has, where the reader does not set them: a statement,
+        and a document of another size is refused.
     caveats : iterable of str, default=()
         Sentences on what voids the promise; they are printed before it.
 
@@ -63,7 +73,7 @@ class PrivacyGuarantee:
     releases : int
         Of all parts together.
     epsilon : float or None
-        The sum of the ε of all releases, relative to `metric`.
+        The sum of the ε of all releases, relative to `metric` where there is one.
     lam : float or None
         λ of the noise.
     metric : {"mahalanobis", "euclidean"} or None
@@ -139,23 +149,33 @@ class PrivacyGuarantee:
         *,
         ordered: bool = False,
         releases: int = 1,
+        n_words: int | None = None,
         caveats: Iterable[str] = (),
     ) -> None:
-        if not hasattr(channel, "exponents"):
+        if not isinstance(channel, WordChannel):
             raise InvalidParameterError(
                 "channel must be a prepared mechanism, such as perturber.mechanism_, "
-                f"got {type(channel).__name__}."
+                f"got {kind_of(channel)}."
             )
         if reader is None:
             reader = DocumentReader(channel.embedding, oov="error")
         if not isinstance(reader, DocumentReader) or reader.embedding is None:
             raise InvalidParameterError(
                 "reader must be a DocumentReader with an embedding, got "
-                f"{type(reader).__name__}."
+                f"{kind_of(reader)}."
             )
+        if reader.embedding.fingerprint != channel.embedding.fingerprint:
+            raise InvalidParameterError(
+                "reader must read words of the channel's embedding, got "
+                f"{reader.embedding!r:.60} beside {channel.embedding!r:.60}."
+            )
+        if n_words is not None:
+            n_words = check_integer("n_words", n_words, low=1)
+            if reader.document_length is not None:
+                n_words = None  # the reader makes them so
         ordered = check_flag("ordered", ordered)
         releases = check_integer("releases", releases, low=1)
-        part = ReleasePart(channel, reader, ordered, releases, tuple(caveats))
+        part = ReleasePart(channel, reader, ordered, releases, n_words, tuple(caveats))
         self.parts = (part,)
 
     @classmethod
@@ -224,15 +244,16 @@ class PrivacyGuarantee:
         return self._shared("unknown_kept")
 
     @property
-    def numerical_delta(self) -> float:
+    def numerical_delta(self) -> float | None:
         """Probability that finite arithmetic leaves outside the promise.
 
         Of all releases of a document, or of a single word where `n_words` is not fixed:
         Pr[S | x] ≤ e^t Pr[S | x'] + δ. The noise comes from ChaCha20, so the whole
         promise is computational: it is for adversaries who cannot tell that stream
-        from random bits.
+        from random bits. None where a mechanism does not say.
         """
-        return sum(part.numerical_delta for part in self.parts)
+        each = [part.numerical_delta for part in self.parts]
+        return None if None in each else sum(d for d in each if d is not None)
 
     # -- the metric ------------------------------------------------------------
 
@@ -324,7 +345,7 @@ class PrivacyGuarantee:
         3.67
         """
         check_option("by", by, ("eigenvalues", "lemma3"))
-        lam = check_real("lam", lam, low=0, high=1) + 0.0
+        lam = check_real("lam", lam, low=0, high=1)
         converted = []
         for part in self.parts:
             own, epsilon = _noise_metric(part, "relative_to"), part.channel.epsilon
@@ -361,6 +382,7 @@ class PrivacyGuarantee:
             If a single word is unknown, or a document is refused by a release, as one
             that is shorter than `n_words`.
         """
+        x, y = listed(x), listed(y)
         return float(sum(part.exponent(x, y) for part in self.parts))
 
     def epsilon_for(self, x: Any, y: Any, *, factor: float) -> float:
@@ -403,6 +425,7 @@ class PrivacyGuarantee:
         >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
         0.999
         """
+        x, y = listed(x), listed(y)
         allowed = math.log(check_real("factor", factor, low=1, open_low=True))
         linear = [part for part in self.parts if part.metric is not None]
         searched = [part for part in self.parts if part.metric is None]
@@ -482,10 +505,11 @@ class PrivacyGuarantee:
         """
         delta = check_real("delta", delta, low=0)
         part, epsilon, of_noise = self._single("utility_probability")
-        if getattr(part.channel, "noise", None) is None:
+        if not part.channel.gamma_lengths:
             raise InvalidParameterError(
                 "utility_probability is for mechanisms that release the word nearest "
-                f"to a noisy vector, as MahalanobisNoise; {part.name} does not."
+                "to a vector with noise of Gamma-distributed length, as "
+                f"MahalanobisNoise; {part.name} does not."
             )
         if part.n_words is None:
             raise InvalidParameterError(
@@ -510,7 +534,7 @@ class PrivacyGuarantee:
 
 def _noise_metric(part: ReleasePart, what: str) -> MahalanobisMetric:
     """The metric on vectors that bounds a channel's own loss, if it has one."""
-    metric = getattr(part.channel, "metric", None)
+    metric = part.channel.metric
     if metric is None:
         raise InvalidParameterError(
             f"{what} is for mechanisms whose exponent is ε times a metric on vectors, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,11 +13,16 @@ import scipy.sparse as sp
 from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMetric, WordChannel, law_fingerprint
+from skdptext.mechanisms import (
+    MahalanobisMetric,
+    WordChannel,
+    as_channel,
+    law_fingerprint,
+)
 from skdptext.transport import bottleneck_distance, matching_cost
 from skdptext.utils import check_bags, kind_of, shown_words
 
-__all__ = ["ReleasePart"]
+__all__ = ["ReleasePart", "listed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,8 @@ class ReleasePart:
         Whether the order of the words is released.
     releases : int
         How many times, with fresh noise each time.
+    size : int or None
+        Words that each document has by itself, as stated; one of another is refused.
     caveats : tuple of str
         Sentences on what voids the promise, which come before it.
     converted : (float, MahalanobisMetric) or None
@@ -45,6 +52,7 @@ class ReleasePart:
     reader: DocumentReader
     ordered: bool = False
     releases: int = 1
+    size: int | None = None
     caveats: tuple[str, ...] = ()
     converted: tuple[float, MahalanobisMetric] | None = None
 
@@ -55,8 +63,7 @@ class ReleasePart:
     @property
     def name(self) -> str:
         """The mechanism with its options."""
-        mechanism = getattr(self.channel, "mechanism", None)
-        return type(self.channel).__name__ if mechanism is None else repr(mechanism)
+        return repr(self.channel.mechanism)
 
     @property
     def epsilon(self) -> float:
@@ -65,14 +72,12 @@ class ReleasePart:
 
     @property
     def lam(self) -> float:
-        return getattr(self.channel, "lam", 0.0)
+        return self.channel.lam
 
     @property
     def metric(self) -> MahalanobisMetric | None:
         """The metric that bounds the privacy loss; None where there is none."""
-        if self.converted:
-            return self.converted[1]
-        return getattr(self.channel, "metric", None)
+        return self.converted[1] if self.converted else self.channel.metric
 
     @property
     def metric_lam(self) -> float | None:
@@ -84,7 +89,7 @@ class ReleasePart:
 
     @property
     def n_words(self) -> int | None:
-        return self.reader.document_length
+        return self.reader.document_length or self.size
 
     @property
     def resampled(self) -> bool:
@@ -97,28 +102,24 @@ class ReleasePart:
     @property
     def unit(self) -> Any:
         """What ε is per: two parts of the same unit may add their ε up."""
-        if self.metric is not None:
-            return self.metric.lam, self.metric.spectrum.covariance.tobytes()
-        mechanism = getattr(self.channel, "mechanism", None)
-        if mechanism is None:
-            return self.channel
-        return law_fingerprint(mechanism, self.embedding, 1.0, self.lam)
+        if self.metric is None:
+            mechanism = self.channel.mechanism
+            return law_fingerprint(mechanism, self.embedding, 1.0, self.lam)
+        # Euclid's metric is the same over any Σ
+        covariance = self.metric.spectrum.covariance if self.metric.lam else np.empty(0)
+        return self.metric.lam, covariance.tobytes()
 
     @property
-    def numerical_delta(self) -> float:
+    def numerical_delta(self) -> float | None:
         """Of all releases: of a document where its length is fixed, else of a word."""
-        each = getattr(self.channel, "numerical_delta", WordChannel.numerical_delta)
-        return self.releases * (self.n_words or 1) * each
+        each = self.channel.numerical_delta
+        return None if each is None else self.releases * (self.n_words or 1) * each
 
     def at_epsilon(self, epsilon: float) -> ReleasePart:
         """The same releases with another ε of the mechanism."""
-        mechanism = getattr(self.channel, "mechanism", None)
-        if mechanism is None:
-            raise InvalidParameterError(
-                f"{self.name} must keep its mechanism as an attribute, to be prepared "
-                "for another ε."
-            )
-        channel = mechanism.prepare(self.embedding, epsilon, self.lam)
+        given = self.embedding, epsilon, self.lam
+        mechanism = self.channel.mechanism
+        channel = as_channel(mechanism.prepare(*given), mechanism, *given)
         return replace(self, channel=channel)
 
     # -- exponents -------------------------------------------------------------
@@ -139,7 +140,7 @@ class ReleasePart:
         return found
 
     def exponent(self, x: Any, y: Any) -> float:
-        """Exponent of all releases between two words, or two documents."""
+        """Exponent of all releases between two words, or two documents, as listed."""
         if isinstance(x, str) and isinstance(y, str):
             ids = _word_ids(self.embedding, [x, y])
             return self.releases * float(self.word_exponents(ids[:1], ids[1:])[0, 0])
@@ -162,6 +163,11 @@ class ReleasePart:
             everything = np.arange(len(self.embedding))
             one = one if len(one) else everything
             two = two if len(two) else everything
+        elif self.size is not None and {len(one), len(two)} != {self.size}:
+            raise InvalidParameterError(
+                f"documents must have n_words={self.size} words each, as is stated, "
+                f"got {len(one)} and {len(two)}."
+            )
         elif len(one) != len(two):
             return math.inf
         if not len(one):
@@ -187,8 +193,15 @@ class ReleasePart:
         """The same for codes: an unknown word that is kept shows as what it is."""
         costs = np.where(x[:, None] == y, 0.0, math.inf)
         rows, columns = np.flatnonzero(x >= 0), np.flatnonzero(y >= 0)
-        costs[np.ix_(rows, columns)] = self.word_exponents(x[rows], y[columns])
+        if len(rows) and len(columns):
+            costs[np.ix_(rows, columns)] = self.word_exponents(x[rows], y[columns])
         return costs
+
+
+def listed(document: Any) -> Any:
+    """An input that may be read several times: an iterator is run through once."""
+    again = isinstance(document, str | Sequence) or hasattr(document, "shape")
+    return document if again or not isinstance(document, Iterable) else list(document)
 
 
 def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:

@@ -176,7 +176,7 @@ def _metric(part: ReleasePart) -> str:
             "the regularized Mahalanobis distance ‖φ(w) − φ(w')‖_RM of their vectors, "
             f"with λ = {part.metric_lam:g}"
         )
-    if part.metric_lam != part.lam:
+    if part.converted:
         metric += (
             f" (converted: the noise has ε = {part.channel.epsilon:.4g} and "
             f"λ = {part.lam:g})"
@@ -332,18 +332,25 @@ def _part_limits(part: ReleasePart) -> list[str]:
         "Unknown words: those not in the embedding are left out of the release, and "
         "out of these numbers."
     )
+    delta, per = part.numerical_delta, "word" if part.n_words is None else "document"
+    left = (
+        "an unknown probability" if delta is None else f"a probability of {delta:.0e}"
+    )
+    stop = (
+        "Stop words: they are left out of the release, and of exponents between "
+        "documents; that they were there is not released."
+    )
     return [
         length,
         *([] if part.unknown_kept else [unknown]),
+        *([] if part.reader.stop_words is None else [stop]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases (an integer random_state): equal documents come out "
         "equal, unless each has an id of its own, and whoever knows the seed can undo "
         "the noise. The odds are for fresh noise.",
-        "Perfect arithmetic: noise is drawn in double precision from a cryptographic "
-        f"stream, which leaves a probability of {part.numerical_delta:.0e} per "
-        f"{'word' if part.n_words is None else 'document'}, and adversaries who break "
-        "ChaCha20, outside these odds.",
+        f"Perfect arithmetic: finite numbers leave {left} per {per} outside these "
+        "odds; and ChaCha20, from which noise is drawn, is taken for random bits.",
     ]
 
 
@@ -363,7 +370,8 @@ def _composed_promise(parts: Parts) -> str:
         "the parts."
     )
     first = parts[0]
-    if first.metric is not None and all(p.unit == first.unit for p in parts):
+    alike = all(p.unit == first.unit and not p.resampled for p in parts)
+    if first.metric is not None and alike:
         total = sum(part.releases * part.epsilon for part in parts)
         text += (
             f" All share one metric: between words t is {total:.4g}·d(w, w'), where d "

@@ -25,7 +25,7 @@ class Search(Protocol):
 
     half_norms: np.ndarray
     #: Why this is not the search that was asked for; None if it is.
-    excuse: str | None
+    fallback_reason: str | None
 
     def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
         """Index of the nearest word to each point, as `nearest_words` has it.
@@ -41,11 +41,14 @@ class FloatSearch:
     """`nearest_words` for one table, by NumPy."""
 
     def __init__(
-        self, vectors: np.ndarray, half_norms: np.ndarray, excuse: str | None = None
+        self,
+        vectors: np.ndarray,
+        half_norms: np.ndarray,
+        fallback_reason: str | None = None,
     ) -> None:
         self.vectors = vectors
         self.half_norms = half_norms
-        self.excuse = excuse
+        self.fallback_reason = fallback_reason
 
     def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
         """Index of the nearest word to each point; it takes 16 MB at most."""
@@ -59,7 +62,7 @@ class FloatSearch:
 class TorchSearch(BFloat16Search):
     """`BFloat16Search` by PyTorch."""
 
-    excuse: str | None = None
+    fallback_reason: str | None = None
 
     def session(self, n_threads: int) -> AbstractContextManager[None]:
         """PyTorch's threads, and sums in float32."""
@@ -82,7 +85,7 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
     Returns
     -------
     search : Search
-        By NumPy, with an `excuse`, where the machine does not suit the engine.
+        By NumPy, with an `fallback_reason`, where the machine does not suit the engine.
 
     Raises
     ------
@@ -113,9 +116,9 @@ def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:
 
     from skdptext.search._torch import TorchArithmetic, missing_hardware
 
-    excuse = missing_hardware(torch)
-    if excuse is not None:
-        return FloatSearch(vectors, half_norms, f"this machine has {excuse}")
+    fallback_reason = missing_hardware(torch)
+    if fallback_reason is not None:
+        return FloatSearch(vectors, half_norms, f"this machine has {fallback_reason}")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     with _session(torch.get_num_threads()):
         search = TorchSearch(vectors, half_norms, TorchArithmetic(torch, device))

@@ -36,5 +36,5 @@ def matching_cost(supply: np.ndarray, demand: np.ndarray, cost: np.ndarray) -> f
         return math.inf
     # One forbidden match must cost more than any way without.
     most = float(cost[allowed].max(initial=0.0))
-    forbidden = 2 * int(supply.sum()) * most + 1
+    forbidden = 2 * int(supply.sum()) * most or 1.0
     return transport_cost(*masses, np.where(allowed, cost, forbidden))

@@ -133,8 +133,11 @@ def test_words_all_in_one_place_and_no_documents():
         ({"dim": 1.5}, r"dim must be an integer >= 1, got 1\.5"),
         ({"n_clusters": 0}, "n_clusters must be an integer >= 1, got 0"),
         ({"n_words": 3, "n_clusters": 4}, r"n_clusters must be <= n_words \(3\)"),
-        ({"random_state": -1}, "random_state must be None, an integer >= 0 .* got -1"),
-        ({"random_state": True}, "random_state must be .* got True"),
+        (
+            {"random_state": -1},
+            "random_state must be None, .* got a negative integer",
+        ),
+        ({"random_state": True}, "random_state must be .* got a bool"),
         ({"random_state": np.random}, "random_state must be"),
     ],
 )
@@ -157,7 +160,7 @@ def test_bad_parameters_of_embedding(kwargs, message):
         ({"length": "ab"}, r"length must be an integer >= 0, got 'ab'"),
         ({"concentration": -0.5}, "concentration must be a finite number >= 0"),
         ({"concentration": np.inf}, "concentration must be a finite number >= 0"),
-        ({"random_state": "x"}, "random_state must be .* got 'x'"),
+        ({"random_state": "x"}, "random_state must be .* got a str of 1 char"),
     ],
 )
 def test_bad_parameters_of_documents(table, kwargs, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 
@@ -17,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import (
     NeighborhoodDisplay,
@@ -31,6 +33,7 @@ from skdptext.mechanisms import (
     Spectrum,
     WordChannel,
     WordMechanism,
+    embedding_spectrum,
     law_fingerprint,
 )
 from skdptext.metrics import (
@@ -163,6 +166,26 @@ def test_guarantee_asks_the_channel(steps):
     assert both.exponent("w2", "w7") == pytest.approx(0.8 * 5 + 2.0 * 5)
     assert (both.epsilon, both.metric) == (None, None)
     assert "Steps()" in both._repr_html_()
+
+
+def test_iterators_are_read_once(steps):
+    two = steps.guarantee().compose(steps.guarantee())
+    x, y = ["w0", "w5", "w9"], ["w9", "w1", "w7"]
+    assert two.exponent(iter(x), iter(y)) == two.exponent(x, y) > 0
+    found = two.epsilon_for(iter(x), (w for w in y), factor=2.0)
+    assert found == two.epsilon_for(x, y, factor=2.0) < math.inf
+
+
+def test_composed_words_of_drawn_documents_are_not_those_of_the_text():
+    def made(resize):
+        perturber = DPWordPerturber(
+            ROW, epsilon=1.0, lam=0.0, document_length=9, resize=resize
+        )
+        return perturber.fit([]).guarantee()
+
+    both = made("sample").compose(made("truncate"))
+    assert "All share one metric" not in str(both)
+    assert "All share one metric" in str(made("truncate").compose(made("truncate")))
 
 
 def test_epsilon_for_prepares_the_mechanism_anew(steps):
@@ -301,7 +324,7 @@ def test_audits_pass_the_true_mechanism(steps):
     assert not audit.violated.any()
     assert (audit.lower_bound > 0.75 * audit.claimed).all()  # and the claim is tight
     assert not audit_fresh_noise(steps, "w5").repeated
-    with pytest.raises(InvalidParameterError, match="StepsChannel does not"):
+    with pytest.raises(InvalidParameterError, match=r"Steps\(\) does not"):
         audit_noise_law(steps)
 
 
@@ -382,17 +405,42 @@ def no_noise(draws):
     return tuple(np.zeros_like(part) for part in draws)
 
 
-def test_a_release_without_noise_is_caught(small_embedding, monkeypatch):
+@pytest.mark.parametrize("where", ["everywhere", "fresh", "repeatable", "sampled"])
+def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
+    """Whatever way through the release has none."""
     perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
     draws = Release._draws
 
     def silent(self, *args):
-        return map(no_noise, draws(self, *args))
+        here = {
+            "everywhere": True,
+            "fresh": self.streams.fresh,
+            "repeatable": not self.streams.fresh,
+            "sampled": self.sample_length is not None,
+        }
+        return map(no_noise if here[where] else tuple, draws(self, *args))
 
     monkeypatch.setattr(Release, "_draws", silent)
     for source in (perturber, perturber.mechanism_):
         audit = audit_noise_law(source, alpha=1e-6, random_state=0)
         assert {"radius", "repeats"} <= set(audit.failed)
+
+
+@pytest.mark.parametrize("sampled", [True, False])
+def test_a_release_in_clear_is_caught(small_embedding, monkeypatch, sampled):
+    perturb = Release._perturb
+
+    def clear(self, documents, start, stop, block, apply):
+        noisy = perturb(self, documents, start, stop, block, apply)
+        if (self.sample_length is not None) == sampled:
+            ends = documents.offsets[[start, stop]]
+            codes = documents.codes[ends[0] : ends[1]]
+            noisy[:] = np.repeat(codes, len(noisy) // len(codes))
+        return noisy
+
+    monkeypatch.setattr(Release, "_perturb", clear)
+    perturber = DPWordPerturber(small_embedding, epsilon=1.0, document_length=2)
+    assert "words" in audit_noise_law(perturber.fit([]), random_state=0).failed
 
 
 def test_a_channel_without_noise_is_caught(small_embedding, monkeypatch):
@@ -465,6 +513,78 @@ def test_a_redefined_law_drops_what_was_derived_from_it():
     with pytest.raises(InvalidParameterError, match="metric on vectors"):
         PrivacyGuarantee(channel).relative_to(0.5)
     assert PrivacyGuarantee(channel).exponent("w1", "w2") == 2.0
+
+
+class Shifted:
+    """A mixin that makes another claim."""
+
+    def exponents(self, x, y):
+        return super().exponents(x, y) + 7
+
+
+class Kept:
+    """A mixin that releases words as they are."""
+
+    def apply(self, words, draws, memory=None):
+        return words
+
+    def session(self, n_threads, memory):
+        return contextlib.nullcontext(self.apply)
+
+
+def test_mixins_have_their_own_law():
+    class Claim(Shifted, MahalanobisChannel):
+        pass
+
+    class Clear(Kept, MahalanobisChannel):
+        pass
+
+    guarantee = PrivacyGuarantee(Claim(MahalanobisNoise(), ROW, 1.0, 0.0))
+    assert guarantee.exponent("w1", "w2") == 8.0
+    assert guarantee.metric is None
+    with pytest.raises(InvalidParameterError, match="metric on vectors"):
+        guarantee.euclidean()
+
+    class ClearNoise(MahalanobisNoise):
+        def prepare(self, embedding, epsilon, lam):
+            return Clear(self, embedding, epsilon, lam)
+
+    perturber = DPWordPerturber(ROW, mechanism=ClearNoise(), document_length=1)
+    found = plausible_deniability(perturber.fit([]), n_draws=20)
+    assert (found.n_unchanged == 20).all()
+
+
+def test_noise_or_draws_of_ones_own_have_no_known_lengths():
+    class Clipped(MahalanobisChannel):
+        def noise(self, draws):
+            return np.clip(super().noise(draws), -0.1, 0.1)
+
+    class Longer(MahalanobisChannel):
+        def draw(self, rng, n):
+            radii, normals = super().draw(rng, n)
+            return 5 * radii, normals
+
+    for kind in (Clipped, Longer):
+        assert kind.unit_noise is None
+        assert kind.gamma_lengths is None
+        reader = DocumentReader(ROW, document_length=2)
+        guarantee = PrivacyGuarantee(kind(MahalanobisNoise(), ROW, 1.0, 0.0), reader)
+        with pytest.raises(InvalidParameterError, match="Gamma-distributed length"):
+            guarantee.utility_probability(1.0)
+    assert Longer.numerical_delta is None
+    text = " ".join(str(guarantee).split())
+    assert "finite numbers leave an unknown probability per document" in text
+    assert guarantee.numerical_delta is None
+
+
+def test_a_metric_of_an_instance_would_outlive_its_claim():
+    class Careful(StepsChannel):
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.metric = MahalanobisMetric(0.0, embedding_spectrum(ROW))
+
+    with pytest.raises(AttributeError, match="metric must be a member of the class"):
+        Careful(Steps(), ROW, 1.0, 0.0)
 
 
 # -- words to documents, for exponents of any kind -----------------------------------
@@ -579,8 +699,36 @@ class Broken(Steps):
         self.channel = channel
 
     def prepare(self, embedding, epsilon, lam):
-        kind = {"short": Short, "beyond": Beyond, "negative": Negative}[self.channel]
-        return kind(Steps(), embedding, epsilon, lam)
+        return globals()[self.channel](Steps(), embedding, epsilon, lam)
+
+
+class Nothing(Steps):
+    def prepare(self, embedding, epsilon, lam):
+        return None
+
+
+class Lazy(StepsChannel):
+    """Draws for half of the words."""
+
+    def draw(self, rng, n):
+        return (super().draw(rng, n)[0][: n // 2],)
+
+
+class Odd(StepsChannel):
+    """Draws something that is no row per word, too."""
+
+    def draw(self, rng, n):
+        return np.ones(1), *super().draw(rng, n)
+
+
+class Listed(StepsChannel):
+    def draw(self, rng, n):
+        return list(super().draw(rng, n))
+
+
+class Halves(StepsChannel):
+    def apply(self, words, draws):
+        return super().apply(words, draws) / 2
 
 
 class Short(StepsChannel):
@@ -605,11 +753,52 @@ def test_what_a_mechanism_returns_is_checked():
         )
 
     with pytest.raises(InvalidParameterError, match="apply of Short must return 1 num"):
-        fitted("short").transform([["w1"]])
+        fitted("Short").transform([["w1"]])
     with pytest.raises(InvalidParameterError, match=r"apply of Beyond .* in \[0, 12\)"):
-        fitted("beyond").transform([["w1"]])
+        fitted("Beyond").transform([["w1"]])
     with pytest.raises(InvalidParameterError, match=r"exponents of Steps\(\) must be"):
-        fitted("negative").guarantee().exponent("w1", "w1")
+        fitted("Negative").guarantee().exponent("w1", "w1")
+
+
+@pytest.mark.parametrize(
+    ("channel", "message"),
+    [
+        ("Lazy", r"draw of Lazy must return .* with 3 rows each, got .*\[\(1,\)\]"),
+        ("Odd", r"draw of Odd must return .* got .*\[\(1,\), \(3,\)\]"),
+        ("Listed", "draw of Listed must return a tuple of arrays .* got list"),
+        ("Halves", "apply of Halves must return 3 numbers of words, .* type float64"),
+    ],
+)
+@pytest.mark.parametrize("random_state", [None, 5])
+def test_no_word_is_released_without_noise(channel, message, random_state):
+    perturber = DPWordPerturber(
+        ROW, epsilon=1e-3, mechanism=Broken(channel), document_length=3,
+        random_state=random_state,
+    ).fit([])  # fmt: skip
+    with pytest.raises(InvalidParameterError, match=message):
+        perturber.transform([["w5"] * 3])
+    with pytest.raises(InvalidParameterError, match=message.replace("3 ", r"\d+ ")):
+        plausible_deniability(perturber, ["w5"], n_draws=3)
+
+
+def test_a_release_that_loses_draws_stops(small_embedding, monkeypatch):
+    draws = Release._draws
+    monkeypatch.setattr(
+        Release, "_draws", lambda self, *a: itertools.islice(draws(self, *a), 0)
+    )
+    perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
+    with pytest.raises(RuntimeError, match="2 of 2 words got no noise"):
+        perturber.transform([["w1", "w2"]])
+
+
+def test_prepare_must_return_a_channel():
+    with pytest.raises(InvalidParameterError, match=r"prepare of Nothing .* NoneType"):
+        DPWordPerturber(ROW, mechanism=Nothing(), document_length=1).fit([])
+    with pytest.raises(InvalidParameterError, match="channel must be a prepared"):
+        PrivacyGuarantee(StepsChannel)
+    other = WordEmbedding(ROW.words, np.arange(12.0)[::-1, None])
+    with pytest.raises(InvalidParameterError, match="words of the channel's embedding"):
+        PrivacyGuarantee(Steps().prepare(ROW, 1.0, 0.0), DocumentReader(other))
 
 
 def test_a_channel_need_not_be_a_subclass():
@@ -634,9 +823,10 @@ def test_a_channel_need_not_be_a_subclass():
     perturber = DPWordPerturber(ROW, mechanism=Uniform(), document_length=2).fit([])
     assert perturber.transform([["w1", "w2"]]).sum() == 2
     assert perturber.guarantee().exponent(["w1", "w1"], ["w2", "w9"]) == 0
-    assert "Plain" in str(perturber.guarantee())
+    assert "Uniform()" in str(perturber.guarantee())
+    assert plausible_deniability(perturber, n_draws=300).n_distinct.min() > 6
     assert not audit_word_privacy(
         perturber, n_draws=1000, confidence=1 - 1e-6
     ).violated.any()
-    with pytest.raises(InvalidParameterError, match="Plain does not"):
+    with pytest.raises(InvalidParameterError, match=r"Uniform\(\) does not"):
         audit_noise_law(perturber)

@@ -177,6 +177,26 @@ def test_the_enumeration_follows_the_library():
         assert abs(drawn[words] / n - p) < 6 * math.sqrt(p * (1 - p) / n)
 
 
+def test_a_stated_length_cuts_nothing():
+    """As a release does not; in 0.1.0 the exponents below were 0."""
+    row = WordEmbedding([f"w{i}" for i in range(12)], np.arange(12.0)[:, None])
+    x, y = ["w0"] * 6, ["w0"] * 5 + ["w11"]
+    with pytest.warns(PrivacyLeakWarning, match="number of words"):
+        perturber = DPWordPerturber(row, epsilon=1.0, lam=0.0, output="tokens").fit([])
+    assert perturber.guarantee(6).exponent(x, y) == 11.0
+    for documents in ((x, y), (x, x[:5])):
+        with pytest.raises(InvalidParameterError, match="must have n_words=5 words"):
+            perturber.guarantee(5).exponent(*documents)
+    with pytest.warns(PrivacyLeakWarning, match="number of words"):
+        sampled = perturber.set_params(resize="sample").fit([]).guarantee(2)
+    assert not sampled.resampled
+    assert "redrawn" not in str(sampled)
+    with pytest.raises(InvalidParameterError, match="must have n_words=2 words"):
+        sampled.exponent(["w0"], ["w0", "w1"])
+    with pytest.raises(InvalidParameterError, match="n_words must be an integer >= 1"):
+        perturber.guarantee(0)
+
+
 def test_stop_words_do_not_count():
     """As in the attack on 0.1.0, where the exponent was 0."""
     table = WordEmbedding(

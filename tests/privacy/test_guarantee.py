@@ -349,9 +349,9 @@ def test_perturber_hands_on_what_it_does(small_embedding):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"channel": None}, "channel must be a prepared mechanism, .* got NoneType"),
+        ({"channel": None}, "channel must be a prepared mechanism, .* got None"),
         ({"channel": MahalanobisNoise()}, "prepared mechanism, .* MahalanobisNoise"),
-        ({"reader": "text"}, "reader must be a DocumentReader .* got str"),
+        ({"reader": "text"}, "reader must be a DocumentReader .* got a str"),
         ({"ordered": None}, "ordered must be True or False"),
         ({"releases": 0}, "releases must be an integer >= 1, got 0"),
     ],

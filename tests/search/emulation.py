@@ -92,7 +92,7 @@ class EmulatedArithmetic:
 class EmulatedSearch(BFloat16Search):
     """What an estimator takes for a search."""
 
-    excuse = None
+    fallback_reason = None
 
     def session(self, n_threads):
         return nullcontext()

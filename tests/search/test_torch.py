@@ -106,7 +106,7 @@ def test_a_release_is_the_same(search, google_8k, n_jobs):
 def test_a_product_that_breaks_the_bound_is_not_used(google_8k, search, monkeypatch):
     monkeypatch.setattr(BFloat16Search, "_widen", 0.01)
     found = embedding_search(google_8k, "torch")
-    assert "errs more than it may" in found.excuse
+    assert "errs more than it may" in found.fallback_reason
 
 
 def test_here_it_is_used_or_says_why_not(google_8k):
