@@ -57,7 +57,7 @@ class Attempt(NamedTuple):
     adversary, target, trained_on : str
         Who; after "author" or "topic"; knowing "originals" or "releases".
     clean, noisy : ndarray of shape (n_documents,)
-        For each document, in clear (by who knows others in clear) and released; NaN
+        For each document, in clear (others in clear being known) and released; NaN
         for one that was never held out.
     """
 
@@ -93,7 +93,7 @@ class Attributions(NamedTuple):
         Where topics give more of the authors away than they do by chance (a permutation
         test): what guessing from the topic would get right if they were unrelated.
     n_splits, n_strangers : int
-        Splits; documents attacked by who knows none of their authors.
+        Splits; documents attacked with none of their authors known.
     """
 
     attempts: list[Attempt]

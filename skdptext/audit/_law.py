@@ -84,7 +84,7 @@ def audit_noise_law(
 
     Parameters
     ----------
-    source : DPWordPerturber, WordChannel, or object alike
+    source : DPWordPerturber, WordChannel, or an object with `sample`
         A fitted perturber, or its ``mechanism_``: documents are then released as ever,
         and the noise is what the release added to their words. Or, for another
         implementation, anything with ``sample(rng, n)`` (noise of shape (n, dim)),

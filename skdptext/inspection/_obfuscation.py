@@ -199,7 +199,7 @@ class ObfuscationReport:
             )
         if self._n_strangers:
             found.append(
-                f"{self._n_strangers} documents are attacked by who knows none of "
+                f"{self._n_strangers} documents are attacked without knowing any of "
                 "their authors: these cannot be found, hidden or not."
             )
         if self._author_counts.min() < _FEW_OF_AUTHOR:
