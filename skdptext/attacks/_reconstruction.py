@@ -72,8 +72,9 @@ class WordReconstructionAttack(BaseEstimator):
     -----
     *Privacy.* What this adversary reaches is a lower bound on what some adversary can:
     context, which it ignores, may tell more. Releases of the same word with fresh noise
-    add up. A repeatable release gives nothing new to an adversary who asks twice for the same
-    document; versions of it that differ in a word have fresh noise, and add up.
+    add up. A repeatable release gives nothing new to an adversary who asks twice for
+    the same document; versions of it that differ in a word have fresh noise, and add
+    up.
 
     *Smoothing.* Few draws say little of a large vocabulary, and a word that was drawn
     once by accident must not outweigh the released word itself. "auto" tries a grid of

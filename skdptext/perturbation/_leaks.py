@@ -88,8 +88,8 @@ def warn_of_caveats(embedding: object, random_state: object) -> None:
         if random_state < _GUESSABLE:
             warnings.warn(
                 "random_state is an integer below 2^64, which can be guessed by "
-                "trying: small ones in minutes. Whoever knows it can undo the noise. Draw "
-                "it with secrets.randbits(128), and keep it secret.",
+                "trying: small ones in minutes. Whoever knows it can undo the noise. "
+                "Draw it with secrets.randbits(128), and keep it secret.",
                 PrivacyLeakWarning,
                 stacklevel=1,
             )
