@@ -218,16 +218,19 @@ class ExponentialChannel(WordChannel):
         memory = working_memory_bytes() if memory is None else memory
         kept = {} if kept is None else kept
         row_bytes = 8 * len(self.embedding)
-        noisy = np.empty(len(words), dtype=np.intp)
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)
-        places = dict(zip(distinct.tolist(), np.split(order, starts[1:]), strict=False))
+        ends = np.append(starts[1:], len(words)).tolist()
+        places = dict(
+            zip(distinct.tolist(), map(slice, starts.tolist(), ends), strict=True)
+        )
+        # so that no product with a sum rounds up to the sum
+        below = uniforms[order] * (1 - 2.0**-53)
+        found = np.empty(len(words), dtype=np.intp)
 
         def invert(word: int, upto: np.ndarray) -> None:
             at = places[word]
-            found = upto.searchsorted(uniforms[at] * upto[-1], side="right")
-            # u below 1 may round to the whole, which the last word with mass takes
-            noisy[at] = np.minimum(found, upto.searchsorted(upto[-1]))
+            found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
 
         missing = []
         for word in places:
@@ -244,6 +247,8 @@ class ExponentialChannel(WordChannel):
                 invert(word, upto)
             if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
                 kept.update(zip(missing[some], rows, strict=True))
+        noisy = np.empty(len(words), dtype=np.intp)
+        noisy[order] = found
         return noisy
 
     @contextmanager
