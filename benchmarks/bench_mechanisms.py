@@ -41,8 +41,8 @@ KEPT = (
 )
 SPEED_TABLE, SMS = "w2v_news_fiction_30k_300d.npz", "sms_spam.tsv.gz"
 N_KEPT, N_SPEED = 3000, 8000
-# ε of about equal shares of words kept under the speed table; the noise is drawn for
-# every so many documents only
+# ε that keep a quarter to a half of the words, on which the speed hardly depends; the
+# noise is drawn for every so many documents only
 RELEASES: tuple[tuple[WordMechanism, float, int], ...] = (
     (MahalanobisNoise(), 20.0, 50),
     (Exponential(), 3.0, 1),

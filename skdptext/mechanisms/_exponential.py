@@ -56,8 +56,8 @@ class Exponential(WordMechanism):
     for z = w; so this is the exponent of a pair, without slack. ε bounds it per unit of
     d. A 53-bit uniform and float64 sums leave ``numerical_delta`` per word.
 
-    *ε is not that of the noise.* For the same share of words kept it is some ten times
-    smaller than that of `MahalanobisNoise`: see the guide.
+    *ε is not that of the noise.* For the same share of words kept it is seven to ten
+    times smaller than that of `MahalanobisNoise`: see the guide.
 
     *Cost.* "exact" looks at all pairs of words, some times over, when it is prepared;
     the result is kept for the process.
@@ -186,8 +186,8 @@ class ExponentialChannel(WordChannel):
     def numerical_delta(self) -> float:  # type: ignore[override]
         """Probability per word of another word than with real numbers.
 
-        Of every word's mass 2⁻⁵² is lost to the sums and to the steps of a 53-bit
-        uniform, and the distances may be off by some 1e-12 of themselves.
+        Each probability is off by some 2⁻⁵², for the sums and for the steps of a
+        53-bit uniform, and the distances may be off by some 1e-12 of themselves.
         """
         return 2.0**-36 + len(self.embedding) * 2.0**-51
 
