@@ -41,7 +41,8 @@ class WordPrivacyAudit:
         What the exponent of the pair is at least, in nats. All of them hold at once
         with probability `confidence`.
     claimed : ndarray of shape (n_pairs,)
-        What it is at most, if the guarantee is true.
+        What it is at most, if the guarantee is true. Where that depends on the order
+        of the words, this and `lower_bound` are of the order with the larger excess.
     violated : ndarray of shape (n_pairs,), bool
         Where ``lower_bound > claimed``.
     refutable : ndarray of shape (n_pairs,), bool
@@ -301,7 +302,12 @@ def audit_word_privacy(
         )
     else:
         chosen = _check_pairs(pairs)
-    claimed = np.array([claimed_exponent(guarantee, *pair) for pair in chosen])
+    both = [
+        (claimed_exponent(guarantee, w, v), claimed_exponent(guarantee, v, w))
+        for w, v in chosen
+    ]
+    # S = everything shows 0 without any draw
+    bounds, claimed, events = np.zeros(len(chosen)), np.min(both, axis=1), []
     level = (1 - confidence) / (4 * len(chosen))
     n_test = n_draws - n_draws // 2
     most = _log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
@@ -315,17 +321,18 @@ def audit_word_privacy(
         np.stack([np.bincount(c[part], minlength=len(names)) for c in codes])
         for part in parts
     ]
-    bounds, events = np.zeros(len(chosen)), []
     number = {name: i for i, name in enumerate(names)}
     for i, pair in enumerate(chosen):
         event: np.ndarray = np.empty(0, dtype=int)
         singles = [number[word] for word in pair if word in number]
-        for w, v in ((row[pair[0]], row[pair[1]]), (row[pair[1]], row[pair[0]])):
+        a, b = row[pair[0]], row[pair[1]]
+        for (w, v), claim in zip(((a, b), (b, a)), both[i], strict=True):
             order, select, test = (np.stack([c[w], c[v]]) for c in counts)
             picked = _best_event(order, select, level, singles)
             bound = _log_ratio_bound(test[:, picked].sum(axis=1), test.sum(1), level)
-            if bound > bounds[i]:  # S = everything shows 0 without any draw
-                bounds[i], event = bound, picked
+            same = claim == claimed[i]  # both may be inf
+            if bound > bounds[i] if same else bound - claim > bounds[i] - claimed[i]:
+                bounds[i], claimed[i], event = bound, claim, picked
         events.append(frozenset(names[j] for j in event))
     return WordPrivacyAudit(
         chosen,

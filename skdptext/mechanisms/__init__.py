@@ -13,14 +13,24 @@ from skdptext.mechanisms._covariance import (
     embedding_spectrum,
     scaled_covariance,
 )
+from skdptext.mechanisms._exponential import (
+    Exponential,
+    ExponentialChannel,
+    RandomizedResponse,
+    RandomizedResponseChannel,
+)
 from skdptext.mechanisms._mahalanobis import MahalanobisChannel, MahalanobisNoise
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.mechanisms._simulate import draw_words
 
 __all__ = [
+    "Exponential",
+    "ExponentialChannel",
     "MahalanobisChannel",
     "MahalanobisMetric",
     "MahalanobisNoise",
+    "RandomizedResponse",
+    "RandomizedResponseChannel",
     "Spectrum",
     "WordChannel",
     "WordMechanism",

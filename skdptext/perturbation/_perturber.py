@@ -85,7 +85,9 @@ class DPWordPerturber(
         give ``one_hot_embedding(words)`` of `skdptext.embeddings` instead.
     epsilon : float, default=10.0
         Privacy parameter ε > 0, in nats per unit of distance in the embedding:
-        smaller is more private. Its meaning depends on the table's scale.
+        smaller is more private. Its meaning depends on the table's scale, and what it
+        does to the words on the mechanism: `~skdptext.mechanisms.Exponential` keeps as
+        many words at a seventh to a tenth of it.
     lam : float, default=0.5
         λ in [0, 1], from spherical to elliptical noise. 1 needs a regular Σ. For other
         mechanisms, the metric on words: see there.

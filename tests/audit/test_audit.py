@@ -6,6 +6,7 @@ import math
 import re
 import sys
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -452,3 +453,35 @@ def test_pairs_must_be_given_without_a_table():
     with pytest.raises(InvalidParameterError, match="pairs must be given where"):
         audit(perturber)
     assert not audit(perturber, [("b", "c")]).violated.any()
+
+
+def test_claims_that_depend_on_the_order_are_each_held_to_their_own():
+    class Channel:
+        laws: ClassVar = {"a": (0.9, 0.1), "b": (0.6, 0.4)}
+
+        def __init__(self, claims):
+            self.claims = claims
+
+        def perturb_words(self, words, n_draws):
+            rng = np.random.default_rng(1)
+            return np.array(
+                [rng.choice(["a", "b"], n_draws, p=self.laws[w]) for w in words], object
+            )
+
+        def guarantee(self):
+            return self
+
+        def exponent(self, word, other):
+            return self.claims[word, other]
+
+    lost = {("a", "b"): math.log(0.9 / 0.6), ("b", "a"): math.log(0.4 / 0.1)}
+    for pair in lost:
+        audit = audit_word_privacy(
+            Channel(lost), [pair], confidence=1 - 1e-6, random_state=0
+        )
+        assert not audit.violated.any()
+        for which in lost:
+            false = {**lost, which: lost[which] / 2}
+            audit = audit_word_privacy(Channel(false), [pair], random_state=0)
+            assert audit.violated.all()
+            assert audit.claimed == pytest.approx([false[which]])

@@ -1,0 +1,255 @@
+"""How fast the probabilities of an exponential mechanism may fall for a proven ε."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.spatial.distance import cdist
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.mechanisms._covariance import embedding_spectrum
+from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.utils import blocks, working_memory_bytes
+
+__all__ = ["Fit", "WordDistances", "exact_fit"]
+
+# Below this share of ‖φ‖², squared distances are computed from differences: there the
+# product's would have lost more than three of their sixteen digits.
+_NEAR = 2.2e-3
+# What rounding may do to a difference of two ln C, in nats; added before a division.
+_ROUNDING = 2.0**-40
+# How far below ε the rate is aimed, relative: more than rounding changes.
+_MARGIN = 2.0**-33
+# Words that the search for a rate starts with, and rows that each failure adds.
+_FIRST_WORDS = 256
+_MORE_ROWS = 32
+
+
+class Fit(NamedTuple):
+    """A rate, and what follows from it."""
+
+    rate: float  # a
+    attained: float  # the largest privacy loss per unit of distance, over all pairs
+    log_normalizers: np.ndarray  # ln C_w, (n_words,), read-only
+
+
+class WordDistances:
+    """All distances between the words of a table, in float64, a block at a time.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    lam : float in [0, 1]
+        Names the metric.
+    max_distance : float > 0 or None
+        Words further apart count as so far apart.
+
+    Notes
+    -----
+    Equal vectors are exactly 0 apart, and have exactly the same normaliser.
+    """
+
+    def __init__(
+        self, embedding: WordEmbedding, lam: float, max_distance: float | None
+    ) -> None:
+        self.max_distance = max_distance
+        vectors = embedding.vectors
+        seen: dict[bytes, int] = {}
+        self._first = np.array(  # + 0.0: −0 is 0
+            [seen.setdefault((row + 0.0).tobytes(), i) for i, row in enumerate(vectors)]
+        )
+        points = vectors.astype(np.float64)
+        if lam > 0:
+            points = MahalanobisMetric(lam, embedding_spectrum(embedding)).whiten(
+                points
+            )
+        points -= points.mean(axis=0)
+        self._points = points[self._first]
+        squares = np.einsum("ij,ij->i", self._points, self._points)
+        ones = np.ones(len(points))
+        # ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy as one product
+        self._left = np.column_stack([-2 * self._points, squares, ones])
+        self._right = np.column_stack([self._points, ones, squares])
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def between(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Distances of the words x to the words y, shape (len(x), len(y))."""
+        return self._capped(cdist(self._points[x], self._points[y]))
+
+    def rows(self, words: np.ndarray | slice, start: int = 0) -> np.ndarray:
+        """Distances of words to all words from `start` on, by one product."""
+        x, y = self._points[words], self._points[start:]
+        left = self._left[words]
+        found = left @ self._right[start:].T
+        i, j = np.nonzero(found <= _NEAR * left[:, -2:-1])
+        for some in blocks(len(i), max(1, 2**20 // x.shape[1])):
+            gaps = x[i[some]] - y[j[some]]
+            found[i[some], j[some]] = np.einsum("ij,ij->i", gaps, gaps)
+        return self._capped(np.sqrt(found, out=found))
+
+    def _capped(self, found: np.ndarray) -> np.ndarray:
+        if self.max_distance is not None:
+            np.minimum(found, self.max_distance, out=found)
+        return found
+
+    def log_normalizers(self, rate: float) -> np.ndarray:
+        """ln C_w = ln Σ_z e^(−a d(w, z)) of every word, in one pass."""
+        sums = np.zeros(len(self))
+        for rows in self._blocks():
+            masses = self.rows(rows, rows.start)
+            masses *= -rate
+            np.exp(masses, out=masses)
+            sums[rows] += masses.sum(axis=1)
+            # the other half is the same numbers
+            sums[rows.stop :] += masses[:, rows.stop - rows.start :].sum(axis=0)
+        found = np.log(sums)[self._first]
+        found.flags.writeable = False
+        return found
+
+    def attained(
+        self, rate: float, log_normalizers: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """The largest loss per unit of distance, and the words of the worst pairs."""
+        best = np.zeros(len(self))
+        mates = np.zeros(len(self), dtype=np.intp)
+        for rows in self._blocks():
+            found = _excess(
+                self.rows(rows, rows.start),
+                log_normalizers[rows],
+                log_normalizers[rows.start :],
+            )
+            at = found.argmax(axis=1)
+            best[rows] = np.minimum(found[np.arange(len(at)), at], rate)
+            mates[rows] = at + rows.start
+        worst = np.argsort(-best, kind="stable")[:_MORE_ROWS]
+        return rate + float(best.max()), np.concatenate([worst, mates[worst]])
+
+    def _blocks(self) -> list[slice]:
+        n_rows = working_memory_bytes() // (40 * len(self))
+        return list(blocks(len(self), int(np.clip(n_rows, 1, 256))))
+
+
+def _excess(distances: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """|ln C_w − ln C_w'| / d(w, w'), rounded up; `distances` is used up.
+
+    0 for words 0 apart. By the triangle inequality it is at most a, but for rounding.
+    """
+    distances[distances == 0] = np.inf
+    found = np.abs(ours[:, None] - theirs)
+    found += _ROUNDING
+    found /= distances
+    return found
+
+
+class _Some:
+    """The same question among some of the words: the answer is a lower bound."""
+
+    def __init__(self, table: WordDistances) -> None:
+        self._table = table
+        self.words = np.empty(0, dtype=np.intp)
+        self._rows = np.empty((0, len(table)))
+
+    def add(self, words: np.ndarray) -> bool:
+        """Whether any of the words are new."""
+        new = np.setdiff1d(words, self.words)
+        self.words = np.concatenate([self.words, new])
+        self._rows = np.concatenate([self._rows, self._table.rows(new)])
+        return len(new) > 0
+
+    def attained(self, rate: float) -> float:
+        sums = [
+            np.exp(self._rows[some] * -rate).sum(axis=1)
+            for some in blocks(len(self.words), 32)
+        ]
+        logs = np.log(np.concatenate(sums))
+        excess = _excess(self._rows[:, self.words], logs, logs)
+        return rate + min(float(excess.max()), rate)
+
+
+def _find_fit(table: WordDistances, epsilon: float) -> Fit:
+    """A rate for ε: aimed at among some words, accepted only if it holds for all.
+
+    ε/2 always holds. A rate above what some of the words allow cannot hold for all, so
+    the aim comes down from above as the words that broke it are added.
+    """
+    some = _Some(table)
+    n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
+    some.add(np.random.default_rng(0).permutation(len(table))[:n_words])
+    aim = epsilon * (1 - _MARGIN)
+    highest = aim
+    while True:
+        rate = _largest(some.attained, epsilon / 2, highest, aim)
+        logs = table.log_normalizers(rate)
+        attained, worst = table.attained(rate, logs)
+        if attained <= epsilon:
+            return Fit(rate, attained, logs)
+        if not some.add(worst):  # rounding alone is in the way
+            aim -= 2 * (attained - epsilon)
+        highest = rate
+
+
+def _largest(
+    attained: Callable[[float], float], low: float, high: float, aim: float
+) -> float:
+    """The largest rate with attained(rate) = aim that a grid of nine shows; else low.
+
+    What is attained need not grow with the rate.
+    """
+    above = high
+    for rate in np.linspace(high, low, 9)[:-1].tolist():
+        if attained(rate) <= aim:
+            break
+        above = rate
+    else:
+        rate = low
+        if attained(low) > aim:
+            return low
+    if rate == above:
+        return rate
+    return float(brentq(lambda a: attained(a) - aim, rate, above, xtol=1e-13 * aim))
+
+
+# Keyed by content, as spectra are.
+_fits: OrderedDict[tuple[bytes, float, float | None, float], Fit] = OrderedDict()
+_fits_lock = threading.Lock()
+_MAX_FITS = 32
+
+
+def exact_fit(
+    embedding: WordEmbedding,
+    lam: float,
+    max_distance: float | None,
+    epsilon: float,
+    table: WordDistances,
+) -> Fit:
+    """The rate of the exactly calibrated mechanism, found once per process.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    lam : float in [0, 1]
+    max_distance : float > 0 or None
+    epsilon : float > 0
+    table : WordDistances
+        Of these three.
+
+    Returns
+    -------
+    fit : Fit
+        With ``attained <= epsilon``.
+    """
+    key = embedding.fingerprint, lam, max_distance, epsilon
+    with _fits_lock:  # held while computing: two threads must not do it twice
+        if key not in _fits:
+            _fits[key] = _find_fit(table, epsilon)
+        _fits.move_to_end(key)
+        while len(_fits) > _MAX_FITS:
+            _fits.popitem(last=False)
+        return _fits[key]

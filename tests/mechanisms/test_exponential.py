@@ -1,0 +1,514 @@
+"""The exponential mechanism: its law, and a claim that is exact and attained."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.attacks import WordReconstructionAttack
+from skdptext.audit import audit_fresh_noise, audit_word_privacy
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    Exponential,
+    ExponentialChannel,
+    MahalanobisMetric,
+    RandomizedResponse,
+    embedding_spectrum,
+)
+from skdptext.metrics import plausible_deniability
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+)
+
+ALPHA = 1e-6  # chance of a false alarm of each statistical test
+
+
+def named(vectors):
+    return WordEmbedding([f"w{i}" for i in range(len(vectors))], vectors)
+
+
+def random_table(n_words, dim, seed, *, equal=0):
+    """Clusters of unequal density, with some equal vectors."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(n_words, dim)) * rng.choice([0.1, 1, 3], (n_words, 1))
+    if equal:
+        vectors[rng.integers(n_words, size=equal)] = vectors[0]
+    return named(vectors)
+
+
+def distances(table, lam=0.0, cap=None):
+    """Of all pairs, by the definition of the metric."""
+    v = table.vectors.astype(float)
+    gaps = v[:, None] - v[None]
+    M = np.eye(v.shape[1])
+    if lam:
+        M = lam * embedding_spectrum(table).covariance + (1 - lam) * M
+    squares = np.einsum("ijk,kl,ijl->ij", gaps, np.linalg.inv(M), gaps)
+    D = np.sqrt(np.maximum(squares, 0))
+    return D if cap is None else np.minimum(D, cap)
+
+
+def law(D, rate):
+    K = np.exp(-rate * D)
+    return K / K.sum(axis=1, keepdims=True)
+
+
+def losses(P):
+    """max_z ln P[w, z] / P[w', z] of all pairs."""
+    logs = np.log(P)
+    return (logs[:, None] - logs[None]).max(axis=2)
+
+
+def per_distance(t, D):
+    """The largest loss per unit of distance."""
+    apart = D > 1e-9
+    return (t[apart] / D[apart]).max()
+
+
+def all_of(channel):
+    ids = np.arange(len(channel.embedding))
+    return np.exp(channel.log_proba(ids)), channel.exponents(ids, ids)
+
+
+# -- the claim, enumerated -------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n_words=st.integers(2, 60),
+    dim=st.integers(1, 5),
+    seed=st.integers(0, 10**6),
+    epsilon=st.floats(0.05, 12),
+    lam=st.sampled_from([0.0, 0.5, 0.9]),
+    cap=st.sampled_from([None, 0.3, 2.0]),
+    equal=st.integers(0, 5),
+)
+def test_claims_are_what_is_lost(n_words, dim, seed, epsilon, lam, cap, equal):
+    table = random_table(n_words, dim, seed, equal=equal)
+    assume(len(np.unique(table.vectors, axis=0)) > 1)
+    D = distances(table, lam, cap)
+    attained = {}
+    for calibration in ("half", "exact"):
+        channel = Exponential(calibration, cap).prepare(table, epsilon, lam)
+        P, claimed = all_of(channel)
+        np.testing.assert_allclose(P, law(D, channel.rate), rtol=1e-6, atol=1e-300)
+        np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
+        lost = losses(P)
+        assert (lost <= claimed + 1e-12 + 1e-10 * claimed).all()
+        np.testing.assert_allclose(lost, claimed, rtol=1e-9, atol=1e-11)
+        attained[calibration] = per_distance(lost, D)
+        assert channel.attained == pytest.approx(attained[calibration], rel=1e-8)
+        assert (claimed <= epsilon * D * (1 + 1e-12) + 1e-7).all()
+    assert channel.rate >= epsilon / 2
+    # ε is spent to the last digit, unless rounding between near words is in the way
+    if D[D > 1e-9].min() > 0.02:
+        assert attained["exact"] == pytest.approx(epsilon, rel=1e-9)
+        assert attained["exact"] <= epsilon * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_larger_rate_would_do(seed):
+    table = random_table(50, 3, seed)
+    D = distances(table)
+    rate = Exponential().prepare(table, 2.0, 0.0).rate
+    for larger in np.linspace(rate * (1 + 1e-6), 2.0, 200):
+        assert per_distance(losses(law(D, larger)), D) > 2.0
+
+
+def test_few_words():
+    for calibration in ("half", "exact"):
+        one = Exponential(calibration).prepare(named([[1.0, 2.0]]), 3.0, 0.0)
+        P, claimed = all_of(one)
+        assert P.tolist() == [[1.0]]
+        assert claimed.tolist() == [[0.0]]
+        ids = np.zeros(4, int)
+        assert one.apply(ids, one.draw(np.random.default_rng(0), 4)).tolist() == [0] * 4
+    two = Exponential().prepare(named([[0.0], [2.0]]), 3.0, 0.0)
+    # by symmetry the normalisers are equal, and all of ε goes to the rate
+    assert two.rate == pytest.approx(3.0, rel=1e-9)
+    assert two.exponents(np.array([0]), np.array([1]))[0, 0] == pytest.approx(6.0)
+
+
+def test_equal_and_nearly_equal_vectors():
+    rng = np.random.default_rng(0)
+    v = rng.normal(size=(40, 8)).astype(np.float32) + 5  # a mean that products lose to
+    v[7] = v[3]
+    v[9] = v[3]
+    v[9, 0] = np.nextafter(v[3, 0], np.float32(9))
+    for lam in (0.0, 0.9):
+        channel = Exponential().prepare(named(v), 1.5, lam)
+        P, claimed = all_of(channel)
+        assert claimed[3, 7] == claimed[7, 3] == 0
+        np.testing.assert_array_equal(P[3], P[7])
+        D = distances(named(v), lam)
+        assert 0 < D[3, 9] < 1e-5
+        assert claimed[3, 9] <= 1.5 * D[3, 9] + 1e-11
+        apart = D > 1e-3
+        assert per_distance(losses(P)[apart], D[apart]) <= 1.5 * (1 + 1e-12)
+    all_equal = Exponential().prepare(named(np.ones((5, 3))), 1.5, 0.0)
+    np.testing.assert_allclose(all_of(all_equal)[0], 0.2)
+    assert not all_of(all_equal)[1].any()
+
+
+def test_calibration_does_not_depend_on_its_blocks():
+    table = random_table(900, 10, 3, equal=4)
+    rates = []
+    for megabytes in (0.001, 1, 1000):
+        # a cap beyond all words changes nothing but the key of what is kept
+        mechanism = Exponential(max_distance=1e6 + megabytes)
+        with config_context(working_memory=megabytes):
+            rates.append(mechanism.prepare(table, 1.7, 0.0).rate)
+    assert rates == pytest.approx([rates[2]] * 3, rel=1e-9)
+
+
+# -- what is drawn ---------------------------------------------------------------------
+
+
+def assert_counts(counts, p):
+    """Chi-square at ALPHA, cells of less than five expected draws together."""
+    expected = p * counts.sum()
+    rare = expected < 5
+    cells = np.append(counts[~rare], counts[rare].sum())
+    means = np.append(expected[~rare], expected[rare].sum())
+    if means[-1] < 5:
+        cells[-2:-1] += cells[-1]
+        means[-2:-1] += means[-1]
+        cells, means = cells[:-1], means[:-1]
+    value = stats.chisquare(cells, means * cells.sum() / means.sum()).pvalue
+    assert value > ALPHA
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon"),
+    [
+        (Exponential(), 1.5),
+        (Exponential("half", 2.0), 2.0),
+        (RandomizedResponse(), 3.0),
+    ],
+    ids=repr,
+)
+def test_releases_follow_the_law(mechanism, epsilon):
+    table = random_table(40, 3, 1, equal=3)
+    channel = mechanism.prepare(table, epsilon, 0.0)
+    if isinstance(mechanism, RandomizedResponse):
+        P = np.full((40, 40), 1 / (math.exp(3) + 39))
+        np.fill_diagonal(P, math.exp(3) / (math.exp(3) + 39))
+    else:
+        P = law(distances(table, 0.0, mechanism.max_distance), channel.rate)
+    np.testing.assert_allclose(all_of(channel)[0], P, rtol=1e-8)
+    rng = np.random.default_rng(2)
+    n = 200_000
+    one = np.full(n, 11)
+    assert_counts(
+        np.bincount(channel.apply(one, channel.draw(rng, n)), minlength=40), P[11]
+    )
+    words = rng.integers(0, 40, n)  # mixed blocks, and rows kept from one to the next
+    with channel.session(1, 4096) as apply:
+        noisy = np.concatenate(
+            [apply(words[s], channel.draw(rng, len(words[s])))
+             for s in (slice(i, i + 997) for i in range(0, n, 997))]
+        )  # fmt: skip
+    for word in (0, 17, 39):
+        found = noisy[words == word]
+        assert_counts(np.bincount(found, minlength=40), P[word])
+    assert_counts(np.bincount(noisy, minlength=40), P.mean(axis=0))
+
+
+def inverse(channel, word, uniforms):
+    """The inverse of the cumulative probabilities, summed exactly."""
+    masses = np.exp(channel.log_proba(np.array([word]))[0])
+    total = math.fsum(masses)
+    upto = [math.fsum(masses[: i + 1]) / total for i in range(len(masses))]
+    return np.searchsorted(upto, uniforms, side="right").clip(0, len(masses) - 1)
+
+
+RARE = named(np.r_[0.0, np.linspace(17, 18, 999)][:, None])
+TAIL = 1 - np.linspace(1e-7, 1e-5, 40)
+
+
+def test_small_masses_are_not_lost():
+    channel = Exponential("half").prepare(RARE, 2.0, 0.0)
+    found = channel.apply(np.zeros(40, int), (TAIL,))
+    np.testing.assert_array_equal(found, inverse(channel, 0, TAIL))
+    assert len(set(found.tolist())) > 20
+
+
+def test_sums_of_float32_are_caught():
+    class Float32(ExponentialChannel):
+        def apply(self, words, draws, memory=None, kept=None):
+            upto = np.exp(self.log_proba(words)).astype(np.float32).cumsum(axis=1)
+            below = upto <= (draws[0] * upto[:, -1])[:, None]
+            return below.sum(axis=1).clip(0, len(upto[0]) - 1)
+
+    channel = Float32(Exponential("half"), RARE, 2.0)
+    found = channel.apply(np.zeros(40, int), (TAIL,))
+    assert (found != inverse(channel, 0, TAIL)).mean() > 0.5
+
+
+def test_the_ends_of_the_uniforms():
+    # masses of 0 first and last
+    table = named([[-5000.0], [0.0], [1.0], [5000.0]])
+    channel = Exponential("half").prepare(table, 2.0, 0.0)
+    ends = np.array([0.0, 2.0**-53, 1 - 2.0**-53, np.nextafter(1, 0)])
+    found = channel.apply(np.ones(4, int), (ends,))
+    assert found.tolist() == [1, 1, 2, 2]
+    found = channel.apply(np.arange(4), (ends,))
+    assert found.tolist() == [0, 1, 2, 3]
+    assert channel.apply(np.empty(0, int), (np.empty(0),)).shape == (0,)
+
+
+# -- randomized response ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_words", [1, 2, 30])
+@pytest.mark.parametrize("epsilon", [0.1, 4.0, 1000.0])
+def test_randomized_response(n_words, epsilon):
+    channel = RandomizedResponse().prepare(named(np.eye(n_words)), epsilon, 0.3)
+    ids = np.arange(n_words)
+    logs = channel.log_proba(ids)
+    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, rtol=1e-12)
+    claimed = channel.exponents(ids, ids)
+    np.testing.assert_array_equal(claimed, epsilon * (1 - np.eye(n_words)))
+    np.testing.assert_allclose(
+        (logs[:, None] - logs[None]).max(axis=2), claimed, rtol=1e-12
+    )
+    noisy = channel.apply(ids, channel.draw(np.random.default_rng(0), n_words))
+    assert ((noisy >= 0) & (noisy < n_words)).all()
+
+
+# -- releases --------------------------------------------------------------------------
+
+TABLE = random_table(40, 3, 7, equal=2)
+
+
+def perturber(mechanism, **parameters):
+    settings = {"epsilon": 2.0, "lam": 0.0, "document_length": 4, "random_state": 5}
+    made = DPWordPerturber(TABLE, mechanism=mechanism, **{**settings, **parameters})
+    return made.fit([])
+
+
+def documents(n=60):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    order = np.argsort(TABLE.vectors[:, 0])
+    X = [[f"w{order[i]}" for i in rng.integers(0, 12, 4) + 28 * t] for t in y]
+    return X, y
+
+
+@pytest.mark.parametrize("mechanism", [Exponential(), RandomizedResponse()], ids=repr)
+def test_releases_are_repeatable(mechanism):
+    X, _ = documents(300)
+    first = perturber(mechanism).transform(X)
+    for other in (
+        perturber(clone(mechanism)).transform(X),
+        perturber(mechanism, n_jobs=2).transform(X),
+        pickle.loads(pickle.dumps(perturber(mechanism))).transform(X),
+    ):
+        assert (first != other).nnz == 0
+    with config_context(working_memory=0.01):
+        assert (first != perturber(mechanism, n_jobs=2).transform(X)).nnz == 0
+
+
+def test_options_key_the_noise():
+    X, _ = documents()
+    seen = [
+        perturber(mechanism, epsilon=epsilon).transform(X).toarray().tolist()
+        for mechanism, epsilon in [
+            (Exponential("half"), 2.0),
+            # a cap beyond all words: the law is the same, and its noise is not
+            (Exponential("half", 1e6), 2.0),
+            (Exponential("half", 2e6), 2.0),
+            (Exponential("exact"), 2.0),
+            (RandomizedResponse(), 2.0),
+            (Exponential("half"), 2.0 + 1e-12),
+        ]
+    ]
+    assert all(a != b for a, b in itertools.combinations(seen, 2))
+
+
+def test_a_pickle_does_not_hold_the_table_twice():
+    channel = Exponential().prepare(TABLE, 2.0, 0.0)
+    assert b"_points" not in pickle.dumps(channel)
+    again = pickle.loads(pickle.dumps(channel))
+    np.testing.assert_array_equal(all_of(again)[1], all_of(channel)[1])
+
+
+def test_bags_by_the_cheapest_matching():
+    fitted = perturber(Exponential())
+    guarantee = fitted.guarantee()
+    channel = fitted.mechanism_
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 40, (2, 4))
+    P, t = all_of(channel)
+    cheapest = min(
+        sum(t[a, b] for a, b in zip(x, order, strict=True))
+        for order in itertools.permutations(y)
+    )
+    names = [[f"w{i}" for i in bag] for bag in (x, y)]
+    assert guarantee.exponent(*names) == pytest.approx(cheapest, rel=1e-12)
+    # in a bag the normalisers telescope: the matching is that of the distances
+    logs = channel.log_normalizers
+    D = distances(TABLE)
+    shortest = min(D[x, list(order)].sum() for order in itertools.permutations(y))
+    telescoped = channel.rate * shortest + logs[y].sum() - logs[x].sum()
+    assert cheapest == pytest.approx(telescoped, rel=1e-9)
+    assert "Exponential()" in str(guarantee)
+    assert guarantee.exponent("w1", "w2") == pytest.approx(losses(P)[1, 2], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon"),
+    [(Exponential(), 1.5), (Exponential("half", 1.0), 2.0), (RandomizedResponse(), 2)],
+    ids=repr,
+)
+def test_audits_pass_the_true_mechanism(mechanism, epsilon):
+    fitted = perturber(mechanism, epsilon=epsilon, random_state=None)
+    audit = audit_word_privacy(
+        fitted, n_draws=20_000, confidence=1 - 1e-6, random_state=0
+    )
+    assert not audit.violated.any()
+    assert not audit_fresh_noise(fitted, "w11").repeated
+
+
+def test_statistics_attack_and_grid():
+    fitted = perturber(Exponential(), document_length=1)
+    P, _ = all_of(fitted.mechanism_)
+    found = plausible_deniability(fitted, n_draws=2000, random_state=0)
+    gap = found.n_unchanged / 20 - 100 * np.diag(P)
+    assert np.abs(gap).max() < 6 * 100 * 0.5 / math.sqrt(2000)
+    attack = WordReconstructionAttack(fitted, n_draws=500, random_state=0).fit()
+    words = TABLE.words
+    score = attack.score(fitted.perturb_words(words, 1).tolist(), words)
+    assert score == pytest.approx(P.max(axis=0).sum() / 40, abs=6 * 0.5 / math.sqrt(40))
+    X, y = documents()
+    pipeline = Pipeline(
+        [("noise", perturber(None)), ("classify", MultinomialNB())]
+    ).set_params(noise__random_state=0)
+    search = GridSearchCV(
+        pipeline,
+        {
+            "noise__mechanism": [None, Exponential(), RandomizedResponse()],
+            "noise__epsilon": [0.01, 20.0],
+        },
+        cv=2,
+    ).fit(X, y)
+    blind, clear = search.cv_results_["mean_test_score"].reshape(2, 3)
+    assert (blind < 0.8).all()
+    assert (clear > 0.9).all()
+
+
+# -- mistakes, each one published or easily made ---------------------------------------
+
+# one word alone, eleven together: their normalisers differ as much as they can
+LONELY = named(np.r_[0.0, 1 + np.arange(11) / 1000][:, None])
+
+
+class WholeRate(ExponentialChannel):
+    """Takes a = ε, as if the normalisers told nothing."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.rate = self.epsilon
+
+    def exponents(self, x, y):
+        return self.epsilon * self._table.between(x, y)
+
+
+class WrongSign(WholeRate):
+    """Solves a (1 − κ) = ε."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        kappa = 1.81 - 1  # of LONELY, at a = 1
+        self.rate = self.epsilon / (1 - kappa / 2)
+
+
+@pytest.mark.parametrize("kind", [WholeRate, WrongSign])
+def test_rates_too_large_are_caught(kind):
+    class Wrong(Exponential):
+        def prepare(self, embedding, epsilon, lam):
+            return kind(self, embedding, epsilon, lam)
+
+    wrong = kind(Exponential("half"), LONELY, 1.0)
+    P, claimed = all_of(wrong)
+    assert (losses(P) - claimed).max() > 0.5
+    right = Exponential().prepare(LONELY, 1.0, 0.0)
+    P, claimed = all_of(right)
+    assert (losses(P) <= claimed + 1e-12).all()
+    assert per_distance(claimed, distances(LONELY)) == pytest.approx(1, rel=1e-8)
+    for mechanism, violated in ((Wrong("half"), True), (Exponential(), False)):
+        fitted = DPWordPerturber(
+            LONELY, epsilon=1.0, lam=0.0, mechanism=mechanism, document_length=1,
+            random_state=0,
+        ).fit([])  # fmt: skip
+        audit = audit_word_privacy(
+            fitted, [("w0", "w5")], confidence=1 - 1e-6, random_state=0
+        )
+        assert audit.violated.tolist() == [violated]
+
+
+def tem(D, epsilon, cap, bottom):
+    """TEM as it is written: near words by their score, all others through one."""
+    V = len(D)
+    P = np.exp(-epsilon / 2 * D)
+    for w in range(V):
+        far = cap < D[w]
+        if far.any():
+            n_near = V - far.sum()
+            score = -cap + 2 * math.log(bottom(V, n_near)) / epsilon
+            P[w, far] = math.exp(epsilon / 2 * score) / far.sum()
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def test_tem_is_max_distance_and_its_published_mistake_is_caught():
+    rng = np.random.default_rng(0)
+    # a crowd, and words that have nobody near
+    v = np.r_[rng.normal(size=(40, 2)) * 0.1, rng.uniform(-20, 20, (20, 2))]
+    table, epsilon, cap = named(v), 3.0, 2.0
+    D = distances(table, 0.0, cap)
+    channel = Exponential("half", cap).prepare(table, epsilon, 0.0)
+    true = tem(distances(table), epsilon, cap, lambda n, near: n - near)
+    np.testing.assert_allclose(all_of(channel)[0], true, rtol=1e-6)
+    assert (losses(true) <= epsilon * D + 1e-9).all()
+    # mldp-text 0.1.2 scores all others together by ln(V / |near|)
+    wrong = tem(distances(table), epsilon, cap, lambda n, near: n / near)
+    assert (losses(wrong) - epsilon * D).max() > 0.5
+
+
+# -- refusals --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "message"),
+    [
+        (Exponential("balanced"), "calibration must be one of 'exact', 'half'"),
+        (Exponential(max_distance=0), "max_distance must be a finite number > 0"),
+        (Exponential(max_distance=math.inf), "max_distance must be a finite number"),
+    ],
+)
+def test_options_are_checked(mechanism, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        DPWordPerturber(TABLE, mechanism=mechanism).fit([])
+
+
+def test_the_metric_is_that_of_lam():
+    metric = MahalanobisMetric(0.5, embedding_spectrum(TABLE))
+    channel = Exponential().prepare(TABLE, 1.0, 0.5)
+    ids = np.arange(40)
+    D = metric.distances(TABLE.vectors, TABLE.vectors)
+    np.testing.assert_allclose(channel._table.between(ids, ids), D, atol=1e-12)
+    np.testing.assert_allclose(channel._table.rows(ids), D, atol=1e-12)
