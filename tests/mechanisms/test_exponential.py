@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.optimize import brentq
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -433,8 +434,12 @@ class WrongSign(WholeRate):
 
     def __init__(self, *args):
         super().__init__(*args)
-        kappa = 1.81 - 1  # of LONELY, at a = 1
-        self.rate = self.epsilon / (1 - kappa / 2)
+        D = distances(self.embedding)
+
+        def excess(rate):
+            return 2 * rate - per_distance(losses(law(D, rate)), D) - self.epsilon
+
+        self.rate = brentq(excess, self.epsilon, 20 * self.epsilon)
 
 
 @pytest.mark.parametrize("kind", [WholeRate, WrongSign])
