@@ -255,7 +255,7 @@ def test_sums_of_float32_are_caught():
             below = upto <= (draws[0] * upto[:, -1])[:, None]
             return below.sum(axis=1).clip(0, len(upto[0]) - 1)
 
-    channel = Float32(Exponential("half"), RARE, 2.0)
+    channel = Float32(Exponential("half"), RARE, 2.0, 0.0)
     found = channel.apply(np.zeros(40, int), (TAIL,))
     assert (found != inverse(channel, 0, TAIL)).mean() > 0.5
 
@@ -448,7 +448,7 @@ def test_rates_too_large_are_caught(kind):
         def prepare(self, embedding, epsilon, lam):
             return kind(self, embedding, epsilon, lam)
 
-    wrong = kind(Exponential("half"), LONELY, 1.0)
+    wrong = kind(Exponential("half"), LONELY, 1.0, 0.0)
     P, claimed = all_of(wrong)
     assert (losses(P) - claimed).max() > 0.5
     right = Exponential().prepare(LONELY, 1.0, 0.0)
