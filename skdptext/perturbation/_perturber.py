@@ -135,9 +135,9 @@ class DPWordPerturber(
         averaged, and their ε add up. The integer is a secret: whoever knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
         2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator:
-        a key is drawn from it in every call. Its copies (`clone` makes some) give a document
-        that comes at the same place again its former noise, and any other document its
-        own.
+        a key is drawn from it in every call. Its copies (`clone` makes some) give a
+        document that comes at the same place again its former noise, and any other
+        document its own.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
