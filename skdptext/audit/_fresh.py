@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_rng
+from skdptext.utils import check_integer, check_rng, kind_of
 
 __all__ = ["FreshNoiseAudit", "audit_fresh_noise"]
 
@@ -179,12 +179,12 @@ def audit_fresh_noise(
     """
     if not callable(getattr(perturber, "perturb_words", None)):
         raise InvalidParameterError(
-            f"perturber must have a method perturb_words, got {perturber!r:.80}."
+            f"perturber must have a method perturb_words, got {kind_of(perturber)}."
         )
     n_repeats = check_integer("n_repeats", n_repeats, low=2)
     n_calls = check_integer("n_calls", n_calls, low=2)
     if word is not None and not isinstance(word, str):
-        raise InvalidParameterError(f"word must be a str or None, got {word!r}.")
+        raise InvalidParameterError(f"word must be a str or None, got {kind_of(word)}.")
     word, n_draws, often = _word_and_length(perturber, word)
     n_calls = min(n_calls, max(_ALL_DRAWS // n_draws, 2))
 

@@ -10,7 +10,7 @@ import numpy as np
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.search import k_nearest_words
-from skdptext.utils import check_real
+from skdptext.utils import check_real, kind_of
 
 __all__ = ["choose_pairs", "claimed_exponent", "nearest_pairs"]
 
@@ -31,7 +31,7 @@ def nearest_pairs(
     if not isinstance(embedding, WordEmbedding) or len(embedding) < 2:
         raise InvalidParameterError(
             "pairs must be given where guarantee().embedding is no WordEmbedding of 2 "
-            f"words or more, got pairs=None and {embedding!r:.60}."
+            f"words or more, got pairs=None and {kind_of(embedding)}."
         )
     sample = rng.permutation(len(embedding))[:n_words]
     vectors = embedding.vectors

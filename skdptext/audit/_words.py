@@ -11,7 +11,13 @@ import numpy as np
 
 from skdptext.audit._pairs import choose_pairs, claimed_exponent, nearest_pairs
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_real, check_rng, import_pandas
+from skdptext.utils import (
+    check_integer,
+    check_real,
+    check_rng,
+    import_pandas,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,7 +285,7 @@ def audit_word_privacy(
     for method in ("perturb_words", "guarantee"):
         if not callable(getattr(perturber, method, None)):
             raise InvalidParameterError(
-                f"perturber must have a method {method}, got {perturber!r:.80}."
+                f"perturber must have a method {method}, got {kind_of(perturber)}."
             )
     n_draws = check_integer("n_draws", n_draws, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
@@ -413,12 +419,13 @@ def _check_pairs(pairs: Any) -> list[tuple[str, str]]:
         for pair in chosen
     ):
         raise InvalidParameterError(
-            f"pairs must be a non-empty iterable of pairs of words, got {pairs!r:.80}."
+            "pairs must be a non-empty iterable of pairs of words, got "
+            f"{kind_of(pairs)}."
         )
-    for pair in chosen:
+    for i, pair in enumerate(chosen):
         if pair[0] == pair[1]:  # its exponent is 0 for any noise
             raise InvalidParameterError(
-                f"pairs must be of two different words each, got {pair!r:.80}."
+                f"pairs must be of two different words each, got one twice as pair {i}."
             )
     return [(str(pair[0]), str(pair[1])) for pair in chosen]
 

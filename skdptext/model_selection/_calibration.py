@@ -77,7 +77,8 @@ def calibrate_epsilon(
     words : iterable of str, default=None
         Words of the embedding; None: all of them.
     n_draws : int, default=100
-        Noise vectors, which all words share; at least 2.
+        Noise vectors, which all words share, or draws per word, where they cannot; at
+        least 2.
     random_state : None, int or numpy.random.Generator, default=None
         An int gives the same ε again, and ε that rise with the target.
     tuned_on : {"private", "public", "released"}, default="private"

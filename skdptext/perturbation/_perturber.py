@@ -170,7 +170,8 @@ class DPWordPerturber(
     Warns
     -----
     PrivacyLeakWarning
-        If lengths or unknown words are released, or `random_state` can be guessed.
+        If lengths, unknown words or the vocabulary (``"one-hot"``) are released; if
+        `random_state` is an integer, which shows equal documents, or can be guessed.
     OutOfVocabularyWarning
         If more than half of the words are unknown.
     RuntimeWarning
@@ -183,10 +184,10 @@ class DPWordPerturber(
 
     Notes
     -----
-    *Privacy.* For words w, w' and any output z, Pr[z | w] ≤ exp(ε‖φ(w)−φ(w')‖_RM)
-    Pr[z | w']. For bags of N words the exponent is ε N times their Earth Mover's
-    distance. The guarantee takes the embedding as public. Nothing is learned from X,
-    but for ``embedding="one-hot"``, which takes its vocabulary from there. A repeatable
+    *Privacy.* By default, for words w, w' and any output z, Pr[z | w] ≤
+    exp(ε‖φ(w)−φ(w')‖_RM) Pr[z | w'], and for bags of N words the exponent is ε N times
+    their Earth Mover's distance; other mechanisms have exponents of their own. The
+    guarantee takes the embedding as public. Nothing is learned from X, but for ``embedding="one-hot"``, which takes its vocabulary from there. A repeatable
     release (an integer `random_state`) shows which documents are equal.
 
     *Caches.* ``Pipeline(memory=...)`` writes the texts to files in clear, and uses

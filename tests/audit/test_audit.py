@@ -393,7 +393,7 @@ class Misshapen(Perturber):
         (
             Perturber(LINE, 1.0, 0.0),
             {"pairs": [("a", "b"), ("c", "c")]},
-            r"two different words each, got \('c', 'c'\)",
+            "two different words each, got one twice as pair 1",
         ),
         (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
         (Perturber(LINE, 1.0, 0.0), {"n_swept": -1}, "n_swept must be .* >= 0"),
