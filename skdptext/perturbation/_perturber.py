@@ -187,8 +187,9 @@ class DPWordPerturber(
     *Privacy.* By default, for words w, w' and any output z, Pr[z | w] ≤
     exp(ε‖φ(w)−φ(w')‖_RM) Pr[z | w'], and for bags of N words the exponent is ε N times
     their Earth Mover's distance; other mechanisms have exponents of their own. The
-    guarantee takes the embedding as public. Nothing is learned from X, but for ``embedding="one-hot"``, which takes its vocabulary from there. A repeatable
-    release (an integer `random_state`) shows which documents are equal.
+    guarantee takes the embedding as public. Nothing is learned from X, but for
+    ``embedding="one-hot"``, which takes its vocabulary from there. A repeatable release
+    (an integer `random_state`) shows which documents are equal.
 
     *Caches.* ``Pipeline(memory=...)`` writes the texts to files in clear, and uses
     noise again: leave it None.
