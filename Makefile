@@ -7,6 +7,8 @@ JOBS ?= 2
 TORCH ?= torch
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
+# Random settings of the perturber whose exact law make test-fuzz works out
+LAWS ?= 10000
 # Passed on, as in: make paper PAPER_ARGS="--quick"
 PAPER_ARGS ?=
 # Which of the benchmarks, as in: make bench BENCHES="benchmarks/bench_wmd.py"
@@ -42,8 +44,10 @@ test-slow: $(STAMP)-test  ## run the tests that take minutes
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz" --durations=10 $(PYTEST_ARGS)
 
 # SKDPTEXT_FUZZ: files of each format, 3,000 unless told; SKDPTEXT_FUZZ_SEED: others.
-test-fuzz: $(STAMP)-test  ## load thousands of mutated files, some minutes
+test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, minutes
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m fuzz -rP $(PYTEST_ARGS)
+	$(PIN) SKDPTEXT_LAWS=$(LAWS) $(PY) -m pytest -n $(JOBS) \
+	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
 	$(PIN) $(PY) -m pytest -m torch $(PYTEST_ARGS)
