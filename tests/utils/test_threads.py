@@ -9,6 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skdptext import DPWordPerturber
+from skdptext.mechanisms import WordChannel
 from skdptext.utils import blas_threads, limit_blas_threads
 
 DOCUMENTS = [[f"w{i}", f"w{i + 1}"] for i in range(40)]
@@ -35,12 +36,13 @@ def four_threads():
     set_threads(max(first))
 
 
-class Waiting:
+class Waiting(WordChannel):
     """A mechanism whose words wait until they are let go."""
 
     def __init__(self, channel, fails):
+        law = channel.mechanism, channel.embedding, channel.epsilon, channel.lam
+        super().__init__(*law)
         self.channel, self.fails = channel, fails
-        self.fingerprint = channel.fingerprint
         self.inside, self.leave = threading.Event(), threading.Event()
 
     def draw(self, rng, n):
@@ -52,6 +54,9 @@ class Waiting:
         if self.fails:
             raise RuntimeError("as was asked for")
         return self.channel.apply(words, draws)
+
+    def exponents(self, x, y):
+        return self.channel.exponents(x, y)
 
 
 class Releasing(threading.Thread):
