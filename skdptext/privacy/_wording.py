@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdptext.mechanisms import law_fingerprint
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
 from skdptext.utils import blocks, bullets, page, paragraph, table
@@ -39,9 +40,11 @@ _MAX_SCALES = 32
 
 def _scale(part: ReleasePart) -> Scale:
     """Medians in the unit of a part, from a fixed sample."""
-    law = (
-        part.unit if part.metric else getattr(part.channel, "fingerprint", part.channel)
-    )
+    law = part.unit
+    if part.metric is None:  # of this ε, whatever the channel calls itself
+        channel = part.channel
+        given = channel.mechanism, part.embedding, channel.epsilon, channel.lam
+        law = law_fingerprint(*given), channel.fingerprint
     key = part.embedding.fingerprint, law
     if key not in _scales:
         _scales[key] = _measure(part)

@@ -367,6 +367,13 @@ def test_a_forgotten_option_does_not_replay_noise():
     assert noises[0] != noises[1]
 
 
+def test_a_forgotten_option_does_not_repeat_what_is_printed():
+    near = "nearest neighbour the exponent is"
+    for width, shown in ((1.0, "0.8 "), (100.0, "0.008 ")):
+        careless = Careless(Steps(width), ROW, 0.8, 0.0)
+        assert f"{near} {shown}" in str(PrivacyGuarantee(careless))
+
+
 # -- the two faults of 0.1 -----------------------------------------------------------
 
 
