@@ -358,7 +358,9 @@ def _points(channel: WordChannel, draws: Any, plane: np.ndarray) -> np.ndarray:
     return channel.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
 
 
-def _contours(channel: Any, plane: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
+def _contours(
+    channel: WordChannel, plane: np.ndarray, levels: tuple[float, ...]
+) -> np.ndarray:
     """Ellipses in the plane that hold the given shares of the projected noise.
 
     None of noise of another law than that of `MahalanobisNoise`.
