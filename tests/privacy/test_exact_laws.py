@@ -47,9 +47,10 @@ def transitions(positions, epsilon):
 
 
 def cut(text, options):
-    return re.findall(
-        options["token_pattern"], text.lower() if options["lowercase"] else text
-    )
+    text = text.lower() if options["lowercase"] else text
+    if options.get("tokenizer") is not None:
+        return text.split()
+    return re.findall(options["token_pattern"], text)
 
 
 def read(document, options):
@@ -122,6 +123,7 @@ options = st.fixed_dictionaries(
         "lowercase": st.booleans(),
         "stop_words": st.sampled_from([None, "english", ["bad"], ["good", "of"]]),
         "token_pattern": st.sampled_from([r"(?u)\b\w\w+\b", r"\w+"]),
+        "tokenizer": st.sampled_from([None, str.split]),
         "output": st.sampled_from(["bow", "tokens", "text"]),
     }
 )
