@@ -37,6 +37,7 @@ _STANDS_ON = {
     "unit_noise": ("draw", "apply", "session", "noise"),
     "gamma_lengths": ("draw", "noise", "metric"),
     "numerical_delta": ("draw",),
+    "log_proba": ("draw", "apply", "session"),
 }
 
 
@@ -129,6 +130,9 @@ class WordChannel(ABC):
     gamma_lengths : bool or None
         True where, besides, the length of the noise in `metric` follows
         Gamma(dim, 1/ε), and its direction is uniform there.
+    log_proba : callable or None
+        Defined where the law is known in full: ``log_proba(words)`` gives rows of
+        ln Pr[z | w], shape (n, n_words of the embedding), in float64.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -154,6 +158,7 @@ class WordChannel(ABC):
     unit_noise: Callable[[np.random.Generator, int], np.ndarray] | None = None
     gamma_lengths: bool | None = None
     numerical_delta: float | None = None
+    log_proba: Callable[[np.ndarray], np.ndarray] | None = None
 
     def __init__(
         self,
@@ -343,6 +348,11 @@ class _Wrapped(WordChannel):
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
+
+    @property
+    def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
+        """That of the object, if it has one."""
+        return getattr(self.prepared, "log_proba", None)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         return self.prepared.draw(rng, n)

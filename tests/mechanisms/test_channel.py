@@ -30,6 +30,7 @@ from skdptext.mechanisms import (
     MahalanobisChannel,
     MahalanobisMetric,
     MahalanobisNoise,
+    RandomizedResponseChannel,
     Spectrum,
     WordChannel,
     WordMechanism,
@@ -504,6 +505,10 @@ def test_a_redefined_law_drops_what_was_derived_from_it():
         def exponents(self, x, y):
             return super().exponents(x, y) + 1
 
+    class ShiftedWords(RandomizedResponseChannel):
+        def apply(self, words, draws):
+            return super().apply(words, draws)[::-1]
+
     class Both(MahalanobisChannel):
         def draw(self, rng, n):
             return super().draw(rng, n)
@@ -515,6 +520,8 @@ def test_a_redefined_law_drops_what_was_derived_from_it():
     assert OtherDraws.noise is MahalanobisChannel.noise
     assert OtherClaim.unit_noise is MahalanobisChannel.unit_noise
     assert Both.unit_noise is MahalanobisChannel.unit_noise
+    assert ShiftedWords.log_proba is None
+    assert RandomizedResponseChannel.log_proba is not None
     # a metric that is set by __init__ must not come back
     channel = OtherClaim(MahalanobisNoise(), ROW, 1.0, 0.0)
     with pytest.raises(InvalidParameterError, match="metric on vectors"):
