@@ -335,19 +335,20 @@ def _scale_rows(part: ReleasePart) -> list[Row]:
 
 def _scale_sentence(part: ReleasePart) -> str:
     near, far, *documents = _scale_rows(part)
+    near_by = _nats(near.exponent)
+    far_off = f"{_nats(far.exponent)} ({_odds(far.exponent)})"
     if part.resampled:
         text = (
             "On a human scale, at the median of the table: between documents in which "
-            "one word becomes its nearest neighbour the exponent is "
-            f"{_nats(near.exponent)} (odds change by a factor of {_odds(near.exponent)} "
-            f"at most), or a random word {_nats(far.exponent)} ({_odds(far.exponent)})."
+            f"one word becomes its nearest neighbour the exponent is {near_by} (odds "
+            f"change by a factor of {_odds(near.exponent)} at most), or a random word "
+            f"{far_off}."
         )
     else:
         text = (
             "On a human scale, at the median of the table: between a word and its "
-            f"nearest neighbour the exponent is {_nats(near.exponent)} (odds change by "
-            f"a factor of {_odds(near.exponent)} at most), between two random words "
-            f"{_nats(far.exponent)} ({_odds(far.exponent)})."
+            f"nearest neighbour the exponent is {near_by} (odds change by a factor of "
+            f"{_odds(near.exponent)} at most), between two random words {far_off}."
         )
     text += (
         f" W{_WITH_DELTA[1:]} these exponents are {_nats(near.with_delta)} and "
