@@ -5,6 +5,7 @@ from skdptext.mechanisms._channel import (
     WordMechanism,
     as_channel,
     checked_draws,
+    checked_exponents,
     checked_words,
     law_fingerprint,
 )
@@ -19,13 +20,16 @@ from skdptext.mechanisms._exponential import (
     RandomizedResponse,
     RandomizedResponseChannel,
 )
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import MahalanobisChannel, MahalanobisNoise
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.mechanisms._simulate import draw_words
+from skdptext.mechanisms._word_losses import word_losses
 
 __all__ = [
     "Exponential",
     "ExponentialChannel",
+    "LossDistribution",
     "MahalanobisChannel",
     "MahalanobisMetric",
     "MahalanobisNoise",
@@ -36,9 +40,11 @@ __all__ = [
     "WordMechanism",
     "as_channel",
     "checked_draws",
+    "checked_exponents",
     "checked_words",
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",
     "scaled_covariance",
+    "word_losses",
 ]
