@@ -13,17 +13,27 @@ from skdptext.mechanisms._covariance import (
     embedding_spectrum,
     scaled_covariance,
 )
+from skdptext.mechanisms._directional import Directional, DirectionalChannel
 from skdptext.mechanisms._exponential import (
     Exponential,
     ExponentialChannel,
     RandomizedResponse,
     RandomizedResponseChannel,
 )
-from skdptext.mechanisms._mahalanobis import MahalanobisChannel, MahalanobisNoise
+from skdptext.mechanisms._mahalanobis import (
+    MahalanobisChannel,
+    MahalanobisNoise,
+    VickreyChannel,
+)
 from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._ranked import Ranked, RankedChannel
 from skdptext.mechanisms._simulate import draw_words
+from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
+from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
 
 __all__ = [
+    "Directional",
+    "DirectionalChannel",
     "Exponential",
     "ExponentialChannel",
     "MahalanobisChannel",
@@ -31,8 +41,15 @@ __all__ = [
     "MahalanobisNoise",
     "RandomizedResponse",
     "RandomizedResponseChannel",
+    "Ranked",
+    "RankedChannel",
     "Spectrum",
+    "VickreyChannel",
     "WordChannel",
+    "WordClasses",
+    "WordClassesChannel",
+    "WordLists",
+    "WordListsChannel",
     "WordMechanism",
     "as_channel",
     "checked_draws",

@@ -414,7 +414,14 @@ def _feed(digest: Any, name: str, value: Any) -> None:
     if isinstance(value, WordEmbedding):
         digest.update(value.fingerprint)
     elif isinstance(value, BaseEstimator):
-        _feed(digest, name, value.get_params(deep=False))
+        # an option that came later is left out where it is without effect
+        unkeyed = getattr(type(value), "_unkeyed", {})
+        options = value.get_params(deep=False)
+        for key in [k for k in options if k in unkeyed]:
+            plain = isinstance(options[key], int | float)
+            if plain and options[key] == unkeyed[key]:
+                del options[key]
+        _feed(digest, name, options)
     elif isinstance(value, np.ma.MaskedArray):
         raise InvalidParameterError(f"{name} must not be a masked array.")
     elif isinstance(value, np.ndarray) and value.dtype != object:
