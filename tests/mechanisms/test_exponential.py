@@ -176,6 +176,56 @@ def test_calibration_does_not_depend_on_its_blocks():
     assert rates == pytest.approx([rates[2]] * 3, rel=1e-9)
 
 
+@settings(deadline=None, max_examples=30)
+@given(
+    n_words=st.integers(2, 40),
+    seed=st.integers(0, 10**6),
+    epsilon=st.floats(0.05, 8),
+    lam=st.sampled_from([0.0, 0.5]),
+    cap=st.sampled_from([None, 0.5]),
+    calibration=st.sampled_from(["half", "exact"]),
+    data=st.data(),
+)
+def test_some_words_only_may_be_released(
+    n_words, seed, epsilon, lam, cap, calibration, data
+):
+    table = random_table(n_words, 3, seed, equal=2)
+    assume(len(np.unique(table.vectors, axis=0)) > 1)
+    outputs = data.draw(
+        st.lists(st.integers(0, n_words - 1), min_size=1, unique=True), "outputs"
+    )
+    channel = Exponential(calibration, cap).prepare_among(table, epsilon, lam, outputs)
+    assert channel.outputs.tolist() == sorted(outputs)
+    P, claimed = all_of(channel)
+    D = distances(table, lam, cap)
+    K = np.where(np.isin(np.arange(n_words), outputs), np.exp(-channel.rate * D), 0)
+    np.testing.assert_allclose(
+        P, K / K.sum(axis=1, keepdims=True), rtol=1e-6, atol=1e-300
+    )
+    lost = losses(P[:, sorted(outputs)])
+    assert (lost <= claimed + 1e-11 + 1e-10 * claimed).all()
+    among = np.ix_(outputs, outputs)
+    np.testing.assert_allclose(lost[among], claimed[among], rtol=1e-9, atol=1e-11)
+    assert (claimed[among] <= epsilon * D[among] * (1 + 1e-12) + 1e-7).all()
+    draws = channel.draw(np.random.default_rng(0), n_words)
+    noisy = channel.apply(np.arange(n_words), draws)
+    assert set(noisy.tolist()) <= set(outputs)
+    # all words: the same channel, to the noise of a seed
+    everything = Exponential(calibration, cap).prepare(table, epsilon, lam)
+    listed = Exponential(calibration, cap).prepare_among(
+        table, epsilon, lam, np.arange(n_words)
+    )
+    assert listed.rate == everything.rate
+    assert len({c.fingerprint for c in (channel, everything, listed)}) >= 2
+
+
+@pytest.mark.parametrize("outputs", [[], [0.5], [3], [-1], [[0]], "w"])
+def test_outputs_are_checked(outputs):
+    table = named(np.eye(3))
+    with pytest.raises(InvalidParameterError, match="outputs must be numbers of words"):
+        Exponential().prepare_among(table, 1.0, 0.0, outputs)
+
+
 # -- what is drawn ---------------------------------------------------------------------
 
 
@@ -251,13 +301,15 @@ def test_small_masses_are_not_lost():
 def test_sums_of_float32_are_caught():
     class Float32(ExponentialChannel):
         def apply(self, words, draws, memory=None, kept=None):
-            upto = np.exp(self.log_proba(words)).astype(np.float32).cumsum(axis=1)
+            masses = np.exp(ExponentialChannel.log_proba(self, words))
+            upto = masses.astype(np.float32).cumsum(axis=1)
             below = upto <= (draws[0] * upto[:, -1])[:, None]
             return below.sum(axis=1).clip(0, len(upto[0]) - 1)
 
     channel = Float32(Exponential("half"), RARE, 2.0, 0.0)
     found = channel.apply(np.zeros(40, int), (TAIL,))
-    assert (found != inverse(channel, 0, TAIL)).mean() > 0.5
+    true = Exponential("half").prepare(RARE, 2.0, 0.0)
+    assert (found != inverse(true, 0, TAIL)).mean() > 0.5
 
 
 def test_the_ends_of_the_uniforms():
