@@ -13,8 +13,9 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
-from skdptext.mechanisms._rate import Fit, WordDistances, calibrated_fit
+from skdptext.mechanisms._rate import Fit, WordDistances, log_sums
 from skdptext.utils import (
     blocks,
     check_option,
@@ -31,6 +32,9 @@ __all__ = [
 ]
 
 Kept = dict[int, np.ndarray]
+
+# Where fewer than one word in so many is asked about, all pairs are not looked at.
+_FEW = 30
 
 
 class Exponential(WordMechanism):
@@ -191,28 +195,31 @@ class ExponentialChannel(WordChannel):
     ) -> None:
         super().__init__(mechanism, embedding, epsilon, lam)
         options = self.mechanism
-        check_option("calibration", options.calibration, ["exact", "half"])
+        check_option("calibration", options.calibration, CALIBRATIONS)
         self._cap = options.max_distance
         if self._cap is not None:
             self._cap = check_real("max_distance", self._cap, low=0, open_low=True)
         self._outputs = None
         if outputs is not None:
             self._outputs = _checked_outputs(outputs, len(embedding))
-        self.rate = self.epsilon / 2
+        self.rate, self._weights = self.epsilon / 2, None
         if options.calibration != "half":
             self._fit = calibrated_fit(
                 embedding, self.lam, options.calibration, self.epsilon, self._table
             )
-            self.rate = self._fit.rate
+            self.rate, self._weights = self._fit.rate, self._fit.weights
 
     @cached_property
     def _table(self) -> WordDistances:
         return WordDistances(self.embedding, self.lam, self._cap, self._outputs)
 
+    @property
+    def _law(self) -> Fit:
+        return Fit(self.rate, self._weights)
+
     @cached_property
     def _fit(self) -> Fit:
-        logs = self._table.log_normalizers(self.rate)
-        return Fit(self.rate, self._table.attained(self.rate, logs)[0], logs)
+        return self._table.evaluated(self._law)
 
     def __getstate__(self) -> dict[str, Any]:
         # it holds the table once more, and must not be pickled
@@ -241,9 +248,21 @@ class ExponentialChannel(WordChannel):
         return self._table.log_normalizers_from(self._fit)
 
     @property
+    def weights(self) -> np.ndarray:
+        """μ_z of every word, shape (n_words,); 0 for those that are never released."""
+        found = np.zeros(len(self.embedding))
+        found[self._table.outputs] = 1 if self._weights is None else self._weights
+        return found
+
+    @property
     def outputs(self) -> np.ndarray:
         """Numbers of the words that may be released, ascending."""
-        return self._table.outputs
+        return np.flatnonzero(self.weights)
+
+    @property
+    def never_released(self) -> np.ndarray:
+        """Numbers of the words that are not, ascending."""
+        return np.flatnonzero(self.weights == 0)
 
     @property
     def numerical_delta(self) -> float:  # type: ignore[override]
@@ -304,7 +323,10 @@ class ExponentialChannel(WordChannel):
                 invert(word, upto)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
         for some in blocks(len(missing), at_once):
-            rows = self._masses(np.array(missing[some]))
+            rows = self._log_masses(np.array(missing[some]))
+            if self._outputs is not None:  # all may be too small for floats
+                rows -= rows.max(axis=1, keepdims=True)
+            np.exp(rows, out=rows)
             np.cumsum(rows, axis=1, out=rows)
             for word, upto in zip(missing[some], rows, strict=True):
                 invert(word, upto)
@@ -314,9 +336,8 @@ class ExponentialChannel(WordChannel):
         noisy[order] = found
         return noisy if self._outputs is None else self._outputs[noisy]
 
-    def _masses(self, words: np.ndarray) -> np.ndarray:
-        """μ_z e^(−a d(w, z)) for each of the words and every output."""
-        return self._table.masses(self.rate, words)
+    def _log_masses(self, words: np.ndarray) -> np.ndarray:
+        return self._table.log_masses(words, self._law)
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
@@ -330,8 +351,8 @@ class ExponentialChannel(WordChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = -self.rate * self._table.rows(np.asarray(words))
-        found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
+        found = self._log_masses(np.asarray(words))
+        found -= log_sums(found)[:, None]
         if self._outputs is None:
             return found
         everything = np.full((len(found), len(self.embedding)), -np.inf)
@@ -343,10 +364,16 @@ class ExponentialChannel(WordChannel):
 
         That is the privacy loss where x may be released, and at least it elsewhere.
         """
-        logs = self.log_normalizers
         found = self.rate * self._table.between(x, y)
-        found += logs[y] - logs[x][:, None]
+        found += self._logs(y) - self._logs(x)[:, None]
         return np.maximum(found, 0, out=found)  # rounding
+
+    def _logs(self, words: np.ndarray) -> np.ndarray:
+        """ln C_w of words; of few words in a large table by a row each."""
+        few = len(words) * _FEW <= len(self._table)
+        if few and not ({"_fit", "log_normalizers"} & vars(self).keys()):
+            return self._table.log_normalizers_of(words, self._law)
+        return self.log_normalizers[words]
 
 
 def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:

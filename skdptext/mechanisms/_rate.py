@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,9 +13,9 @@ from scipy.spatial.distance import cdist
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import blocks, working_memory_bytes
+from skdptext.utils import blocks, progress, working_memory_bytes
 
-__all__ = ["Fit", "WordDistances", "calibrated_fit"]
+__all__ = ["MARGIN", "Fit", "WordDistances", "find_fit", "log_sums"]
 
 # Below this share of ‖φ‖², squared distances are computed from differences: there the
 # product's would have lost more than three of their sixteen digits.
@@ -26,19 +23,20 @@ _NEAR = 2.2e-3
 # What rounding may do to a difference of two ln C, in nats; added before a division.
 _ROUNDING = 2.0**-40
 # How far below ε the rate is aimed, relative: more than rounding changes.
-_MARGIN = 2.0**-33
+MARGIN = 2.0**-33
 # Words that the search for a rate starts with, and rows that each failure adds.
 _FIRST_WORDS = 256
 _MORE_ROWS = 32
 
 
 class Fit(NamedTuple):
-    """A rate, and what follows from it, for the words that may be released."""
+    """A rate and weights, and what follows from them for the words to be released."""
 
     rate: float  # a
-    attained: float  # the largest privacy loss per unit of distance, over all pairs
-    log_normalizers: np.ndarray  # ln C_w, (n_outputs,), read-only
     weights: np.ndarray | None = None  # μ_z, (n_outputs,), read-only; None: all 1
+    #: The largest privacy loss per unit of distance, over all pairs.
+    attained: float = np.nan
+    log_normalizers: np.ndarray = np.empty(0)  # ln C_w, (n_outputs,), read-only
 
 
 class WordDistances:
@@ -121,12 +119,21 @@ class WordDistances:
         """Σ_z μ_z e^(−a d(w, z)) for every output w, in one pass."""
         weights = np.ones(len(self)) if weights is None else weights
         sums = np.zeros(len(self))
-        for rows in self._blocks():
+        for rows in self._passing():
             masses = self.masses(rate, self.outputs[rows], rows.start)
             sums[rows] += masses @ weights[rows.start :]
             # the other half is the same numbers
             sums[rows.stop :] += weights[rows] @ masses[:, rows.stop - rows.start :]
         return sums
+
+    def kernel(self, rate: float) -> np.ndarray:
+        """e^(−a d(w, z)) of all outputs, shape (n_outputs, n_outputs)."""
+        found = np.empty((len(self), len(self)))
+        for rows in self._passing():
+            masses = self.masses(rate, self.outputs[rows], rows.start)
+            found[rows, rows.start :] = masses
+            found[rows.stop :, rows] = masses[:, rows.stop - rows.start :].T
+        return found
 
     def log_normalizers(
         self, rate: float, weights: np.ndarray | None = None
@@ -136,15 +143,21 @@ class WordDistances:
         found.flags.writeable = False
         return found
 
-    def log_normalizers_of(
-        self, words: np.ndarray, rate: float, weights: np.ndarray | None = None
-    ) -> np.ndarray:
-        """The same of any words, by a row each."""
-        weights = np.ones(len(self)) if weights is None else weights
+    def log_masses(self, words: np.ndarray, fit: Fit) -> np.ndarray:
+        """ln μ_z e^(−a d(w, z)) for each of the words and every output."""
+        found = self.rows(words)
+        found *= -fit.rate
+        if fit.weights is not None:
+            with np.errstate(divide="ignore"):  # words that are never released
+                found += np.log(fit.weights)
+        return found
+
+    def log_normalizers_of(self, words: np.ndarray, fit: Fit) -> np.ndarray:
+        """ln C_w of any words, by a row each."""
         distinct, numbers = np.unique(self._first[words], return_inverse=True)
         found = np.empty(len(distinct))
         for some in blocks(len(distinct), self._n_rows):
-            found[some] = np.log(self.masses(rate, distinct[some]) @ weights)
+            found[some] = log_sums(self.log_masses(distinct[some], fit))
         return found[numbers]
 
     def log_normalizers_from(self, fit: Fit) -> np.ndarray:
@@ -153,9 +166,15 @@ class WordDistances:
         found[self._first[self.outputs]] = fit.log_normalizers
         missing = np.flatnonzero(np.isnan(found[self._first]))
         found = found[self._first]
-        found[missing] = self.log_normalizers_of(missing, fit.rate, fit.weights)
+        found[missing] = self.log_normalizers_of(missing, fit)
         found.flags.writeable = False
         return found
+
+    def evaluated(self, fit: Fit) -> Fit:
+        """The same rate and weights, with what is attained by them."""
+        logs = self.log_normalizers(fit.rate, fit.weights)
+        attained, _ = self.attained(fit.rate, logs)
+        return Fit(fit.rate, fit.weights, attained, logs)
 
     def attained(
         self, rate: float, log_normalizers: np.ndarray
@@ -163,7 +182,7 @@ class WordDistances:
         """The largest loss per unit of distance, and the outputs of the worst pairs."""
         best = np.zeros(len(self))
         mates = np.zeros(len(self), dtype=np.intp)
-        for rows in self._blocks():
+        for rows in self._passing():
             found = _excess(
                 self.rows(self.outputs[rows], rows.start),
                 log_normalizers[rows],
@@ -178,7 +197,7 @@ class WordDistances:
     def largest_loss(self, fit: Fit) -> float:
         """The largest exponent of two outputs, in one pass."""
         logs, found = fit.log_normalizers, 0.0
-        for rows in self._blocks():
+        for rows in self._passing():
             losses = self.rows(self.outputs[rows], rows.start)
             losses *= fit.rate
             losses += np.abs(logs[rows, None] - logs[rows.start :])
@@ -198,8 +217,16 @@ class WordDistances:
         n_rows = working_memory_bytes() // (40 * len(self))
         return int(np.clip(n_rows, 1, 256))
 
-    def _blocks(self) -> list[slice]:
-        return list(blocks(len(self), self._n_rows))
+    def _passing(self) -> Iterable[slice]:
+        """Blocks of outputs, for one pass over the pairs of them."""
+        every = list(blocks(len(self), self._n_rows))
+        return progress(every, "pairs of words")
+
+
+def log_sums(logs: np.ndarray) -> np.ndarray:
+    """ln Σ e^x of each row, where all of them may be too small for floats."""
+    highest = logs.max(axis=1)
+    return np.log(np.exp(logs - highest[:, None]).sum(axis=1)) + highest
 
 
 def _squares(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -245,7 +272,7 @@ class _Some:
         return rate + min(float(excess.max()), rate)
 
 
-def _find_fit(
+def find_fit(
     table: WordDistances, epsilon: float, weights: np.ndarray | None = None
 ) -> Fit:
     """A rate for ε: aimed at among some words, accepted only if it holds for all.
@@ -256,14 +283,14 @@ def _find_fit(
     some = _Some(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
     some.add(np.random.default_rng(0).permutation(len(table))[:n_words])
-    aim = epsilon * (1 - _MARGIN)
+    aim = epsilon * (1 - MARGIN)
     highest = aim
     while True:
         rate = _largest(some.attained, epsilon / 2, highest, aim)
         logs = table.log_normalizers(rate, weights)
         attained, worst = table.attained(rate, logs)
         if attained <= epsilon:
-            return Fit(rate, attained, logs, weights)
+            return Fit(rate, weights, attained, logs)
         if not some.add(worst):  # rounding alone is in the way
             aim -= 2 * (attained - epsilon)
         highest = rate
@@ -288,44 +315,3 @@ def _largest(
     if rate == above:
         return rate
     return float(brentq(lambda a: attained(a) - aim, rate, above, xtol=1e-13 * aim))
-
-
-# Keyed by content, as spectra are.
-_fits: OrderedDict[tuple[Any, ...], Fit] = OrderedDict()
-_fits_lock = threading.Lock()
-_MAX_FITS = 32
-
-
-def calibrated_fit(
-    embedding: WordEmbedding,
-    lam: float,
-    calibration: str,
-    epsilon: float,
-    table: WordDistances,
-) -> Fit:
-    """The rate of a calibrated mechanism, found once per process.
-
-    Parameters
-    ----------
-    embedding : WordEmbedding
-    lam : float in [0, 1]
-    calibration : {"exact"}
-    epsilon : float > 0
-    table : WordDistances
-        Of the embedding, and λ.
-
-    Returns
-    -------
-    fit : Fit
-        With ``attained <= epsilon``.
-    """
-    outputs = hashlib.blake2b(table.outputs.astype("<i8").tobytes()).digest()
-    of_table = embedding.fingerprint, lam, table.max_distance, outputs
-    key = *of_table, calibration, epsilon
-    with _fits_lock:  # held while computing: two threads must not do it twice
-        if key not in _fits:
-            _fits[key] = _find_fit(table, epsilon)
-        _fits.move_to_end(key)
-        while len(_fits) > _MAX_FITS:
-            _fits.popitem(last=False)
-        return _fits[key]
