@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +12,17 @@ from typing import Any
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
-from skdptext.mechanisms._rate import Fit, WordDistances, exact_fit
-from skdptext.utils import blocks, check_option, check_real, working_memory_bytes
+from skdptext.mechanisms._rate import Fit, WordDistances, log_sums
+from skdptext.utils import (
+    blocks,
+    check_option,
+    check_real,
+    shown,
+    working_memory_bytes,
+)
 
 __all__ = [
     "Exponential",
@@ -23,6 +32,9 @@ __all__ = [
 ]
 
 Kept = dict[int, np.ndarray]
+
+# Where fewer than one word in so many is asked about, all pairs are not looked at.
+_FEW = 30
 
 
 class Exponential(WordMechanism):
@@ -120,6 +132,38 @@ class Exponential(WordMechanism):
         """
         return ExponentialChannel(self, embedding, epsilon, lam)
 
+    def prepare_among(
+        self,
+        embedding: WordEmbedding,
+        epsilon: float,
+        lam: float,
+        outputs: np.ndarray,
+    ) -> ExponentialChannel:
+        """The mechanism that releases some of the words only.
+
+        Parameters
+        ----------
+        embedding : WordEmbedding
+        epsilon : float > 0
+            In nats per unit of distance, proven between any two of `outputs`.
+        lam : float in [0, 1]
+        outputs : array-like of int, shape (n_outputs,)
+            Numbers of the words that may be released, at least one; public.
+
+        Returns
+        -------
+        channel : ExponentialChannel
+            Of any word of the embedding, with Pr[z | w] ∝ e^(−a d(w, z)) for the z in
+            `outputs` and 0 for others. ``exponents`` holds for all pairs of words: for
+            the words in `outputs` it is exact.
+
+        Raises
+        ------
+        InvalidParameterError
+            As `prepare`, or if `outputs` is empty or holds what is no word's number.
+        """
+        return ExponentialChannel(self, embedding, epsilon, lam, outputs)
+
 
 class ExponentialChannel(WordChannel):
     """`Exponential` for one embedding.
@@ -130,6 +174,8 @@ class ExponentialChannel(WordChannel):
     embedding : WordEmbedding
     epsilon : float > 0
     lam : float in [0, 1]
+    outputs : array-like of int, default=None
+        Numbers of the words that may be released; None: all.
 
     Attributes
     ----------
@@ -145,42 +191,78 @@ class ExponentialChannel(WordChannel):
         embedding: WordEmbedding,
         epsilon: float,
         lam: float,
+        outputs: Any = None,
     ) -> None:
         super().__init__(mechanism, embedding, epsilon, lam)
         options = self.mechanism
-        check_option("calibration", options.calibration, ["exact", "half"])
+        check_option("calibration", options.calibration, CALIBRATIONS)
         self._cap = options.max_distance
         if self._cap is not None:
             self._cap = check_real("max_distance", self._cap, low=0, open_low=True)
-        self.rate = self.epsilon / 2
-        if options.calibration == "exact":
-            self._fit = exact_fit(
-                embedding, self.lam, self._cap, self.epsilon, self._table
+        self._outputs = None
+        if outputs is not None:
+            self._outputs = _checked_outputs(outputs, len(embedding))
+        self.rate, self._weights = self.epsilon / 2, None
+        if options.calibration != "half":
+            self._fit = calibrated_fit(
+                embedding, self.lam, options.calibration, self.epsilon, self._table
             )
-            self.rate = self._fit.rate
+            self.rate, self._weights = self._fit.rate, self._fit.weights
 
     @cached_property
     def _table(self) -> WordDistances:
-        return WordDistances(self.embedding, self.lam, self._cap)
+        return WordDistances(self.embedding, self.lam, self._cap, self._outputs)
+
+    @property
+    def _law(self) -> Fit:
+        return Fit(self.rate, self._weights)
 
     @cached_property
     def _fit(self) -> Fit:
-        logs = self._table.log_normalizers(self.rate)
-        return Fit(self.rate, self._table.attained(self.rate, logs)[0], logs)
+        return self._table.evaluated(self._law)
 
     def __getstate__(self) -> dict[str, Any]:
         # it holds the table once more, and must not be pickled
         return {k: v for k, v in vars(self).items() if k != "_table"}
 
-    @property
-    def attained(self) -> float:
-        """The largest privacy loss per unit of distance over all pairs; at most ε."""
-        return self._fit.attained
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Digest of all that the law depends on; it keys the noise."""
+        digest = super().fingerprint
+        if self._outputs is None:
+            return digest
+        digest += self._outputs.astype("<i8").tobytes()
+        return hashlib.blake2b(digest, digest_size=32).digest()
 
     @property
+    def attained(self) -> float:
+        """The largest privacy loss per unit of distance over all pairs; at most ε.
+
+        With `outputs`, over all pairs of these.
+        """
+        return self._fit.attained
+
+    @cached_property
     def log_normalizers(self) -> np.ndarray:
         """ln C_w of every word, shape (n_words,)."""
-        return self._fit.log_normalizers
+        return self._table.log_normalizers_from(self._fit)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """μ_z of every word, shape (n_words,); 0 for those that are never released."""
+        found = np.zeros(len(self.embedding))
+        found[self._table.outputs] = 1 if self._weights is None else self._weights
+        return found
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """Numbers of the words that may be released, ascending."""
+        return np.flatnonzero(self.weights)
+
+    @property
+    def never_released(self) -> np.ndarray:
+        """Numbers of the words that are not, ascending."""
+        return np.flatnonzero(self.weights == 0)
 
     @property
     def numerical_delta(self) -> float:  # type: ignore[override]
@@ -217,7 +299,7 @@ class ExponentialChannel(WordChannel):
         (uniforms,) = draws
         memory = working_memory_bytes() if memory is None else memory
         kept = {} if kept is None else kept
-        row_bytes = 8 * len(self.embedding)
+        row_bytes = 8 * len(self._table)
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)
         ends = np.append(starts[1:], len(words)).tolist()
@@ -241,7 +323,10 @@ class ExponentialChannel(WordChannel):
                 invert(word, upto)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
         for some in blocks(len(missing), at_once):
-            rows = np.exp(-self.rate * self._table.rows(np.array(missing[some])))
+            rows = self._log_masses(np.array(missing[some]))
+            if self._outputs is not None:  # all may be too small for floats
+                rows -= rows.max(axis=1, keepdims=True)
+            np.exp(rows, out=rows)
             np.cumsum(rows, axis=1, out=rows)
             for word, upto in zip(missing[some], rows, strict=True):
                 invert(word, upto)
@@ -249,7 +334,10 @@ class ExponentialChannel(WordChannel):
                 kept.update(zip(missing[some], rows, strict=True))
         noisy = np.empty(len(words), dtype=np.intp)
         noisy[order] = found
-        return noisy
+        return noisy if self._outputs is None else self._outputs[noisy]
+
+    def _log_masses(self, words: np.ndarray) -> np.ndarray:
+        return self._table.log_masses(words, self._law)
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
@@ -263,16 +351,41 @@ class ExponentialChannel(WordChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = -self.rate * self._table.rows(np.asarray(words))
-        found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
-        return found
+        found = self._log_masses(np.asarray(words))
+        found -= log_sums(found)[:, None]
+        if self._outputs is None:
+            return found
+        everything = np.full((len(found), len(self.embedding)), -np.inf)
+        everything[:, self._outputs] = found
+        return everything
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """a d(x, y) + ln C_y − ln C_x, which is exact; shape (len(x), len(y))."""
-        logs = self.log_normalizers
+        """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)).
+
+        That is the privacy loss where x may be released, and at least it elsewhere.
+        """
         found = self.rate * self._table.between(x, y)
-        found += logs[y] - logs[x][:, None]
+        found += self._logs(y) - self._logs(x)[:, None]
         return np.maximum(found, 0, out=found)  # rounding
+
+    def _logs(self, words: np.ndarray) -> np.ndarray:
+        """ln C_w of words; of few words in a large table by a row each."""
+        few = len(words) * _FEW <= len(self._table)
+        if few and not ({"_fit", "log_normalizers"} & vars(self).keys()):
+            return self._table.log_normalizers_of(words, self._law)
+        return self.log_normalizers[words]
+
+
+def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
+    """Numbers of words, each once, ascending."""
+    numbers = np.asarray(outputs)
+    whole = numbers.ndim == 1 and len(numbers) and numbers.dtype.kind in "iu"
+    if not whole or not 0 <= numbers.min() <= numbers.max() < n_words:
+        raise InvalidParameterError(
+            "outputs must be numbers of words of the embedding, at least one integer "
+            f"in [0, {n_words}), got {shown(outputs)}."
+        )
+    return np.unique(numbers).astype(np.intp)
 
 
 class RandomizedResponse(WordMechanism):

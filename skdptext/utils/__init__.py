@@ -12,6 +12,7 @@ from skdptext.utils._inputs import (
 )
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas
+from skdptext.utils._progress import progress, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
     SecretSeed,
@@ -66,7 +67,9 @@ __all__ = [
     "limit_blas_threads",
     "page",
     "paragraph",
+    "progress",
     "replacing",
+    "show_progress",
     "shown",
     "shown_words",
     "table",

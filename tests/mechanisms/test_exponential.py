@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -63,8 +64,8 @@ def distances(table, lam=0.0, cap=None):
     return D if cap is None else np.minimum(D, cap)
 
 
-def law(D, rate):
-    K = np.exp(-rate * D)
+def law(D, rate, weights=1):
+    K = np.exp(-rate * D) * weights
     return K / K.sum(axis=1, keepdims=True)
 
 
@@ -102,23 +103,103 @@ def test_claims_are_what_is_lost(n_words, dim, seed, epsilon, lam, cap, equal):
     table = random_table(n_words, dim, seed, equal=equal)
     assume(len(np.unique(table.vectors, axis=0)) > 1)
     D = distances(table, lam, cap)
+    far = D[D > 1e-9].min() > 0.02  # else rounding shows
     attained = {}
-    for calibration in ("half", "exact"):
-        channel = Exponential(calibration, cap).prepare(table, epsilon, lam)
+    for calibration in ("half", "exact", "balanced", "tight"):
+        try:
+            channel = Exponential(calibration, cap).prepare(table, epsilon, lam)
+        except InvalidParameterError:
+            assert calibration == "tight"
+            continue
         P, claimed = all_of(channel)
-        np.testing.assert_allclose(P, law(D, channel.rate), rtol=1e-6, atol=1e-300)
+        weighted = np.exp(-channel.rate * D) * channel.weights
+        expected = weighted / weighted.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(P, expected, rtol=1e-6, atol=1e-300)
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
-        lost = losses(P)
-        assert (lost <= claimed + 1e-12 + 1e-10 * claimed).all()
-        np.testing.assert_allclose(lost, claimed, rtol=1e-9, atol=1e-11)
+        outputs = np.flatnonzero(channel.weights)
+        np.testing.assert_array_equal(P[:, channel.never_released], 0)
+        lost = losses(P[:, outputs])
+        assert (lost <= claimed + 1e-11 + 1e-10 * claimed).all()
+        # exact for the words that may be released
+        np.testing.assert_allclose(
+            lost[outputs], claimed[outputs], rtol=1e-9, atol=1e-11
+        )
         attained[calibration] = per_distance(lost, D)
-        assert channel.attained == pytest.approx(attained[calibration], rel=1e-8)
+        assert channel.attained >= attained[calibration] * (1 - 1e-9)
+        if len(outputs) == n_words and far:
+            assert channel.attained == pytest.approx(attained[calibration], rel=1e-8)
         assert (claimed <= epsilon * D * (1 + 1e-12) + 1e-7).all()
-    assert channel.rate >= epsilon / 2
-    # ε is spent to the last digit, unless rounding between near words is in the way
-    if D[D > 1e-9].min() > 0.02:
-        assert attained["exact"] == pytest.approx(epsilon, rel=1e-9)
-        assert attained["exact"] <= epsilon * (1 + 1e-13)
+        assert epsilon / 2 <= channel.rate <= epsilon
+        if calibration in ("half", "exact"):
+            assert (channel.weights == 1).all()
+        if calibration == "tight":
+            np.testing.assert_allclose(claimed, epsilon * D, rtol=2e-3, atol=1e-6)
+            np.testing.assert_allclose(P, np.exp(-epsilon * D) * P.diagonal(), 2e-2)
+    if far:  # ε is spent to the last digit
+        for calibration in attained.keys() - {"half", "balanced"}:
+            assert attained[calibration] == pytest.approx(epsilon, rel=1e-8)
+            assert attained[calibration] <= epsilon * (1 + 1e-13)
+
+
+def solved(D, rate):
+    """K⁻¹1, equal words sharing evenly, by a dense pseudo-inverse."""
+    return np.linalg.pinv(np.exp(-rate * D), hermitian=True) @ np.ones(len(D))
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_tight_weights_are_those_of_the_linear_system(lam):
+    table = random_table(30, 4, 11, equal=3)
+    D = distances(table, lam)
+    channel = Exponential("tight").prepare(table, 6.0, lam)
+    expected = solved(D, channel.rate)
+    assert expected.min() > 0
+    np.testing.assert_allclose(channel.weights, expected, rtol=1e-6)
+    P, claimed = all_of(channel)
+    # every pair, not the worst one alone, loses ε d
+    np.testing.assert_allclose(losses(P), 6.0 * D, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(claimed, 6.0 * D, rtol=1e-7, atol=1e-9)
+    # words with equal vectors share their mass evenly
+    twins = np.flatnonzero(D[0] == 0)
+    assert len(twins) > 1
+    np.testing.assert_allclose(channel.weights[twins], channel.weights[0], rtol=1e-12)
+    balanced = Exponential("balanced").prepare(table, 6.0, lam)
+    np.testing.assert_array_equal(balanced.weights, channel.weights)
+
+
+def test_infeasible_tight_names_what_is_feasible():
+    table = random_table(40, 2, 5)
+    with pytest.raises(InvalidParameterError, match="epsilon must be larger") as caught:
+        Exponential("tight").prepare(table, 0.5, 0.0)
+    feasible = float(re.search(r"([\d.]+) is feasible", str(caught.value))[1])
+    D = distances(table)
+    assert solved(D, 0.5).min() < 0
+    _, claimed = all_of(Exponential("tight").prepare(table, feasible, 0.0))
+    np.testing.assert_allclose(claimed, feasible * D, rtol=1e-6, atol=1e-8)
+    # by far not the first that came along
+    assert solved(D, feasible / 1.05).min() < 0
+    # two words 1e-5 apart in a crowd: so many doublings are not tried
+    crowd = np.r_[random_table(20, 2, 5).vectors, [[1e-7, 0], [0, 0], [0, 1e-7]]]
+    with pytest.raises(InvalidParameterError, match="no feasible value was found"):
+        Exponential("tight").prepare(named(crowd), 1e-3, 0.0)
+
+
+def test_balanced_where_tight_is_infeasible():
+    table = random_table(60, 3, 2)
+    D = distances(table)
+    channel = Exponential("balanced").prepare(table, 1.0, 0.0)
+    never = channel.never_released
+    assert 0 < len(never) < 60
+    P, _ = all_of(channel)
+    assert not P[:, never].any()
+    # the weights are of a rate near to the one in use
+    near = [np.maximum(solved(D, channel.rate * f), 0) for f in (0.9, 1, 1.1)]
+    gaps = [np.abs(mu - channel.weights).max() for mu in near]
+    assert gaps[1] < 0.05
+    exact, _ = all_of(Exponential("exact").prepare(table, 1.0, 0.0))
+    assert P.diagonal().mean() > 1.2 * exact.diagonal().mean()
+    draws = channel.draw(np.random.default_rng(0), 6000)
+    noisy = channel.apply(np.repeat(np.arange(60), 100), draws)
+    assert not np.isin(noisy, never).any()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -131,7 +212,7 @@ def test_no_larger_rate_would_do(seed):
 
 
 def test_few_words():
-    for calibration in ("half", "exact"):
+    for calibration in ("half", "exact", "balanced", "tight"):
         one = Exponential(calibration).prepare(named([[1.0, 2.0]]), 3.0, 0.0)
         P, claimed = all_of(one)
         assert P.tolist() == [[1.0]]
@@ -176,6 +257,56 @@ def test_calibration_does_not_depend_on_its_blocks():
     assert rates == pytest.approx([rates[2]] * 3, rel=1e-9)
 
 
+@settings(deadline=None, max_examples=30)
+@given(
+    n_words=st.integers(2, 40),
+    seed=st.integers(0, 10**6),
+    epsilon=st.floats(0.05, 8),
+    lam=st.sampled_from([0.0, 0.5]),
+    cap=st.sampled_from([None, 0.5]),
+    calibration=st.sampled_from(["half", "exact"]),
+    data=st.data(),
+)
+def test_some_words_only_may_be_released(
+    n_words, seed, epsilon, lam, cap, calibration, data
+):
+    table = random_table(n_words, 3, seed, equal=2)
+    assume(len(np.unique(table.vectors, axis=0)) > 1)
+    outputs = data.draw(
+        st.lists(st.integers(0, n_words - 1), min_size=1, unique=True), "outputs"
+    )
+    channel = Exponential(calibration, cap).prepare_among(table, epsilon, lam, outputs)
+    assert channel.outputs.tolist() == sorted(outputs)
+    P, claimed = all_of(channel)
+    D = distances(table, lam, cap)
+    K = np.where(np.isin(np.arange(n_words), outputs), np.exp(-channel.rate * D), 0)
+    np.testing.assert_allclose(
+        P, K / K.sum(axis=1, keepdims=True), rtol=1e-6, atol=1e-300
+    )
+    lost = losses(P[:, sorted(outputs)])
+    assert (lost <= claimed + 1e-11 + 1e-10 * claimed).all()
+    among = np.ix_(outputs, outputs)
+    np.testing.assert_allclose(lost[among], claimed[among], rtol=1e-9, atol=1e-11)
+    assert (claimed[among] <= epsilon * D[among] * (1 + 1e-12) + 1e-7).all()
+    draws = channel.draw(np.random.default_rng(0), n_words)
+    noisy = channel.apply(np.arange(n_words), draws)
+    assert set(noisy.tolist()) <= set(outputs)
+    # all words: the same channel, to the noise of a seed
+    everything = Exponential(calibration, cap).prepare(table, epsilon, lam)
+    listed = Exponential(calibration, cap).prepare_among(
+        table, epsilon, lam, np.arange(n_words)
+    )
+    assert listed.rate == everything.rate
+    assert len({c.fingerprint for c in (channel, everything, listed)}) >= 2
+
+
+@pytest.mark.parametrize("outputs", [[], [0.5], [3], [-1], [[0]], "w"])
+def test_outputs_are_checked(outputs):
+    table = named(np.eye(3))
+    with pytest.raises(InvalidParameterError, match="outputs must be numbers of words"):
+        Exponential().prepare_among(table, 1.0, 0.0, outputs)
+
+
 # -- what is drawn ---------------------------------------------------------------------
 
 
@@ -198,6 +329,7 @@ def assert_counts(counts, p):
     [
         (Exponential(), 1.5),
         (Exponential("half", 2.0), 2.0),
+        (Exponential("balanced"), 0.8),
         (RandomizedResponse(), 3.0),
     ],
     ids=repr,
@@ -209,7 +341,8 @@ def test_releases_follow_the_law(mechanism, epsilon):
         P = np.full((40, 40), 1 / (math.exp(3) + 39))
         np.fill_diagonal(P, math.exp(3) / (math.exp(3) + 39))
     else:
-        P = law(distances(table, 0.0, mechanism.max_distance), channel.rate)
+        D = distances(table, 0.0, mechanism.max_distance)
+        P = law(D, channel.rate, channel.weights)
     np.testing.assert_allclose(all_of(channel)[0], P, rtol=1e-8)
     rng = np.random.default_rng(2)
     n = 200_000
@@ -251,13 +384,15 @@ def test_small_masses_are_not_lost():
 def test_sums_of_float32_are_caught():
     class Float32(ExponentialChannel):
         def apply(self, words, draws, memory=None, kept=None):
-            upto = np.exp(self.log_proba(words)).astype(np.float32).cumsum(axis=1)
+            masses = np.exp(ExponentialChannel.log_proba(self, words))
+            upto = masses.astype(np.float32).cumsum(axis=1)
             below = upto <= (draws[0] * upto[:, -1])[:, None]
             return below.sum(axis=1).clip(0, len(upto[0]) - 1)
 
     channel = Float32(Exponential("half"), RARE, 2.0, 0.0)
     found = channel.apply(np.zeros(40, int), (TAIL,))
-    assert (found != inverse(channel, 0, TAIL)).mean() > 0.5
+    true = Exponential("half").prepare(RARE, 2.0, 0.0)
+    assert (found != inverse(true, 0, TAIL)).mean() > 0.5
 
 
 def test_the_ends_of_the_uniforms():
@@ -500,7 +635,7 @@ def test_tem_is_max_distance_and_its_published_mistake_is_caught():
 @pytest.mark.parametrize(
     ("mechanism", "message"),
     [
-        (Exponential("balanced"), "calibration must be one of 'exact', 'half'"),
+        (Exponential("tem"), "calibration must be one of 'half', 'exact', 'balanced'"),
         (Exponential(max_distance=0), "max_distance must be a finite number > 0"),
         (Exponential(max_distance=math.inf), "max_distance must be a finite number"),
     ],
