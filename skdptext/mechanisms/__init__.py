@@ -5,6 +5,7 @@ from skdptext.mechanisms._channel import (
     WordMechanism,
     as_channel,
     checked_draws,
+    checked_exponents,
     checked_words,
     law_fingerprint,
 )
@@ -20,6 +21,7 @@ from skdptext.mechanisms._exponential import (
     RandomizedResponse,
     RandomizedResponseChannel,
 )
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel,
     MahalanobisNoise,
@@ -27,15 +29,18 @@ from skdptext.mechanisms._mahalanobis import (
 )
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.mechanisms._ranked import Ranked, RankedChannel
+from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
 from skdptext.mechanisms._simulate import draw_words
 from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
 from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
+from skdptext.mechanisms._word_losses import word_losses
 
 __all__ = [
     "Directional",
     "DirectionalChannel",
     "Exponential",
     "ExponentialChannel",
+    "LossDistribution",
     "MahalanobisChannel",
     "MahalanobisMetric",
     "MahalanobisNoise",
@@ -43,6 +48,8 @@ __all__ = [
     "RandomizedResponseChannel",
     "Ranked",
     "RankedChannel",
+    "SensitiveWords",
+    "SensitiveWordsChannel",
     "Spectrum",
     "VickreyChannel",
     "WordChannel",
@@ -53,9 +60,11 @@ __all__ = [
     "WordMechanism",
     "as_channel",
     "checked_draws",
+    "checked_exponents",
     "checked_words",
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",
     "scaled_covariance",
+    "word_losses",
 ]

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import check_real
 
@@ -23,6 +24,7 @@ __all__ = [
     "WordMechanism",
     "as_channel",
     "checked_draws",
+    "checked_exponents",
     "checked_words",
     "law_fingerprint",
 ]
@@ -38,6 +40,7 @@ _STANDS_ON = {
     "gamma_lengths": ("draw", "noise", "metric"),
     "numerical_delta": ("draw",),
     "log_proba": ("draw", "apply", "session"),
+    "losses": ("draw", "noise", "apply", "session"),
 }
 
 
@@ -133,6 +136,10 @@ class WordChannel(ABC):
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
         ln Pr[z | w], shape (n, n_words of the embedding), in float64.
+    losses : callable or None
+        Defined where more is known of the privacy loss than all this says:
+        ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
+        which bounds that of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -159,6 +166,7 @@ class WordChannel(ABC):
     gamma_lengths: bool | None = None
     numerical_delta: float | None = None
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
+    losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
 
     def __init__(
         self,
@@ -354,6 +362,11 @@ class _Wrapped(WordChannel):
         """That of the object, if it has one."""
         return getattr(self.prepared, "log_proba", None)
 
+    @property
+    def losses(self) -> Any:  # type: ignore[override]
+        """Those of the object, if it has some."""
+        return getattr(self.prepared, "losses", None)
+
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         return self.prepared.draw(rng, n)
 
@@ -392,6 +405,18 @@ def checked_words(channel: WordChannel, noisy: Any, n: int, n_words: int) -> np.
             f"{noisy.dtype}."
         )
     return noisy
+
+
+def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`exponents` of a channel, if they are such."""
+    found = np.asarray(channel.exponents(x, y), dtype=np.float64)
+    if found.shape != (len(x), len(y)) or not (found >= 0).all():
+        raise InvalidParameterError(
+            f"exponents of {channel.mechanism!r} must be an array of shape ({len(x)}, "
+            f"{len(y)}) of numbers >= 0 or inf, got shape {found.shape}"
+            + (", with NaN or negative numbers." if found.size else ".")
+        )
+    return found
 
 
 def _name(channel: WordChannel) -> str:

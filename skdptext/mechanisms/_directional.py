@@ -186,6 +186,15 @@ class DirectionalChannel(WordChannel):
         chords = np.minimum(cdist(self._units(x), self._units(y)), 2)
         return self.epsilon * (chords if self._chord else 2 * np.arcsin(chords / 2))
 
+    def describe(self) -> list[str]:
+        """Of which distance the exponents are, and their largest value."""
+        name, times = ("chord", "2") if self._chord else ("angle", "π")
+        return [
+            f"The exponent is ε times the {name} between the directions of the "
+            "vectors, whose lengths are discarded before the noise; between any two "
+            f"words it is at most {times}ε."
+        ]
+
     @property
     def row_bytes(self) -> int:
         """Normals and directions, in pieces and joined, mirrors, points in float32."""
@@ -226,8 +235,8 @@ class _Angles:
     """Angles between a direction and a noisy one, by rejection from a step function.
 
     Their density is proportional to e^h, with h = κ (cos θ − 1) + (m − 2) ln sin θ, or
-    −κ θ in place of the cosine. It has one peak, so that in each cell it is largest at the end nearer
-    to the peak, which is an end of cells itself.
+    −κ θ in place of the first term. It has one peak, so that in each cell it is largest
+    at the end nearer to the peak, which is an end of cells itself.
     """
 
     def __init__(self, dim: int, kappa: float, *, chord: bool) -> None:

@@ -120,7 +120,7 @@ class _Left:
         return bool(self._places[word] < self.n)
 
     def take(self, word: int) -> None:
-        """Take a word away; the last moves to its place, so that the search is dense."""
+        """Take a word away; the last one moves to its place."""
         self.n -= 1
         place, last = self._places[word], self.n
         for part in (self._vectors, self._half_norms):

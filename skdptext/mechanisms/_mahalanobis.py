@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._word_losses import word_losses
 from skdptext.search import Search, embedding_search, k_nearest_words
 from skdptext.utils import check_real
 
@@ -78,7 +81,7 @@ class MahalanobisNoise(WordMechanism):
     """
 
     # noise is keyed as it was before there was this option
-    _unkeyed = {"second": 0.0}
+    _unkeyed: ClassVar[dict[str, float]] = {"second": 0.0}
 
     def __init__(self, *, second: float = 0.0) -> None:
         self.second = second
@@ -242,9 +245,23 @@ class VickreyChannel(MahalanobisChannel):
         )
         first, second = near[:, 0], near[:, -1]
         d1, d2 = distances[:, 0], distances[:, -1]
-        t = float(self.mechanism.second)  # type: ignore[attr-defined]
+        t = float(self.mechanism.second)
         stays = uniforms * (t * d1 + (1 - t) * d2) < (1 - t) * d2
         return np.where(stays, first, second)
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Those of the noisy vectors."""
+        given = self.embedding, self.epsilon, self.lam
+        noisy = MahalanobisChannel(MahalanobisNoise(), *given, metric=self._shape)
+        return word_losses(noisy, x, y)
+
+    def describe(self) -> list[str]:
+        """That the choice of the second costs nothing, and hides nothing."""
+        return [
+            "The choice between the two nearest words is post-processing of the noisy "
+            "vector. Words that it changes are no privacy, as an adversary knows the "
+            "rule."
+        ]
 
     @property
     def fallback_reason(self) -> str | None:

@@ -20,8 +20,10 @@ from skdptext.mechanisms._channel import (
     WordMechanism,
     as_channel,
 )
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._word_losses import word_losses
 from skdptext.search import k_nearest_words
 from skdptext.utils import blocks, check_real, kind_of, working_memory_bytes
 
@@ -70,7 +72,7 @@ class Ranked(WordMechanism):
 
     See Also
     --------
-    MahalanobisNoise : Its `second` draws from the two words nearest to the noisy vector.
+    MahalanobisNoise : Its `second` takes one of the two words nearest to a noisy vector.
 
     Examples
     --------
@@ -180,6 +182,18 @@ class RankedChannel(WordChannel):
     def numerical_delta(self) -> float | None:  # type: ignore[override]
         """That of the inner mechanism: arithmetic after it is post-processing."""
         return self.inner.numerical_delta
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Those of the inner mechanism."""
+        return word_losses(self.inner, x, y)
+
+    def describe(self) -> list[str]:
+        """That ranks cost nothing, and hide nothing."""
+        return [
+            "This is the promise of the inner mechanism: neighbours by rank are "
+            "post-processing. Words that they change are no privacy, as an adversary "
+            "knows the rule."
+        ]
 
     @cached_property
     def fingerprint(self) -> bytes:

@@ -224,6 +224,18 @@ class WordClassesChannel(WordChannel):
             found[np.ix_(rows, columns)] = np.maximum(t, 0)  # rounding
         return found
 
+    def describe(self) -> list[str]:
+        """That classes are released."""
+        sizes = np.bincount(self.labels)
+        bits = np.log2(len(self.labels)) - sizes @ np.log2(sizes) / sizes.sum()
+        return [
+            f"The class of every word, and so about {bits:.1f} bits (of the "
+            f"{np.log2(len(self.labels)):.1f} that tell a word from all others), is "
+            f"released: between words of different classes, of which there are "
+            f"{len(sizes)}, nothing is promised. Inside of a class the exponent is at "
+            f"most ε = {self.epsilon:.4g}."
+        ]
+
 
 def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
     """The rate at which the largest loss in a class is ε, and ln C_w.
@@ -238,7 +250,9 @@ def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
 
     def excess(rate: float) -> float:
         of = logs(rate)
-        return float((rate * distances + of - of[:, None]).max()) - epsilon * (1 - 1e-12)
+        return float((rate * distances + of - of[:, None]).max()) - epsilon * (
+            1 - 1e-12
+        )
 
     widest = distances.max()
     if widest == 0:
@@ -258,9 +272,13 @@ def _given(classes: Any, n_words: int) -> np.ndarray:
     )
     single = isinstance(classes, str | bytes) or not np.iterable(classes)
     labels = [] if single else list(classes)
-    wrong = [v for v in labels if isinstance(v, bool) or not isinstance(v, str | Integral)]
+    wrong = [
+        v for v in labels if isinstance(v, bool) or not isinstance(v, str | Integral)
+    ]
     if single or wrong:
-        raise InvalidParameterError(f"{rule}, got {kind_of(wrong[0] if wrong else classes)}.")
+        raise InvalidParameterError(
+            f"{rule}, got {kind_of(wrong[0] if wrong else classes)}."
+        )
     if len(labels) != n_words:
         raise InvalidParameterError(f"{rule}, got {len(labels)} for {n_words} words.")
     seen: dict[Any, int] = {}

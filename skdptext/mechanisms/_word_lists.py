@@ -208,6 +208,18 @@ class WordListsChannel(WordChannel):
                 found[rows] = np.minimum(found[rows], np.maximum(exact, 0))
         return found
 
+    def describe(self) -> list[str]:
+        """Of which distance the exponents are."""
+        n = len(self.lists)
+        if n == 1:
+            return [
+                "The exponent is ε times the distance of the words in a public list."
+            ]
+        return [
+            "The exponent is at most ε times the largest of the distances of the words "
+            f"in {n} public lists, not their mean; every list holds all words."
+        ]
+
 
 def _given(order: Any, n_lists: int, n_words: int) -> np.ndarray:
     """Lists as they are given, if each holds every word once."""

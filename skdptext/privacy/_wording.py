@@ -252,6 +252,8 @@ def _documents_promise(part: ReleasePart) -> str:
 
 def _odds(exponent: float) -> str:
     """e^t as a reader takes it in."""
+    if exponent == math.inf:
+        return "∞"
     if exponent < math.log(1000):
         return f"{math.exp(exponent):.3g}"
     power, rest = divmod(exponent / math.log(10), 1)
