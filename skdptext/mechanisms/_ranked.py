@@ -72,7 +72,7 @@ class Ranked(WordMechanism):
 
     See Also
     --------
-    MahalanobisNoise : Its `second` takes one of the two words nearest to a noisy vector.
+    MahalanobisNoise : Its `second` takes one of the two words nearest to the noise.
 
     Examples
     --------
