@@ -38,6 +38,7 @@ _STANDS_ON = {
     "gamma_lengths": ("draw", "noise", "metric"),
     "numerical_delta": ("draw",),
     "log_proba": ("draw", "apply", "session"),
+    "describe": ("draw", "apply", "session", "exponents"),
 }
 
 
@@ -133,6 +134,9 @@ class WordChannel(ABC):
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
         ln Pr[z | w], shape (n, n_words of the embedding), in float64.
+    describe : callable or None
+        Defined where there is more to say in a printed guarantee: ``describe()`` gives
+        sentences on the law.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -159,6 +163,7 @@ class WordChannel(ABC):
     gamma_lengths: bool | None = None
     numerical_delta: float | None = None
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
+    describe: Callable[[], list[str]] | None = None
 
     def __init__(
         self,
@@ -353,6 +358,11 @@ class _Wrapped(WordChannel):
     def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
         """That of the object, if it has one."""
         return getattr(self.prepared, "log_proba", None)
+
+    @property
+    def describe(self) -> Callable[[], list[str]] | None:  # type: ignore[override]
+        """That of the object, if it has one."""
+        return getattr(self.prepared, "describe", None)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         return self.prepared.draw(rng, n)

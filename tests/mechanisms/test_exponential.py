@@ -30,6 +30,8 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     embedding_spectrum,
 )
+from skdptext.mechanisms._lazy import LazySampler
+from skdptext.mechanisms._rate import Fit, WordDistances
 from skdptext.metrics import plausible_deniability
 
 pytestmark = pytest.mark.filterwarnings(
@@ -360,6 +362,92 @@ def test_releases_follow_the_law(mechanism, epsilon):
         found = noisy[words == word]
         assert_counts(np.bincount(found, minlength=40), P[word])
     assert_counts(np.bincount(noisy, minlength=40), P.mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "outputs"),
+    [
+        (Exponential("half", sampler="lazy"), 0.2, None),
+        (Exponential("half", sampler="lazy"), 4.0, None),
+        (Exponential("exact", 1.0, sampler="lazy"), 1.5, None),
+        (Exponential("balanced", sampler="lazy"), 0.8, None),
+        (Exponential("half", sampler="lazy"), 1.0, np.arange(5, 35)),
+    ],
+    ids=repr,
+)
+def test_lazy_draws_follow_the_law(mechanism, epsilon, outputs):
+    table = random_table(40, 3, 1, equal=3)
+    of = mechanism.prepare if outputs is None else mechanism.prepare_among
+    given = (table, epsilon, 0.5) if outputs is None else (table, epsilon, 0.5, outputs)
+    channel = of(*given)
+    allowed = np.isin(np.arange(40), channel.outputs)
+    D = distances(table, 0.5, mechanism.max_distance)
+    P = law(D, channel.rate, channel.weights * allowed)
+    rng = np.random.default_rng(3)
+    n = 15_000
+    for word in (0, 3, 37):  # 3 is not among the outputs
+        noisy = channel.apply(np.full(n, word), channel.draw(rng, n))
+        assert not noisy[~allowed[noisy]].size
+        assert_counts(np.bincount(noisy, minlength=40), P[word])
+
+
+def test_lazy_draws_are_of_a_word_and_its_key_alone():
+    table = random_table(300, 3, 1)
+    channel = Exponential("half", sampler="lazy").prepare(table, 1.0, 0.0)
+    words = np.random.default_rng(0).integers(0, 300, 500)
+    (keys,) = channel.draw(np.random.default_rng(1), 500)
+    assert keys.shape == (500, 4)
+    assert len(np.unique(keys)) == 2000
+    once = channel.apply(words, (keys,))
+    order = np.random.default_rng(2).permutation(500)
+    for memory in (0, 2**14, 2**30):
+        with channel.session(1, memory) as apply:
+            again = [apply(words[s], (keys[s],)) for s in np.array_split(order, 9)]
+        np.testing.assert_array_equal(np.concatenate(again), once[order])
+    # the same words by other keys
+    assert (channel.apply(words, (keys[::-1],)) != once).any()
+
+
+class Short(LazySampler):
+    """Takes the nearest words for all that can win."""
+
+    def _one(self, word, top, rng):
+        sums = top.scores - np.log(rng.standard_exponential(len(top.scores)))
+        return int(top.places[sums.argmax()])
+
+
+def test_a_sampler_of_near_words_alone_is_caught():
+    table = random_table(40, 3, 1)
+    channel = Exponential("half", sampler="lazy").prepare(table, 0.5, 0.0)
+    wrong = Short(WordDistances(table, 0.0, None), Fit(channel.rate))
+    keys = channel.draw(np.random.default_rng(0), 4000)[0]
+    noisy = wrong(np.zeros(4000, int), keys, {}, 0)
+    with pytest.raises(AssertionError):
+        assert_counts(
+            np.bincount(noisy, minlength=40), law(distances(table), channel.rate)[0]
+        )
+
+
+def test_large_tables_are_lazy():
+    vectors = np.random.default_rng(0).normal(size=(100_000, 2))
+    table = named(vectors)
+    channel = Exponential("half").prepare(table, 20.0, 0.0)
+    assert channel.draw(np.random.default_rng(0), 2)[0].shape == (2, 4)
+    rows = Exponential("half", sampler="rows").prepare(table, 20.0, 0.0)
+    assert rows.draw(np.random.default_rng(0), 2)[0].shape == (2,)
+    smaller = Exponential("half").prepare(table.restrict(99_999), 20.0, 0.0)
+    assert smaller.draw(np.random.default_rng(0), 2)[0].shape == (2,)
+    # Under so many words near 0 the noise has length a² r e^(−a r) in the plane
+    words = np.argsort(np.linalg.norm(vectors, axis=1))[:300]
+    noisy = channel.apply(words, channel.draw(np.random.default_rng(0), 300))
+    moved = np.linalg.norm(vectors[noisy] - vectors[words], axis=1)
+    assert stats.kstest(moved, stats.gamma(2, scale=1 / 10).cdf).pvalue > ALPHA
+    # and the exponent of a pair does not need all pairs
+    t = channel.exponents(words[:2], words[:2])
+    D = distances(named(vectors[words[:2]]))
+    logs = [np.log(np.exp(-10 * np.linalg.norm(vectors - vectors[w], axis=1)).sum())
+            for w in words[:2]]  # fmt: skip
+    assert t[0, 1] == pytest.approx(10 * D[0, 1] + logs[1] - logs[0], rel=1e-4)
 
 
 def inverse(channel, word, uniforms):
