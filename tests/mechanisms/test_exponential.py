@@ -33,6 +33,7 @@ from skdptext.mechanisms import (
 from skdptext.mechanisms._lazy import LazySampler
 from skdptext.mechanisms._rate import Fit, WordDistances
 from skdptext.metrics import plausible_deniability
+from skdptext.privacy import tem_distance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
@@ -384,8 +385,8 @@ def test_lazy_draws_follow_the_law(mechanism, epsilon, outputs):
     D = distances(table, 0.5, mechanism.max_distance)
     P = law(D, channel.rate, channel.weights * allowed)
     rng = np.random.default_rng(3)
-    n = 15_000
-    for word in (0, 3, 37):  # 3 is not among the outputs
+    n = 2500
+    for word in (3, 30):  # 3 is not among the outputs
         noisy = channel.apply(np.full(n, word), channel.draw(rng, n))
         assert not noisy[~allowed[noisy]].size
         assert_counts(np.bincount(noisy, minlength=40), P[word])
@@ -420,8 +421,8 @@ def test_a_sampler_of_near_words_alone_is_caught():
     table = random_table(40, 3, 1)
     channel = Exponential("half", sampler="lazy").prepare(table, 0.5, 0.0)
     wrong = Short(WordDistances(table, 0.0, None), Fit(channel.rate))
-    keys = channel.draw(np.random.default_rng(0), 4000)[0]
-    noisy = wrong(np.zeros(4000, int), keys, {}, 0)
+    keys = channel.draw(np.random.default_rng(0), 2000)[0]
+    noisy = wrong(np.zeros(2000, int), keys, {}, 0)
     with pytest.raises(AssertionError):
         assert_counts(
             np.bincount(noisy, minlength=40), law(distances(table), channel.rate)[0]
@@ -715,6 +716,59 @@ def test_tem_is_max_distance_and_its_published_mistake_is_caught():
     # mldp-text 0.1.2 scores all others together by ln(V / |near|)
     wrong = tem(distances(table), epsilon, cap, lambda n, near: n / near)
     assert (losses(wrong) - epsilon * D).max() > 0.5
+
+
+def test_the_distance_of_tem():
+    n_words, epsilon, beta = 60, 2.5, 0.05
+    rng = np.random.default_rng(1)
+    table = named(rng.uniform(-30, 30, (n_words, 2)))
+    cap = tem_distance(n_words, epsilon, beta)
+    assert cap == pytest.approx(0.8 * math.log(0.95 * 59 / 0.05))
+    P, claimed = all_of(Exponential("half", cap).prepare(table, epsilon, 0.0))
+    far = distances(table) > cap
+    # beta is what may be released from beyond, and nearly is in a table so sparse
+    assert 0.5 * beta < (P * far).sum(axis=1).max() <= beta
+    # whatever ε is
+    assert claimed.max() <= 2 * math.log(0.95 * 59 / 0.05) + 1e-9
+    assert tem_distance(n_words, 2 * epsilon, beta) == pytest.approx(cap / 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_words": 1}, "n_words must be an integer >= 2, got 1"),
+        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+        ({"beta": 0.0}, "beta must be"),
+        ({"beta": 0.75}, "beta must be"),
+    ],
+)
+def test_parameters_of_tem_are_checked(given, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        tem_distance(**{"n_words": 4, "epsilon": 1.0, **given})
+
+
+def loss_beyond(P, epsilon, D):
+    """The largest ln-ratio above ε d."""
+    return (losses(P) - epsilon * D).max()
+
+
+@pytest.mark.parametrize(("epsilon", "excess"), [(3.0, 0.3), (4.0, 0.5)])
+def test_the_published_mistake_of_tem_at_its_own_distance(epsilon, excess):
+    rng = np.random.default_rng(4)
+    v = np.r_[rng.normal(size=(40, 3)) * 0.1, rng.uniform(-9, 9, (20, 3))]
+    table = named(v)
+    cap = tem_distance(60, epsilon)
+    D = distances(table)
+    capped = np.minimum(D, cap)
+    right = tem(D, epsilon, cap, lambda n, near: n - near)
+    assert loss_beyond(right, epsilon, capped) <= 1e-9
+    np.testing.assert_allclose(
+        all_of(Exponential("half", cap).prepare(table, epsilon, 0.0))[0],
+        right,
+        rtol=1e-5,
+    )
+    wrong = tem(D, epsilon, cap, lambda n, near: n / near)
+    assert loss_beyond(wrong, epsilon, D) > excess
 
 
 # -- refusals --------------------------------------------------------------------------
