@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 import pickle
@@ -22,6 +23,7 @@ from sklearn.pipeline import Pipeline
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_fresh_noise, audit_word_privacy
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
@@ -33,7 +35,7 @@ from skdptext.mechanisms import (
 from skdptext.mechanisms._lazy import LazySampler
 from skdptext.mechanisms._rate import Fit, WordDistances
 from skdptext.metrics import plausible_deniability
-from skdptext.privacy import tem_distance
+from skdptext.privacy import PrivacyGuarantee, tem_distance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
@@ -634,6 +636,88 @@ def test_statistics_attack_and_grid():
     blind, clear = search.cv_results_["mean_test_score"].reshape(2, 3)
     assert (blind < 0.8).all()
     assert (clear > 0.9).all()
+
+
+# -- what is said ----------------------------------------------------------------------
+
+
+def says(text, pattern):
+    """The number in a text after a pattern."""
+    found = re.search(pattern + r"(\d[\d.]*\d|\d)", text)
+    assert found, f"{pattern!r} is not in {text!r}"
+    return float(found[1])
+
+
+@pytest.mark.parametrize("calibration", ["half", "exact", "balanced", "tight"])
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_the_printed_guarantee(calibration, lam):
+    epsilon = 12.0 if calibration == "tight" else 0.7
+    fitted = perturber(Exponential(calibration), epsilon=epsilon, lam=lam)
+    channel = fitted.mechanism_
+    P, claimed = all_of(channel)
+    D = distances(TABLE, lam)
+    for text in (str(fitted.guarantee()), fitted.guarantee()._repr_html_()):
+        text = " ".join(html.unescape(text).split())
+        named_metric = "Mahalanobis (λ = 0.5)" if lam else "Euclidean"
+        assert f"the {named_metric} distance of their vectors" in text
+        assert f'calibration "{calibration}"' in text
+        rate = says(text, r"exp\(−")
+        assert rate == pytest.approx(channel.rate, rel=1e-3)
+        star = says(text, r"ε\* = ")
+        worst = says(text, "the exponent is at most ")
+        # rounded up, and attained
+        lost = per_distance(claimed, D)
+        assert lost * (1 - 1e-9) <= star <= lost * 1.002
+        assert claimed.max() * (1 - 1e-9) <= worst <= claimed.max() * 1.002
+        kappa = re.search(r"κ = ([\d.e-]*\d)", text)[1]
+        assert float(kappa) == pytest.approx(
+            lost / channel.rate - 1, rel=2e-3, abs=1e-6
+        )
+        assert ("μ(z)" in text) == (calibration in ("balanced", "tight"))
+        never = channel.never_released
+        assert ("never released" in text) == (len(never) > 0) == (not P.all())
+        if len(never):
+            assert f"{len(never)} of the 40 words are never released: 'w" in text
+    assert len(channel.never_released) == 0 or calibration == "balanced"
+    assert channel.worst_exponent == pytest.approx(claimed.max(), rel=1e-12)
+
+
+def test_a_large_table_is_shown_without_a_look_at_all_pairs():
+    table = random_table(3001, 2, 0)
+    channel = Exponential("half", 2.0).prepare(table, 1.0, 0.0)
+    law, worst = channel.describe()
+    assert "no two words lose more than 1 per unit of d" in law
+    assert "ε*" not in law
+    assert says(worst, "is at most ") == 2.0
+    channel.worst_exponent  # noqa: B018 - asked for, it is told
+    law, worst = channel.describe()
+    assert says(law, r"ε\* = ") < 1
+    assert says(worst, "is at most ") < 2
+    # no cap: the words lie within a ball
+    far = Exponential("half").prepare(table, 1.0, 0.0)
+    assert (
+        says(far.describe()[1], "is at most ") >= distances(table.restrict(300)).max()
+    )
+
+
+def test_subclasses_do_not_inherit_what_is_said():
+    class Other(ExponentialChannel):
+        def draw(self, rng, n):
+            return (np.zeros(n),)
+
+    other = Other(Exponential("half"), TABLE, 1.0, 0.0)
+    assert other.describe is None
+    reader = DocumentReader(TABLE)
+    assert "ε*" not in str(PrivacyGuarantee(other, reader))
+
+
+def test_progress_is_shown_where_it_is_asked_for(capfd):
+    # caps of their own, or the calibration is kept from before
+    for verbose, cap in ((0, 31.0), (1, 32.0)):
+        perturber(Exponential("exact", cap), verbose=verbose)
+        assert ("pairs of words" in capfd.readouterr().err) == bool(verbose)
+    perturber(Exponential("exact", 33.0))
+    assert capfd.readouterr().err == ""
 
 
 # -- mistakes, each one published or easily made ---------------------------------------
