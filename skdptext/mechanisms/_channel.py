@@ -41,6 +41,7 @@ _STANDS_ON = {
     "numerical_delta": ("draw",),
     "log_proba": ("draw", "apply", "session"),
     "losses": ("draw", "noise", "apply", "session"),
+    "describe": ("draw", "apply", "session", "exponents"),
 }
 
 
@@ -140,6 +141,9 @@ class WordChannel(ABC):
         Defined where more is known of the privacy loss than all this says:
         ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
         which bounds that of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
+    describe : callable or None
+        Defined where there is more to say in a printed guarantee: ``describe()`` gives
+        sentences on the law.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -167,6 +171,7 @@ class WordChannel(ABC):
     numerical_delta: float | None = None
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
     losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
+    describe: Callable[[], list[str]] | None = None
 
     def __init__(
         self,
@@ -366,6 +371,9 @@ class _Wrapped(WordChannel):
     def losses(self) -> Any:  # type: ignore[override]
         """Those of the object, if it has some."""
         return getattr(self.prepared, "losses", None)
+    def describe(self) -> Callable[[], list[str]] | None:  # type: ignore[override]
+        """That of the object, if it has one."""
+        return getattr(self.prepared, "describe", None)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         return self.prepared.draw(rng, n)

@@ -52,6 +52,12 @@ class WordDistances:
     outputs : ndarray of int, shape (n_outputs,), default=None
         Numbers of the words that may be released, ascending; None: all.
 
+    Attributes
+    ----------
+    outputs : ndarray of int, shape (n_outputs,)
+    targets : ndarray of shape (n_outputs, dim)
+        Their points.
+
     Notes
     -----
     Equal vectors are exactly 0 apart, and have exactly the same normaliser.
@@ -79,15 +85,19 @@ class WordDistances:
             )
         points -= points.mean(axis=0)
         self._points = points[self._first]
-        self._targets = self._points
+        self.targets = self._points
         if outputs is not None:
-            self._targets = self._points[outputs]
+            self.targets = self._points[outputs]
         # ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy as one product
         self._left = np.column_stack([-2 * self._points, *_squares(self._points)])
-        self._right = np.column_stack([self._targets, *_squares(self._targets)[::-1]])
+        self._right = np.column_stack([self.targets, *_squares(self.targets)[::-1]])
 
     def __len__(self) -> int:
-        return len(self._targets)
+        return len(self.targets)
+
+    def points(self, words: np.ndarray) -> np.ndarray:
+        """Vectors of words, whose Euclidean distances are those of the metric."""
+        return self._points[words]
 
     def between(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Distances of the words x to the words y, shape (len(x), len(y))."""
@@ -95,7 +105,7 @@ class WordDistances:
 
     def rows(self, words: np.ndarray, start: int = 0) -> np.ndarray:
         """Distances of words to all outputs from `start` on, by one product."""
-        x, y = self._points[words], self._targets[start:]
+        x, y = self._points[words], self.targets[start:]
         left = self._left[words]
         found = left @ self._right[start:].T
         i, j = np.nonzero(found <= _NEAR * left[:, -2:-1])
@@ -203,6 +213,12 @@ class WordDistances:
             losses += np.abs(logs[rows, None] - logs[rows.start :])
             found = max(found, float(losses.max()))
         return found
+
+    @property
+    def diameter(self) -> float:
+        """No two outputs are further apart."""
+        found = 2 * float(np.sqrt(self._right[:, -1].max()))
+        return found if self.max_distance is None else min(found, self.max_distance)
 
     @cached_property
     def alike(self) -> np.ndarray:

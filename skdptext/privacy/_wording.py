@@ -126,6 +126,7 @@ def in_words(parts: Parts) -> str:
             _words_promise(part),
             _documents_promise(part),
             _scale_sentence(part),
+            *_described(part),
         ]
     return "\n".join([" ".join(sentences), "Not promised:", *limits])
 
@@ -158,6 +159,7 @@ def as_html(parts: Parts) -> str:
             ],
             caption="On a human scale: what an observer's odds change by, at most.",
         ),
+        *map(paragraph, _described(part)),
         *limits,
     )
 
@@ -298,6 +300,12 @@ def _scale_sentence(part: ReleasePart) -> str:
         f"neighbour the exponent is {near:.3g} (odds change by a factor of "
         f"{_odds(near)} at most), between two random words {far:.3g} ({_odds(far)})."
     )
+
+
+def _described(part: ReleasePart) -> list[str]:
+    """What the channel itself has to say."""
+    describe = part.channel.describe
+    return [] if describe is None or part.converted else describe()
 
 
 def _broken(parts: Parts) -> list[str]:

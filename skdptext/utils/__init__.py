@@ -19,6 +19,7 @@ from skdptext.utils._random import (
     check_document_ids,
     check_noise_state,
     check_rng,
+    keyed_generators,
 )
 from skdptext.utils._threads import blas_threads, limit_blas_threads
 from skdptext.utils._validation import (
@@ -63,6 +64,7 @@ __all__ = [
     "compile_loops",
     "import_pandas",
     "is_count_matrix",
+    "keyed_generators",
     "kind_of",
     "limit_blas_threads",
     "page",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 import pickle
@@ -22,6 +23,7 @@ from sklearn.pipeline import Pipeline
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_fresh_noise, audit_word_privacy
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
@@ -30,7 +32,10 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     embedding_spectrum,
 )
+from skdptext.mechanisms._lazy import LazySampler
+from skdptext.mechanisms._rate import Fit, WordDistances
 from skdptext.metrics import plausible_deniability
+from skdptext.privacy import PrivacyGuarantee, tem_distance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
@@ -362,6 +367,92 @@ def test_releases_follow_the_law(mechanism, epsilon):
     assert_counts(np.bincount(noisy, minlength=40), P.mean(axis=0))
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "outputs"),
+    [
+        (Exponential("half", sampler="lazy"), 0.2, None),
+        (Exponential("half", sampler="lazy"), 4.0, None),
+        (Exponential("exact", 1.0, sampler="lazy"), 1.5, None),
+        (Exponential("balanced", sampler="lazy"), 0.8, None),
+        (Exponential("half", sampler="lazy"), 1.0, np.arange(5, 35)),
+    ],
+    ids=repr,
+)
+def test_lazy_draws_follow_the_law(mechanism, epsilon, outputs):
+    table = random_table(40, 3, 1, equal=3)
+    of = mechanism.prepare if outputs is None else mechanism.prepare_among
+    given = (table, epsilon, 0.5) if outputs is None else (table, epsilon, 0.5, outputs)
+    channel = of(*given)
+    allowed = np.isin(np.arange(40), channel.outputs)
+    D = distances(table, 0.5, mechanism.max_distance)
+    P = law(D, channel.rate, channel.weights * allowed)
+    rng = np.random.default_rng(3)
+    n = 2500
+    for word in (3, 30):  # 3 is not among the outputs
+        noisy = channel.apply(np.full(n, word), channel.draw(rng, n))
+        assert not noisy[~allowed[noisy]].size
+        assert_counts(np.bincount(noisy, minlength=40), P[word])
+
+
+def test_lazy_draws_are_of_a_word_and_its_key_alone():
+    table = random_table(300, 3, 1)
+    channel = Exponential("half", sampler="lazy").prepare(table, 1.0, 0.0)
+    words = np.random.default_rng(0).integers(0, 300, 500)
+    (keys,) = channel.draw(np.random.default_rng(1), 500)
+    assert keys.shape == (500, 4)
+    assert len(np.unique(keys)) == 2000
+    once = channel.apply(words, (keys,))
+    order = np.random.default_rng(2).permutation(500)
+    for memory in (0, 2**14, 2**30):
+        with channel.session(1, memory) as apply:
+            again = [apply(words[s], (keys[s],)) for s in np.array_split(order, 9)]
+        np.testing.assert_array_equal(np.concatenate(again), once[order])
+    # the same words by other keys
+    assert (channel.apply(words, (keys[::-1],)) != once).any()
+
+
+class Short(LazySampler):
+    """Takes the nearest words for all that can win."""
+
+    def _one(self, word, top, rng):
+        sums = top.scores - np.log(rng.standard_exponential(len(top.scores)))
+        return int(top.places[sums.argmax()])
+
+
+def test_a_sampler_of_near_words_alone_is_caught():
+    table = random_table(40, 3, 1)
+    channel = Exponential("half", sampler="lazy").prepare(table, 0.5, 0.0)
+    wrong = Short(WordDistances(table, 0.0, None), Fit(channel.rate))
+    keys = channel.draw(np.random.default_rng(0), 2000)[0]
+    noisy = wrong(np.zeros(2000, int), keys, {}, 0)
+    with pytest.raises(AssertionError):
+        assert_counts(
+            np.bincount(noisy, minlength=40), law(distances(table), channel.rate)[0]
+        )
+
+
+def test_large_tables_are_lazy():
+    vectors = np.random.default_rng(0).normal(size=(100_000, 2))
+    table = named(vectors)
+    channel = Exponential("half").prepare(table, 20.0, 0.0)
+    assert channel.draw(np.random.default_rng(0), 2)[0].shape == (2, 4)
+    rows = Exponential("half", sampler="rows").prepare(table, 20.0, 0.0)
+    assert rows.draw(np.random.default_rng(0), 2)[0].shape == (2,)
+    smaller = Exponential("half").prepare(table.restrict(99_999), 20.0, 0.0)
+    assert smaller.draw(np.random.default_rng(0), 2)[0].shape == (2,)
+    # Under so many words near 0 the noise has length a² r e^(−a r) in the plane
+    words = np.argsort(np.linalg.norm(vectors, axis=1))[:300]
+    noisy = channel.apply(words, channel.draw(np.random.default_rng(0), 300))
+    moved = np.linalg.norm(vectors[noisy] - vectors[words], axis=1)
+    assert stats.kstest(moved, stats.gamma(2, scale=1 / 10).cdf).pvalue > ALPHA
+    # and the exponent of a pair does not need all pairs
+    t = channel.exponents(words[:2], words[:2])
+    D = distances(named(vectors[words[:2]]))
+    logs = [np.log(np.exp(-10 * np.linalg.norm(vectors - vectors[w], axis=1)).sum())
+            for w in words[:2]]  # fmt: skip
+    assert t[0, 1] == pytest.approx(10 * D[0, 1] + logs[1] - logs[0], rel=1e-4)
+
+
 def inverse(channel, word, uniforms):
     """The inverse of the cumulative probabilities, summed exactly."""
     masses = np.exp(channel.log_proba(np.array([word]))[0])
@@ -547,6 +638,88 @@ def test_statistics_attack_and_grid():
     assert (clear > 0.9).all()
 
 
+# -- what is said ----------------------------------------------------------------------
+
+
+def says(text, pattern):
+    """The number in a text after a pattern."""
+    found = re.search(pattern + r"(\d[\d.]*\d|\d)", text)
+    assert found, f"{pattern!r} is not in {text!r}"
+    return float(found[1])
+
+
+@pytest.mark.parametrize("calibration", ["half", "exact", "balanced", "tight"])
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_the_printed_guarantee(calibration, lam):
+    epsilon = 12.0 if calibration == "tight" else 0.7
+    fitted = perturber(Exponential(calibration), epsilon=epsilon, lam=lam)
+    channel = fitted.mechanism_
+    P, claimed = all_of(channel)
+    D = distances(TABLE, lam)
+    for text in (str(fitted.guarantee()), fitted.guarantee()._repr_html_()):
+        text = " ".join(html.unescape(text).split())
+        named_metric = "Mahalanobis (λ = 0.5)" if lam else "Euclidean"
+        assert f"the {named_metric} distance of their vectors" in text
+        assert f'calibration "{calibration}"' in text
+        rate = says(text, r"exp\(−")
+        assert rate == pytest.approx(channel.rate, rel=1e-3)
+        star = says(text, r"ε\* = ")
+        worst = says(text, "the exponent is at most ")
+        # rounded up, and attained
+        lost = per_distance(claimed, D)
+        assert lost * (1 - 1e-9) <= star <= lost * 1.002
+        assert claimed.max() * (1 - 1e-9) <= worst <= claimed.max() * 1.002
+        kappa = re.search(r"κ = ([\d.e-]*\d)", text)[1]
+        assert float(kappa) == pytest.approx(
+            lost / channel.rate - 1, rel=2e-3, abs=1e-6
+        )
+        assert ("μ(z)" in text) == (calibration in ("balanced", "tight"))
+        never = channel.never_released
+        assert ("never released" in text) == (len(never) > 0) == (not P.all())
+        if len(never):
+            assert f"{len(never)} of the 40 words are never released: 'w" in text
+    assert len(channel.never_released) == 0 or calibration == "balanced"
+    assert channel.worst_exponent == pytest.approx(claimed.max(), rel=1e-12)
+
+
+def test_a_large_table_is_shown_without_a_look_at_all_pairs():
+    table = random_table(3001, 2, 0)
+    channel = Exponential("half", 2.0).prepare(table, 1.0, 0.0)
+    law, worst = channel.describe()
+    assert "no two words lose more than 1 per unit of d" in law
+    assert "ε*" not in law
+    assert says(worst, "is at most ") == 2.0
+    channel.worst_exponent  # noqa: B018 - asked for, it is told
+    law, worst = channel.describe()
+    assert says(law, r"ε\* = ") < 1
+    assert says(worst, "is at most ") < 2
+    # no cap: the words lie within a ball
+    far = Exponential("half").prepare(table, 1.0, 0.0)
+    assert (
+        says(far.describe()[1], "is at most ") >= distances(table.restrict(300)).max()
+    )
+
+
+def test_subclasses_do_not_inherit_what_is_said():
+    class Other(ExponentialChannel):
+        def draw(self, rng, n):
+            return (np.zeros(n),)
+
+    other = Other(Exponential("half"), TABLE, 1.0, 0.0)
+    assert other.describe is None
+    reader = DocumentReader(TABLE)
+    assert "ε*" not in str(PrivacyGuarantee(other, reader))
+
+
+def test_progress_is_shown_where_it_is_asked_for(capfd):
+    # caps of their own, or the calibration is kept from before
+    for verbose, cap in ((0, 31.0), (1, 32.0)):
+        perturber(Exponential("exact", cap), verbose=verbose)
+        assert ("pairs of words" in capfd.readouterr().err) == bool(verbose)
+    perturber(Exponential("exact", 33.0))
+    assert capfd.readouterr().err == ""
+
+
 # -- mistakes, each one published or easily made ---------------------------------------
 
 # one word alone, eleven together: their normalisers differ as much as they can
@@ -627,6 +800,59 @@ def test_tem_is_max_distance_and_its_published_mistake_is_caught():
     # mldp-text 0.1.2 scores all others together by ln(V / |near|)
     wrong = tem(distances(table), epsilon, cap, lambda n, near: n / near)
     assert (losses(wrong) - epsilon * D).max() > 0.5
+
+
+def test_the_distance_of_tem():
+    n_words, epsilon, beta = 60, 2.5, 0.05
+    rng = np.random.default_rng(1)
+    table = named(rng.uniform(-30, 30, (n_words, 2)))
+    cap = tem_distance(n_words, epsilon, beta)
+    assert cap == pytest.approx(0.8 * math.log(0.95 * 59 / 0.05))
+    P, claimed = all_of(Exponential("half", cap).prepare(table, epsilon, 0.0))
+    far = distances(table) > cap
+    # beta is what may be released from beyond, and nearly is in a table so sparse
+    assert 0.5 * beta < (P * far).sum(axis=1).max() <= beta
+    # whatever ε is
+    assert claimed.max() <= 2 * math.log(0.95 * 59 / 0.05) + 1e-9
+    assert tem_distance(n_words, 2 * epsilon, beta) == pytest.approx(cap / 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_words": 1}, "n_words must be an integer >= 2, got 1"),
+        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+        ({"beta": 0.0}, "beta must be"),
+        ({"beta": 0.75}, "beta must be"),
+    ],
+)
+def test_parameters_of_tem_are_checked(given, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        tem_distance(**{"n_words": 4, "epsilon": 1.0, **given})
+
+
+def loss_beyond(P, epsilon, D):
+    """The largest ln-ratio above ε d."""
+    return (losses(P) - epsilon * D).max()
+
+
+@pytest.mark.parametrize(("epsilon", "excess"), [(3.0, 0.3), (4.0, 0.5)])
+def test_the_published_mistake_of_tem_at_its_own_distance(epsilon, excess):
+    rng = np.random.default_rng(4)
+    v = np.r_[rng.normal(size=(40, 3)) * 0.1, rng.uniform(-9, 9, (20, 3))]
+    table = named(v)
+    cap = tem_distance(60, epsilon)
+    D = distances(table)
+    capped = np.minimum(D, cap)
+    right = tem(D, epsilon, cap, lambda n, near: n - near)
+    assert loss_beyond(right, epsilon, capped) <= 1e-9
+    np.testing.assert_allclose(
+        all_of(Exponential("half", cap).prepare(table, epsilon, 0.0))[0],
+        right,
+        rtol=1e-5,
+    )
+    wrong = tem(D, epsilon, cap, lambda n, near: n / near)
+    assert loss_beyond(wrong, epsilon, D) > excess
 
 
 # -- refusals --------------------------------------------------------------------------
