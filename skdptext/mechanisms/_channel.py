@@ -371,6 +371,8 @@ class _Wrapped(WordChannel):
     def losses(self) -> Any:  # type: ignore[override]
         """Those of the object, if it has some."""
         return getattr(self.prepared, "losses", None)
+
+    @property
     def describe(self) -> Callable[[], list[str]] | None:  # type: ignore[override]
         """That of the object, if it has one."""
         return getattr(self.prepared, "describe", None)

@@ -18,7 +18,6 @@ from scipy.special import (
     gammaincinv,
 )
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_real
 
 __all__ = ["LossDistribution"]
@@ -124,12 +123,7 @@ class LossDistribution:
         # a single loss has no range, but digits
         step = max(step, _power(max(abs(low), abs(high)) * 2.0**-30))
         lowest = math.floor(low / step)
-        places = losses / step - lowest
-        below = np.floor(places)
-        up = _share(losses - (below + lowest) * step, step) * masses
-        below = below.astype(np.intp)
-        n = int(below.max()) + 2
-        kept = np.bincount(below, masses - up, n) + np.bincount(below + 1, up, n)
+        kept = _spread(losses / step - lowest, masses, step)
         return cls._trimmed(step, lowest, kept, infinite)
 
     @classmethod
@@ -282,14 +276,10 @@ class LossDistribution:
 
     def times(self, n: int) -> LossDistribution:
         """The loss of n >= 1 independent outputs of this kind together."""
-        total, power = None, self
-        while True:
-            if n % 2:
-                total = power if total is None else total.plus(power)
-            n //= 2
-            if not n:
-                return total
-            power = power.plus(power)
+        if n == 1:
+            return self
+        pairs = self.plus(self).times(n // 2)
+        return pairs.plus(self) if n % 2 else pairs
 
     # -- what it promises ------------------------------------------------------
 
@@ -298,7 +288,7 @@ class LossDistribution:
         at = self._losses
         above = at > t
         lost = -np.expm1(t - at[above])
-        return float(min(1.0, self.infinite + self.masses[above] @ lost))
+        return min(1.0, self.infinite + float(self.masses[above] @ lost))
 
     def exponent(self, delta: float) -> float:
         """The least t >= 0 with δ(t) <= delta; inf if there is none.
@@ -356,11 +346,9 @@ class LossDistribution:
         factor = int(step / self.step)
         lowest, rest = divmod(self.lowest, factor)
         places = (float(rest) + np.arange(n)) / factor
-        below = np.floor(places)
-        up = _share((places - below) * step, step) * self.masses
-        at, n = below.astype(np.intp), int(below[-1]) + 2
-        masses = np.bincount(at, self.masses - up, n) + np.bincount(at + 1, up, n)
-        return LossDistribution(step, lowest, masses, self.infinite)
+        return LossDistribution(
+            step, lowest, _spread(places, self.masses, step), self.infinite
+        )
 
     @classmethod
     def _trimmed(
@@ -395,6 +383,14 @@ def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
         share = np.expm1(-above) / np.expm1(-np.asarray(width))
     # rounding; and no width at all
     return np.where(share <= 1, np.maximum(share, 0), 1.0)
+
+
+def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
+    """Masses between the points of a grid, put on its points."""
+    below = places.astype(np.intp)
+    up = _share((places - below) * step, step) * masses
+    n = int(below.max()) + 2
+    return np.bincount(below, masses - up, n) + np.bincount(below + 1, up, n)
 
 
 # -- noise ---------------------------------------------------------------------------
@@ -436,8 +432,8 @@ def _lengths(dim: int) -> tuple[Any, ...]:
 
     Last, the probability of none of the cells.
     """
-    ends = np.cbrt([gammaincinv(dim, 1e-32), gammainccinv(dim, 1e-12)])
-    ends = np.linspace(*ends, _LENGTHS + 1) ** 3
+    first, last = np.cbrt([gammaincinv(dim, 1e-32), gammainccinv(dim, 1e-12)])
+    ends = np.linspace(first, last, _LENGTHS + 1) ** 3
 
     def masses(shape: int) -> np.ndarray:
         # from the side on which no digits are lost

@@ -246,7 +246,7 @@ class RankedChannel(WordChannel):
         # a pivot's words together, and pivots that are searched as far
         moved = moved[np.lexsort((of, -depths[of]))]
         at_once = memory // (32 * max(1, depths.max(initial=0)))
-        for some in blocks(len(moved), int(np.clip(at_once, 1, 1024))):
+        for some in blocks(len(moved), int(np.clip(at_once, 64, 1024))):
             at = moved[some]
             pivots, of = np.unique(found[at], return_inverse=True)
             near = self._ranking(pivots, ranks[at].max(), memory)

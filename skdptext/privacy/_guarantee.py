@@ -388,9 +388,9 @@ class PrivacyGuarantee:
 
         Notes
         -----
-        *What δ means.* A release may be one of those that tell x from y by more than
-        e^t, with a probability of δ at most. It should be far below one over the number
-        of documents released: 1e-6 is common.
+        *What δ means.* All of the law of releases of x but a probability of δ is within
+        a factor e^t of that of y. So δ should be far below one over the number of
+        documents released.
 
         *How it is found.* By the privacy loss of each pair of words, as a distribution:
         exact for mechanisms whose law is known in full, from cells of the noise for

@@ -178,7 +178,7 @@ class ReleasePart:
     def _sides(
         self, one: np.ndarray, two: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Two documents as they are compared; None where their sizes tell them apart."""
+        """Two documents as they are compared; None where their sizes differ."""
         if self.resampled:
             # A document without words is redrawn from the whole vocabulary.
             everything = np.arange(len(self.embedding))
@@ -213,8 +213,8 @@ class ReleasePart:
         if not len(one):
             return LossDistribution.total([])
         if self.ordered and not self.resampled:
-            pairs, counts = np.unique([one, two], axis=1, return_counts=True)
-            return self._sum(*pairs, counts).times(self.releases)
+            (one, two), counts = np.unique([one, two], axis=1, return_counts=True)
+            return self._sum(one, two, counts).times(self.releases)
         words, supply, others, demand = _counted(one, two)
         costs = self._code_exponents(words, others)
         if self.resampled:
@@ -257,8 +257,9 @@ class ReleasePart:
     ) -> Iterator[tuple[list[LossDistribution], np.ndarray]]:
         """Losses of pairs of codes with their counts, some pairs at a time."""
         moved, clear = x != y, (x < 0) | (y < 0)
-        for some in blocks(np.count_nonzero(moved & ~clear), 256):
-            at = (moved & ~clear).nonzero()[0][some]
+        noisy = (moved & ~clear).nonzero()[0]
+        for some in blocks(len(noisy), 256):
+            at = noisy[some]
             yield word_losses(self.channel, x[at], y[at]), counts[at]
         # an unknown word that is kept shows as what it is
         if (moved & clear).any():
