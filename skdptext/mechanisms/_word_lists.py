@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -72,6 +73,7 @@ class WordLists(WordMechanism):
     Examples
     --------
     >>> import numpy as np
+from scipy.special import expit
     >>> from skdptext import WordEmbedding
     >>> from skdptext.mechanisms import WordLists
     >>> embedding = WordEmbedding(list("abcd"), [[0.0], [5.0], [1.0], [2.0]])
@@ -156,7 +158,7 @@ class WordListsChannel(WordChannel):
         """The number of a list, and a two-sided geometric number of places."""
         number = rng.integers(len(self.lists), size=n)
         # q^j steps up for j >= 0, down for j >= 1
-        down = rng.random(n) * (1 + math.exp(self.epsilon)) < 1
+        down = rng.random(n) < expit(-self.epsilon)
         steps = rng.geometric(-math.expm1(-self.epsilon), n) - 1
         steps = np.minimum(steps, len(self.embedding))  # the list is not longer
         return number, np.where(down, -1 - steps, steps)
@@ -182,13 +184,13 @@ class WordListsChannel(WordChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        q = math.exp(-self.epsilon)
         found = np.full((len(words), len(self.embedding)), -np.inf)
         for places in self.places:
             steps = np.abs(places[words][:, None] - places)
             # all that would go beyond an end stops there
             at_end = (places == 0) | (places == len(places) - 1)
-            inner = -math.log1p(q) + np.where(at_end, 0.0, math.log1p(-q))
+            inner = np.where(at_end, 0.0, math.log(-math.expm1(-self.epsilon)))
+            inner -= math.log1p(math.exp(-self.epsilon))
             np.logaddexp(found, inner - self.epsilon * steps, out=found)
         if len(self.embedding) == 1:
             return np.zeros_like(found)

@@ -271,8 +271,9 @@ def test_statistics_and_attacks(name):
     assert found.n_unchanged.mean() / 200 < 0.9
     if name in ("directions", "sensitive", "list"):
         assert stays.n_unchanged.mean() / 20 > 0.85
-    calibrated = calibrate_epsilon(fitted, 0.3, n_draws=50, random_state=0)
-    assert calibrated.share == pytest.approx(0.3, abs=0.1)
+    share = 0.7 if name == "sensitive" else 0.3
+    calibrated = calibrate_epsilon(fitted, share, n_draws=50, random_state=0)
+    assert calibrated.share == pytest.approx(share, abs=0.1)
     attack = WordReconstructionAttack(fitted, n_draws=100, random_state=0).fit()
     assert 0 <= attack.score(fitted.perturb_words(SOME, 1).tolist(), SOME) <= 1
 
@@ -315,7 +316,7 @@ SAID = {
     "sensitive": "promise is one-sided. 10 of the 30 words are sensitive",
     "list": "ε times the distance of the words in a public list",
     "lists": "the largest of the distances of the words in 3 public lists, not their mean",
-    "classes": "The class of every word, and so about 2.3 bits .of the 4.9 .* is released",
+    "classes": "The class of every word, and so about 2.3 bits .of the 4.9 .* released",
     "directions": "the chord between the directions .* lengths are discarded .* most 2ε",
     "directions by angle": "the angle between the directions .* at most πε",
 }
