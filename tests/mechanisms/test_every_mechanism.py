@@ -315,8 +315,8 @@ SAID = {
     "Vickrey": "the two nearest words is post-processing of the noisy vector",
     "sensitive": "promise is one-sided. 10 of the 30 words are sensitive",
     "list": "ε times the distance of the words in a public list",
-    "lists": "the largest of the distances of the words in 3 public lists, not their mean",
-    "classes": "The class of every word, and so about 2.3 bits .of the 4.9 .* released",
+    "lists": "largest of the distances of the words in 3 public lists, not their mean",
+    "classes": "class of every word, and so about 2.2 bits .of the 4.9 .* is released",
     "directions": "the chord between the directions .* lengths are discarded .* most 2ε",
     "directions by angle": "the angle between the directions .* at most πε",
 }
