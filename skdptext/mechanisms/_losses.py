@@ -29,8 +29,8 @@ _TAIL = 1e-30
 # Masses are raised by this fraction, which outweighs all rounding in float64.
 _ROUNDING = 1e-9
 # Cells of the cosine, on each side of 0, and of the length of the noise.
-_COSINES = 160
-_LENGTHS = 64
+_COSINES = 128
+_LENGTHS = 48
 # Beyond this ε·distance the loss is taken for its largest value.
 _FAR = 1e9
 

@@ -94,12 +94,16 @@ def _checked(
 
 def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
     # up, so that what differs by rounding alone is worked out once
-    for digits in (30, 6):
-        mantissas, powers = np.frexp(distances)
-        rounded = np.ldexp(np.ceil(np.ldexp(mantissas, digits)), powers - digits)
-        if len(np.unique(rounded)) <= _DISTANCES:
-            break
+    rounded = _rounded_up(distances, 30)
+    if len(np.unique(rounded)) > _DISTANCES:
+        rounded = _rounded_up(distances, 6)
     return [LossDistribution.of_noise(distance, dim) for distance in rounded.tolist()]
+
+
+def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
+    """To so many binary digits."""
+    mantissas, powers = np.frexp(numbers)
+    return np.ldexp(np.ceil(np.ldexp(mantissas, digits)), powers - digits)
 
 
 def _of_laws(

@@ -44,6 +44,9 @@ class PrivacyGuarantee:
     - between documents of different size, inf: the size is released;
     - of several releases with independent noise, the sum.
 
+    With a probability δ set apart, Pr[S | x] ≤ e^t Pr[S | x'] + δ holds for a t that
+    may be far smaller, in all these cases: ``exponent(x, y, delta=1e-6)``.
+
     Documents are read exactly as in a release: cut into words, rid of stop words and
     unknown words, cut to `n_words`.
 
@@ -105,7 +108,9 @@ class PrivacyGuarantee:
     seed shows nothing new and costs nothing.
 
     Printed, or shown in a notebook, a guarantee says all this in sentences, with
-    exponents on a human scale: to the nearest word, and between two random words.
+    exponents on a human scale: to the nearest word, between two random words, and
+    between documents of such words (of 10 words, where `n_words` does not say), pure
+    and with δ = 1e-6.
 
     The 2018 paper states the bag exponent without the factor N, a slip with mass 1/N
     per word; the 2019 statement is the right one. Its proof needs a metric; that the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -233,10 +234,12 @@ class ReleasePart:
         """The loss of so many words of each pair together."""
         totals = []
         for losses, each in self._pair_losses(x, y, counts):
-            times: dict[int, int] = {}
-            alike = {id(loss): loss for loss in losses}
+            alike: dict[Any, LossDistribution] = {}
+            times: Counter[Any] = Counter()
             for loss, n in zip(losses, each, strict=True):
-                times[id(loss)] = times.get(id(loss), 0) + int(n)
+                key = loss.step, loss.lowest, loss.infinite, loss.masses.tobytes()
+                alike[key] = loss
+                times[key] += int(n)
             totals.append(
                 LossDistribution.total(alike[key].times(n) for key, n in times.items())
             )

@@ -358,6 +358,9 @@ def test_infinite_losses():
     for both in (told.plus(none), none.plus(told), told.times(3)):
         assert both.exponent(0.5) == math.inf
     assert LossDistribution.mixture([told, told], [0.5, 0.5]).infinite == 1
+    dust = LossDistribution.of(np.zeros(1), np.array([1e-31]), 1.0)
+    assert dust.infinite == 1
+    assert dust.exponent(0.5) == math.inf
     rare = LossDistribution.mixture([told, none], [0.01, 0.99])
     assert rare.exponent(0.009) == math.inf
     assert rare.exponent(0.011) == 0.0
