@@ -108,7 +108,8 @@ class WordDistances:
         x, y = self._points[words], self.targets[start:]
         left = self._left[words]
         found = left @ self._right[start:].T
-        i, j = np.nonzero(found <= _NEAR * left[:, -2:-1])
+        near = np.flatnonzero(found <= _NEAR * left[:, -2:-1])
+        i, j = np.divmod(near, found.shape[1])
         for some in blocks(len(i), max(1, 2**20 // x.shape[1])):
             gaps = x[i[some]] - y[j[some]]
             found[i[some], j[some]] = np.einsum("ij,ij->i", gaps, gaps)
