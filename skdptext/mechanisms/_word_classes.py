@@ -258,9 +258,7 @@ def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
     if widest == 0:
         return 0.0, logs(0.0)
     low, high = epsilon / (2 * widest), epsilon / widest
-    rate = low
-    if excess(low) < 0:
-        rate = float(brentq(excess, low, high, xtol=1e-14 * high))
+    rate = float(brentq(excess, low, high, xtol=1e-14 * high))
     return rate, logs(rate)
 
 

@@ -73,7 +73,6 @@ class WordLists(WordMechanism):
     Examples
     --------
     >>> import numpy as np
-from scipy.special import expit
     >>> from skdptext import WordEmbedding
     >>> from skdptext.mechanisms import WordLists
     >>> embedding = WordEmbedding(list("abcd"), [[0.0], [5.0], [1.0], [2.0]])
