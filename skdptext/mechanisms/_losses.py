@@ -114,14 +114,14 @@ class LossDistribution:
         -------
         distribution : LossDistribution
         """
-        masses = masses * (1 + _ROUNDING)
+        losses, masses = losses[masses > 0], masses[masses > 0] * (1 + _ROUNDING)
         infinite = min(1.0, infinite * (1 + _ROUNDING))
         if not len(losses):
             return cls(1.0, 0, masses, infinite)
         low, high = float(losses.min()), float(losses.max())
-        step = _power((high - low) / _BINS)
-        # a single loss has no range, but digits
-        step = max(step, _power(max(abs(low), abs(high)) * 2.0**-30))
+        # a single loss has no range, but digits; losses of 0 have neither
+        digits = _power(max(abs(low), abs(high)) * 2.0**-30)
+        step = max(_power((high - low) / _BINS), digits) or 1.0
         lowest = math.floor(low / step)
         kept = _spread(losses / step - lowest, masses, step)
         return cls._trimmed(step, lowest, kept, infinite)
@@ -233,9 +233,8 @@ class LossDistribution:
         infinite = sum(w * p.infinite for p, w in zip(parts, weights, strict=True))
         if not some:
             return cls(1.0, 0, np.empty(0), min(1.0, infinite))
-        low = min(part.lowest * part.step for part in some)
-        high = max(part._highest for part in some)
-        step = max(min(part.step for part in some), _power((high - low) / _BINS))
+        width = max(p._highest for p in some) - min(p._lowest for p in some)
+        step = _common_step(some, width)
         placed = [part._at(step) for part in parts]
         lowest = min(part.lowest for part in placed if len(part.masses))
         masses = np.zeros(
@@ -268,8 +267,8 @@ class LossDistribution:
         infinite = self.infinite + other.infinite - self.infinite * other.infinite
         if not len(self.masses) or not len(other.masses):
             return LossDistribution(1.0, 0, np.empty(0), 1.0)
-        width = sum((len(p.masses) - 1) * p.step for p in (self, other))
-        step = max(min(self.step, other.step), _power(width / _BINS))
+        width = sum(p._highest - p._lowest for p in (self, other))
+        step = _common_step((self, other), width)
         a, b = self._at(step), other._at(step)
         masses = np.convolve(a.masses, b.masses)
         return self._trimmed(step, a.lowest + b.lowest, masses, infinite)
@@ -327,7 +326,11 @@ class LossDistribution:
 
     @property
     def _losses(self) -> np.ndarray:
-        return self.step * self.lowest + self.step * np.arange(len(self.masses))
+        return self._lowest + self.step * np.arange(len(self.masses))
+
+    @property
+    def _lowest(self) -> float:
+        return self.step * self.lowest
 
     @property
     def _highest(self) -> float:
@@ -343,9 +346,10 @@ class LossDistribution:
             masses = np.zeros((n - 1) * factor + 1)
             masses[::factor] = self.masses
             return LossDistribution(step, self.lowest * factor, masses, self.infinite)
-        factor = int(step / self.step)
+        # as integers: the quotient of the steps may be beyond float64
+        factor = 2 ** (math.frexp(step)[1] - math.frexp(self.step)[1])
         lowest, rest = divmod(self.lowest, factor)
-        places = (float(rest) + np.arange(n)) / factor
+        places = rest / factor + np.arange(n) * (self.step / step)
         return LossDistribution(
             step, lowest, _spread(places, self.masses, step), self.infinite
         )
@@ -370,8 +374,17 @@ class LossDistribution:
 
 
 def _power(number: float) -> float:
-    """The smallest power of two that is not below a number; tiny for 0."""
-    return 2.0 ** max(-1000, math.ceil(math.log2(number))) if number > 0 else 2.0**-1000
+    """The smallest power of two that is not below a number; 0 for 0."""
+    # no step is smaller, as losses near 1e-30 are none
+    return 2.0 ** max(-100, math.ceil(math.log2(number))) if number > 0 else 0.0
+
+
+def _common_step(parts: Sequence[LossDistribution], width: float) -> float:
+    """The finest step on which losses of that range have a grid."""
+    # and on which they can be counted in float64
+    largest = max(max(abs(p._lowest), abs(p._highest)) for p in parts)
+    finest = max(_power(width / _BINS), _power(largest * 2.0**-50))
+    return max(min(part.step for part in parts), finest)
 
 
 def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:

@@ -376,6 +376,20 @@ def test_losses_of_very_different_size_add_up():
     assert 60 <= both <= 60 + 1.1 * apart
 
 
+def test_losses_of_any_size_are_put_on_one_grid():
+    sizes = [0.0, 1e-300, 1e-12, 1.0, 2.0**40, 1e12, 1e300]
+    parts = [LossDistribution.of_exponents(size, size) for size in sizes]
+    for part, size in zip(parts, sizes, strict=True):
+        assert part.exponent(1e-6) <= size * (1 + 1e-6)
+        for other, more in zip(parts, sizes, strict=True):
+            both = part.plus(other).exponent(0.0)
+            assert max(size, more) * (1 - 1e-9) <= both + 1e-12
+            assert both <= (size + more) * 1.001 + 1e-12
+            mixed = LossDistribution.mixture([part, other], [0.5, 0.5]).exponent(0.0)
+            assert max(size, more) <= mixed + 1e-12
+            assert mixed <= max(size, more) * 1.001 + 1e-12
+
+
 @settings(max_examples=40)
 @given(
     deltas=st.lists(st.floats(0, 1, exclude_max=True), min_size=2, max_size=5),
