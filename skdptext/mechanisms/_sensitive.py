@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
 from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
 from skdptext.mechanisms._exponential import Exponential, ExponentialChannel
 from skdptext.utils import check_real, kind_of
 
@@ -166,12 +168,19 @@ class SensitiveWordsChannel(WordChannel):
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         """Sensitive words, or the words themselves."""
+        return self._released(self.inner.apply, words, draws)
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with the inner session."""
+        with self.inner.session(n_threads, memory) as apply:
+            yield partial(self._released, apply)
+
+    def _released(self, apply: Apply, words: np.ndarray, draws: Draws) -> np.ndarray:
         uniforms, *inner = draws
         moved = np.flatnonzero(self.sensitive[words] | (uniforms < self._p))
         noisy = np.array(words)
-        noisy[moved] = self.inner.apply(
-            words[moved], tuple(part[moved] for part in inner)
-        )
+        noisy[moved] = apply(words[moved], tuple(part[moved] for part in inner))
         return noisy
 
     @property

@@ -86,7 +86,7 @@ def rantext(epsilon=3.0, scale=2.0, n_words=30):
     for j in range(n_words):  # the radius in [j, j + 1), or beyond all words
         share = math.exp(-j / scale)
         share -= math.exp(-(j + 1) / scale) if j < n_words - 1 else 0
-        masses = np.where(D <= j, np.exp(epsilon / 2 * (1 - D / (n_words - 1))), 0)
+        masses = np.where(j < D, 0, np.exp(epsilon / 2 * (1 - D / (n_words - 1))))
         P += share * masses / masses.sum(axis=1, keepdims=True)
     return P, epsilon * (D > 0)
 
@@ -94,7 +94,8 @@ def rantext(epsilon=3.0, scale=2.0, n_words=30):
 def aggressive_custext(epsilon=2.0, k=4):
     """Each word has its own list of the k nearest words."""
     D = cdist(*[np.random.default_rng(0).normal(size=(12, 3))] * 2)
-    kept = D <= np.sort(D, axis=1)[:, [k - 1]]
+    radius = np.sort(D, axis=1)[:, [k - 1]]
+    kept = radius >= D
     u = 1 - D / np.where(kept, D, 0).max(axis=1, keepdims=True)
     P = np.where(kept, np.exp(epsilon / 2 * u), 0)
     return P / P.sum(axis=1, keepdims=True), epsilon * (D > 0)
