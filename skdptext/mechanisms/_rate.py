@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ __all__ = ["MARGIN", "Fit", "WordDistances", "find_fit", "log_sums"]
 _NEAR = 2.2e-3
 # What rounding may do to a difference of two ln C, in nats; added before a division.
 _ROUNDING = 2.0**-40
+# What float32 may do to it, subtracted.
+_ROUGH = -(2.0**-16)
 # How far below ε the rate is aimed, relative: more than rounding changes.
 MARGIN = 2.0**-33
 # Words that the search for a rate starts with, and rows that each failure adds.
@@ -71,6 +74,7 @@ class WordDistances:
         outputs: np.ndarray | None = None,
     ) -> None:
         self.max_distance = max_distance
+        self._rounding = _ROUNDING
         vectors = embedding.vectors
         self.outputs = np.arange(len(vectors)) if outputs is None else outputs
         seen: dict[bytes, int] = {}
@@ -94,6 +98,14 @@ class WordDistances:
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    def rough(self) -> WordDistances:
+        """The same in float32, for a look that decides nothing, in half the time."""
+        found = copy(self)
+        for name in ("_points", "targets", "_left", "_right"):
+            setattr(found, name, getattr(self, name).astype(np.float32))
+        found._rounding = _ROUGH  # what may be rounding is none
+        return found
 
     def points(self, words: np.ndarray) -> np.ndarray:
         """Vectors of words, whose Euclidean distances are those of the metric."""
@@ -129,6 +141,7 @@ class WordDistances:
     def sums(self, rate: float, weights: np.ndarray | None = None) -> np.ndarray:
         """Σ_z μ_z e^(−a d(w, z)) for every output w, in one pass."""
         weights = np.ones(len(self)) if weights is None else weights
+        weights = weights.astype(self.targets.dtype, copy=False)
         sums = np.zeros(len(self))
         for rows in self._passing():
             masses = self.masses(rate, self.outputs[rows], rows.start)
@@ -198,6 +211,7 @@ class WordDistances:
                 self.rows(self.outputs[rows], rows.start),
                 log_normalizers[rows],
                 log_normalizers[rows.start :],
+                self._rounding,
             )
             at = found.argmax(axis=1)
             best[rows] = np.minimum(found[np.arange(len(at)), at], rate)
@@ -250,14 +264,21 @@ def _squares(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.einsum("ij,ij->i", points, points), np.ones(len(points))
 
 
-def _excess(distances: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+def _excess(
+    distances: np.ndarray,
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    rounding: float = _ROUNDING,
+) -> np.ndarray:
     """|ln C_w − ln C_w'| / d(w, w'), rounded up; `distances` is used up.
 
     0 for words 0 apart. By the triangle inequality it is at most a, but for rounding.
     """
     distances[distances == 0] = np.inf
-    found = np.abs(ours[:, None] - theirs)
-    found += _ROUNDING
+    ours, theirs = (logs.astype(distances.dtype, copy=False) for logs in (ours, theirs))
+    found = ours[:, None] - theirs
+    np.abs(found, out=found)
+    found += rounding
     found /= distances
     return found
 
@@ -295,13 +316,17 @@ def find_fit(
     """A rate for ε: aimed at among some words, accepted only if it holds for all.
 
     ε/2 always holds. A rate above what some of the words allow cannot hold for all, so
-    the aim comes down from above as the words that broke it are added.
+    the aim comes down from above as the words that broke it are added. The first look
+    at all of them is a rough one, and accepts nothing.
     """
     some = _Some(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
     some.add(np.random.default_rng(0).permutation(len(table))[:n_words])
     aim = epsilon * (1 - MARGIN)
-    highest = aim
+    highest = _largest(some.attained, epsilon / 2, aim, aim)
+    rough = table.rough()
+    logs = rough.log_normalizers(highest, weights)
+    some.add(rough.attained(highest, logs)[1])
     while True:
         rate = _largest(some.attained, epsilon / 2, highest, aim)
         logs = table.log_normalizers(rate, weights)
