@@ -41,6 +41,7 @@ _STANDS_ON = {
     "numerical_delta": ("draw",),
     "log_proba": ("draw", "apply", "session"),
     "losses": ("draw", "noise", "apply", "session"),
+    "describe": ("draw", "apply", "session", "exponents"),
 }
 
 
@@ -140,6 +141,9 @@ class WordChannel(ABC):
         Defined where more is known of the privacy loss than all this says:
         ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
         which bounds that of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
+    describe : callable or None
+        Defined where there is more to say in a printed guarantee: ``describe()`` gives
+        sentences on the law.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -168,6 +172,7 @@ class WordChannel(ABC):
     numerical_delta: float | None = None
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
     losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
+    describe: Callable[[], list[str]] | None = None
 
     def __init__(
         self,
@@ -368,6 +373,11 @@ class _Wrapped(WordChannel):
         """Those of the object, if it has some."""
         return getattr(self.prepared, "losses", None)
 
+    @property
+    def describe(self) -> Callable[[], list[str]] | None:  # type: ignore[override]
+        """That of the object, if it has one."""
+        return getattr(self.prepared, "describe", None)
+
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         return self.prepared.draw(rng, n)
 
@@ -440,7 +450,14 @@ def _feed(digest: Any, name: str, value: Any) -> None:
     if isinstance(value, WordEmbedding):
         digest.update(value.fingerprint)
     elif isinstance(value, BaseEstimator):
-        _feed(digest, name, value.get_params(deep=False))
+        # an option that came later is left out where it is without effect
+        unkeyed = getattr(type(value), "_unkeyed", {})
+        options = value.get_params(deep=False)
+        for key in [k for k in options if k in unkeyed]:
+            plain = isinstance(options[key], int | float)
+            if plain and options[key] == unkeyed[key]:
+                del options[key]
+        _feed(digest, name, options)
     elif isinstance(value, np.ma.MaskedArray):
         raise InvalidParameterError(f"{name} must not be a masked array.")
     elif isinstance(value, np.ndarray) and value.dtype != object:

@@ -54,6 +54,7 @@ from skdptext.utils import (
     check_real,
     is_count_matrix,
     kind_of,
+    show_progress,
     shown,
 )
 
@@ -141,7 +142,8 @@ class DPWordPerturber(
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show progress bars: of releases, and in `fit` of a mechanism that looks
+        at all pairs of words.
 
     Attributes
     ----------
@@ -324,7 +326,8 @@ class DPWordPerturber(
     ) -> WordChannel:
         # A clone: what is done to the user's object later must not reach the noise.
         mechanism = clone(self._mechanism())
-        prepared = mechanism.prepare(embedding, epsilon, lam)
+        with show_progress(self.verbose):
+            prepared = mechanism.prepare(embedding, epsilon, lam)
         channel = as_channel(prepared, mechanism, embedding, epsilon, lam)
         return channel.with_engine(self.engine)
 

@@ -147,6 +147,7 @@ def in_words(parts: Parts) -> str:
             _words_promise(part),
             _documents_promise(part),
             _scale_sentence(part),
+            *_described(part),
         ]
     return "\n".join([" ".join(sentences), "Not promised:", *limits])
 
@@ -192,6 +193,7 @@ def as_html(parts: Parts) -> str:
             caption="On a human scale: what an observer's odds change by, at most.",
         ),
         paragraph(_delta_promise()),
+        *map(paragraph, _described(part)),
         *limits,
     )
 
@@ -286,6 +288,8 @@ def _documents_promise(part: ReleasePart) -> str:
 
 def _odds(exponent: float) -> str:
     """e^t as a reader takes it in."""
+    if exponent == math.inf:
+        return "∞"
     if exponent < math.log(1000):
         return f"{math.exp(exponent):.3g}"
     power, rest = divmod(exponent / math.log(10), 1)
@@ -372,6 +376,12 @@ def _nats(exponent: float) -> str:
 
 def _delta_promise() -> str:
     return "Here δ, one in a million, is a probability left out of the promise."
+
+
+def _described(part: ReleasePart) -> list[str]:
+    """What the channel itself has to say."""
+    describe = part.channel.describe
+    return [] if describe is None or part.converted else describe()
 
 
 def _broken(parts: Parts) -> list[str]:

@@ -12,12 +12,14 @@ from skdptext.utils._inputs import (
 )
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas
+from skdptext.utils._progress import progress, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
     SecretSeed,
     check_document_ids,
     check_noise_state,
     check_rng,
+    keyed_generators,
 )
 from skdptext.utils._threads import blas_threads, limit_blas_threads
 from skdptext.utils._validation import (
@@ -62,11 +64,14 @@ __all__ = [
     "compile_loops",
     "import_pandas",
     "is_count_matrix",
+    "keyed_generators",
     "kind_of",
     "limit_blas_threads",
     "page",
     "paragraph",
+    "progress",
     "replacing",
+    "show_progress",
     "shown",
     "shown_words",
     "table",
