@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "CalibrationWarning",
     "EmptyDocumentWarning",
     "InvalidParameterError",
     "NoFeasibleCandidateError",
@@ -52,3 +53,11 @@ class OutOfVocabularyWarning(UserWarning):
 
 class EmptyDocumentWarning(UserWarning):
     """Documents hold no word, and are left out or answered without looking at them."""
+
+
+class CalibrationWarning(UserWarning):
+    """ε may not do to the words of a text what it seems to.
+
+    Issued by `fit` where it changes nearly all or nearly none of the words, and by
+    `calibrate_epsilon` where it is not told which words count.
+    """

@@ -21,7 +21,7 @@ from skdptext.mechanisms._exponential import (
 )
 from skdptext.mechanisms._mahalanobis import MahalanobisChannel, MahalanobisNoise
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.mechanisms._simulate import draw_words
+from skdptext.mechanisms._simulate import draw_words, probabilities
 
 __all__ = [
     "Exponential",
@@ -40,5 +40,6 @@ __all__ = [
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",
+    "probabilities",
     "scaled_covariance",
 ]

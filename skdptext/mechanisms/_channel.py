@@ -38,6 +38,7 @@ _STANDS_ON = {
     "gamma_lengths": ("draw", "noise", "metric"),
     "numerical_delta": ("draw",),
     "log_proba": ("draw", "apply", "session"),
+    "at_rate": ("draw", "apply", "session", "exponents", "log_proba"),
 }
 
 
@@ -133,6 +134,10 @@ class WordChannel(ABC):
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
         ln Pr[z | w], shape (n, n_words of the embedding), in float64.
+    at_rate : callable or None
+        Defined where the law follows from a rate, and `prepare` searches for the rate
+        that proves ε: ``at_rate(a)`` is the channel of a rate, without that search. Its
+        `attained` is the least ε that holds for it.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -159,6 +164,7 @@ class WordChannel(ABC):
     gamma_lengths: bool | None = None
     numerical_delta: float | None = None
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
+    at_rate: Callable[[float], Any] | None = None
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import Any
@@ -266,6 +266,18 @@ class ExponentialChannel(WordChannel):
         found = -self.rate * self._table.rows(np.asarray(words))
         found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
         return found
+
+    @property
+    def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
+        """The channel of a rate, whatever ε it proves; where `prepare` looks for one."""
+        return self._at_rate if self.mechanism.calibration == "exact" else None
+
+    def _at_rate(self, rate: float) -> ExponentialChannel:
+        # the rate of "half" is ε/2, and need not be looked for
+        mechanism = Exponential("half", self._cap)
+        other = ExponentialChannel(mechanism, self.embedding, 2 * rate, self.lam)
+        vars(other)["_table"] = self._table  # made once for all rates
+        return other
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """a d(x, y) + ln C_y − ln C_x, which is exact; shape (len(x), len(y))."""

@@ -12,6 +12,7 @@ from skdptext.utils._inputs import (
 )
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas
+from skdptext.utils._progress import progress_bar
 from skdptext.utils._random import (
     NoiseStreams,
     SecretSeed,
@@ -34,6 +35,7 @@ from skdptext.utils._validation import (
     shown,
     shown_words,
 )
+from skdptext.utils._warnings import warn_once
 
 __all__ = [
     "MAX_WHOLE_WORDS",
@@ -66,9 +68,11 @@ __all__ = [
     "limit_blas_threads",
     "page",
     "paragraph",
+    "progress_bar",
     "replacing",
     "shown",
     "shown_words",
     "table",
+    "warn_once",
     "working_memory_bytes",
 ]
