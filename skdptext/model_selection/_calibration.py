@@ -357,7 +357,7 @@ def _root(
         if at(here) * at(there) <= 0:
             break
         here, step = there, 2 * step
-    return float(np.exp(brentq(at, here, there, xtol=1e-9)))
+    return float(np.exp(brentq(at, here, there, xtol=1e-8)))
 
 
 class _Shared:

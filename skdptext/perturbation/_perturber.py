@@ -40,6 +40,7 @@ from skdptext.perturbation._leaks import (
     warn_of_unknown_words,
 )
 from skdptext.perturbation._release import Release
+from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
@@ -169,6 +170,8 @@ class DPWordPerturber(
 
     Warns
     -----
+    CalibrationWarning
+        In `fit`, if ε changes nearly all or nearly none of the words.
     PrivacyLeakWarning
         If lengths, unknown words or the vocabulary (``"one-hot"``) are released; if
         `random_state` is an integer, which shows equal documents, or can be guessed.
@@ -317,6 +320,7 @@ class DPWordPerturber(
         warn_of_engine(self.engine, channel.fallback_reason)
         warn_of_leaks(self.document_length, self.oov)
         warn_of_caveats(self.embedding, self.random_state)
+        warn_of_strength(channel)
         return channel
 
     def _channel(

@@ -1,0 +1,88 @@
+"""Whether ε is of the right order: what it does to the words of the embedding."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from skdptext.exceptions import CalibrationWarning
+from skdptext.mechanisms import (
+    WordChannel,
+    draw_words,
+    law_fingerprint,
+    probabilities,
+)
+from skdptext.search import SharedNoise, half_squared_norms
+from skdptext.utils import warn_once
+
+__all__ = ["warn_of_strength"]
+
+# Fewer words are a toy, of which a hundredth is less than a word.
+_FEWEST = 100
+# Noise is looked at among so many words, which stand first in an embedding.
+_AMONG = 50_000
+_WORDS, _DRAWS = 64, 8
+# Shares of changed words beyond which ε is hardly what was meant.
+_NEARLY_ALL, _NEARLY_NONE = 0.98, 0.005
+
+_known: OrderedDict[bytes, np.ndarray] = OrderedDict()
+_MAX_KNOWN = 64
+
+
+def warn_of_strength(channel: WordChannel) -> None:
+    """Say that a channel changes nearly all or nearly none of the words.
+
+    A sample of words tells, by noise that is no secret and that no release uses.
+    """
+    n_words = len(channel.embedding)
+    if n_words < _FEWEST:
+        return
+    if channel.log_proba is None and channel.unit_noise is not None:
+        # one measurement serves all ε
+        key = law_fingerprint(channel.mechanism, channel.embedding, 1.0, channel.lam)
+        share = (_remembered(key, channel) > channel.epsilon).mean()
+    else:
+        share = _remembered(channel.fingerprint, channel).mean()
+    if share >= _NEARLY_ALL:
+        left = "hardly anything of the documents is left"
+    # among fewer words, fewer are changed
+    elif share <= _NEARLY_NONE and (n_words <= _AMONG or channel.log_proba is not None):
+        left = "documents are released nearly as they are"
+    else:
+        return
+    about = "practically all" if share == 1 else f"about {100 * share:.3g} %"
+    warn_once(
+        f"epsilon={channel.epsilon:g} changes {about} of the words of this embedding: "
+        f"{left}. skdptext.model_selection.calibrate_epsilon finds the ε that changes "
+        "the share you want.",
+        CalibrationWarning,
+    )
+
+
+def _remembered(key: bytes, channel: WordChannel) -> np.ndarray:
+    if key not in _known:
+        _known[key] = _measure(channel)
+        while len(_known) > _MAX_KNOWN:
+            _known.popitem(last=False)
+    return _known[key]
+
+
+def _measure(channel: WordChannel) -> np.ndarray:
+    """Probabilities of a change; or, of noise on vectors, the ε below which one comes.
+
+    Those of single words, or of words and draws.
+    """
+    vectors = channel.embedding.vectors[:_AMONG]
+    rng = np.random.default_rng(0)
+    ids = rng.permutation(len(vectors))[:_WORDS]
+    if channel.log_proba is not None:
+        laws = probabilities(channel, ids)
+        stays = [law[np.arange(len(law)), ids[rows]] for rows, law in laws]
+        return 1 - np.concatenate(stays)
+    if channel.unit_noise is not None:
+        noise = channel.unit_noise(rng, _DRAWS)
+        shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+        return np.concatenate([part for _, part in shared.critical_scales(ids)])
+    drawn = draw_words(channel, ids, _DRAWS // 2, rng)
+    return np.concatenate([noisy != ids[rows][:, None] for rows, noisy in drawn])
