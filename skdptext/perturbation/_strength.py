@@ -18,8 +18,8 @@ from skdptext.utils import warn_once
 
 __all__ = ["warn_of_strength"]
 
-# Fewer words are a toy, of which a hundredth is less than a word.
-_FEWEST = 100
+# Fewer words are a toy, on which nobody chooses an ε.
+_FEWEST = 1000
 # Noise is looked at among so many words, which stand first in an embedding.
 _AMONG = 50_000
 _WORDS, _DRAWS = 64, 8
