@@ -269,7 +269,7 @@ class ExponentialChannel(WordChannel):
 
     @property
     def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
-        """The channel of a rate, whatever ε it proves; where `prepare` looks for one."""
+        """The channel of a rate, whichever ε it proves; None where ε gives the rate."""
         return self._at_rate if self.mechanism.calibration == "exact" else None
 
     def _at_rate(self, rate: float) -> ExponentialChannel:
