@@ -133,11 +133,12 @@ def asked(
                     by_words, words_seconds = found, seconds if by_words is None else 0
                 fitted = perturber(table, mechanism, lam, found.epsilon)
                 share, error = changed(fitted, theirs[0][:250])
+                error = float(np.hypot(error, found.standard_error))
                 row: dict[str, object] = {
                     "embedding": name, "words": len(table), "mechanism": label,
                     "text": text, "counted": counted, "ε": found.epsilon,
                     "asked, %": 50, "changed, %": 100 * share,
-                    "standard error, %": 100 * float(np.hypot(error, found.standard_error)),
+                    "standard error, %": 100 * error,
                     "s": seconds if counted == "text" else words_seconds or None,
                 }  # fmt: skip
                 print(row, flush=True)

@@ -10,6 +10,7 @@ __all__ = [
     "NoFeasibleCandidateError",
     "OutOfVocabularyWarning",
     "PrivacyLeakWarning",
+    "UnknownScoreError",
 ]
 
 
@@ -28,6 +29,23 @@ class NoFeasibleCandidateError(ValueError):
     ----------
     cv_results : mapping
         The scores of the search.
+    """
+
+    def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
+        super().__init__(message, cv_results)
+        self.cv_results = cv_results
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UnknownScoreError(InvalidParameterError):
+    """A rule for a search names a score that the search does not have.
+
+    Attributes
+    ----------
+    cv_results : mapping
+        The scores of the search, which scikit-learn does not keep then.
     """
 
     def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:

@@ -69,8 +69,8 @@ class PlausibleDeniability:
             For ``"n_unchanged"`` and ``"n_distinct"`` a dict of float, or of arrays of
             shape (n_epsilons, n_lams): ``mean``; ``std`` (population); percentiles
             ``p5``, ``p50``, ``p95``; ``low`` and ``high``, the paper's 95 % interval
-            mean ± 1.96 std/√n_draws; ``standard_error``, the Monte-Carlo error of the
-            mean.
+            mean ± 1.96 std/√n_draws, cut to what counts can be; ``standard_error``, the
+            Monte-Carlo error of the mean.
 
         Notes
         -----
@@ -90,6 +90,7 @@ class PlausibleDeniability:
             counts = getattr(self, name)
             mean, std = counts.mean(axis=-1), counts.std(axis=-1)
             margin = 1.96 * std / np.sqrt(self.n_draws)
+            least = 0 if name == "n_unchanged" else 1
             p5, p50, p95 = np.percentile(counts, [5, 50, 95], axis=-1)
             columns = {
                 "mean": mean,
@@ -97,8 +98,8 @@ class PlausibleDeniability:
                 "p5": p5,
                 "p50": p50,
                 "p95": p95,
-                "low": mean - margin,
-                "high": mean + margin,
+                "low": np.maximum(mean - margin, least),
+                "high": np.minimum(mean + margin, self.n_draws),
                 "standard_error": error,
             }
             if counts.ndim == 1:
@@ -303,7 +304,7 @@ def _exact(
     """What is expected of n draws, for every ε, λ and word."""
     unchanged, distinct = np.empty((2, len(epsilons), len(lams), len(ids)))
     for i, j in np.ndindex(unchanged.shape[:2]):
-        channel = source.channel_at(epsilon=epsilons[i], lam=lams[j])
+        channel = source.channel_at(epsilon=float(epsilons[i]), lam=float(lams[j]))
         for rows, law in probabilities(channel, ids):
             unchanged[i, j, rows] = n_draws * law[np.arange(len(law)), ids[rows]]
             with np.errstate(divide="ignore"):  # ln 0, of a word that is certain

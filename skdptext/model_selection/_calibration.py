@@ -320,9 +320,9 @@ class _Exact:
         # Some words tell a rate from which all need few steps.
         rng = np.random.default_rng(0)
         some = rng.permutation(len(self.ids))[:_FIRST_WORDS]
-        start: float | None = self.own.epsilon
-        if len(some) < len(self.ids):
-            start = _root(excess_of(some), self.own.epsilon, 2.0) or self.own.epsilon
+        start = _root(excess_of(some), self.own.epsilon, 2.0)
+        if start is None:
+            start = self.own.epsilon
         scale = _root(excess_of(slice(None)), start, 1.05)
         if scale is None or self.own.at_rate is None:
             return scale

@@ -232,20 +232,21 @@ def test_exact_laws_start_anywhere(small_embedding):
     assert calibrate_epsilon(perturber, 0.5).share == pytest.approx(0.5, abs=1e-7)
 
 
-class Counted(Exponential):
-    prepared: list[float] = []
+PREPARED: list[float] = []
 
+
+class Counted(Exponential):
     def prepare(self, embedding, epsilon, lam):
-        self.prepared.append(epsilon)
+        PREPARED.append(epsilon)
         return super().prepare(embedding, epsilon, lam)
 
 
 def test_a_rate_is_calibrated_once(small_embedding):
     perturber = DPWordPerturber(small_embedding, epsilon=2.0, mechanism=Counted())
     perturber.fit([])
-    Counted.prepared.clear()
+    PREPARED.clear()
     found = calibrate_epsilon(perturber, 0.6)
-    assert set(Counted.prepared) == {2.0, found.epsilon}
+    assert set(PREPARED) == {2.0, found.epsilon}
 
 
 def test_exact_targets_out_of_reach(small_embedding):
