@@ -15,6 +15,7 @@ from skdptext.documents import (
     FORMATS,
     DocumentReader,
     EncodedDocuments,
+    as_column,
     word_ids,
     write_documents,
 )
@@ -224,6 +225,9 @@ class DPWordPerturber(
     0.48
     """
 
+    # skrub then hands it one column of a data frame at a time
+    __single_column_transformer__ = True
+
     def __init__(
         self,
         embedding: WordEmbedding | Literal["one-hot"] | None = None,
@@ -422,7 +426,7 @@ class DPWordPerturber(
         -------
         noisy : csr_matrix of shape (n_documents, n_words), or list
             Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
-            with the words separated by spaces for ``"text"``.
+            with the words separated by spaces for ``"text"``; see `set_output`.
 
         Raises
         ------
@@ -453,9 +457,11 @@ class DPWordPerturber(
         codes, offsets = self._release(streams, sample).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        return write_documents(
+        released = write_documents(
             codes, offsets, self.embedding_.word_array, documents.kept, self.output
         )
+        kind = vars(self).get("_sklearn_output_config", {}).get("transform")
+        return released if self.output == "bow" else as_column(released, X, kind)
 
     def _context(self, purpose: str) -> bytes:
         """All that the noise depends on besides seed and document.
@@ -624,14 +630,19 @@ class DPWordPerturber(
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> DPWordPerturber:
-        """Accept scikit-learn's setting, which changes nothing here.
+        """Whether texts and token lists come as a column of a data frame library.
 
-        Sparse bags and lists are never wrapped in a data frame; the method is there so
-        that ``Pipeline.set_output`` reaches the steps that follow.
+        Bags never do: a data frame holds no sparse matrix, and one of as many dense
+        columns as there are words would not fit in memory. scikit-learn's own
+        transformers refuse sparse output then; this one passes it on, so that
+        ``Pipeline.set_output`` reaches the steps that follow.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
+            ``"pandas"`` and ``"polars"``: a Series, for a vectorizer takes a column. It
+            has the name of the column given to `transform`, and, in pandas, its index,
+            which is released with it. None changes nothing.
 
         Returns
         -------
@@ -639,6 +650,8 @@ class DPWordPerturber(
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))
+            # under the name that scikit-learn's clone copies
+            self._sklearn_output_config = {"transform": transform}
         return self
 
     def __sklearn_tags__(self) -> Any:

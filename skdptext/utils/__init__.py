@@ -9,6 +9,7 @@ from skdptext.utils._inputs import (
     check_document,
     check_matrix,
     is_count_matrix,
+    plain_documents,
 )
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas
@@ -68,6 +69,7 @@ __all__ = [
     "limit_blas_threads",
     "page",
     "paragraph",
+    "plain_documents",
     "progress_bar",
     "replacing",
     "shown",
