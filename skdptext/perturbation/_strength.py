@@ -51,7 +51,9 @@ def warn_of_strength(channel: WordChannel) -> None:
         left = "documents are released nearly as they are"
     else:
         return
-    about = "practically all" if share == 1 else f"about {100 * share:.3g} %"
+    about = f"about {100 * share:.3g} %"
+    if not 0.0005 < share < 0.9995:
+        about = "practically all" if share > 0.5 else "practically none"
     warn_once(
         f"epsilon={channel.epsilon:g} changes {about} of the words of this embedding: "
         f"{left}. skdptext.model_selection.calibrate_epsilon finds the ε that changes "
