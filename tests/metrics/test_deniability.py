@@ -382,7 +382,8 @@ def test_intervals_are_of_counts_that_can_be():
     twins = WordEmbedding(["a", "b", "c"], [[0.0], [0.0], [9e9]])
     fitted = DPWordPerturber(twins, document_length=1, lam=0).fit([])
     counts = plausible_deniability(fitted, ["a", "b"], n_draws=4).summary()
-    assert counts["n_unchanged"]["low"] == 0.04  # 2 − 1.96 · 2 / √4: a stays, b never
+    # a stays, b never: 2 − 1.96 · 2 / √4
+    assert counts["n_unchanged"]["low"] == pytest.approx(0.04)
     assert counts["n_distinct"] | {"low": 1, "high": 1} == counts["n_distinct"]
     one = plausible_deniability(fitted, ["a", "b"], n_draws=1).summary()["n_unchanged"]
     assert (one["low"], one["high"]) == (0, 1)
