@@ -168,7 +168,6 @@ def test_right_noise_says_so():
     ("mechanism", "params", "message"),
     [
         (object(), {}, "source must be a fitted perturber, .* object without sample"),
-        (DPWordPerturber(None), {}, "DPWordPerturber without sample"),
         (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
         (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
         (Wrong(renormalised), {"random_state": "a"}, "random_state must be"),
