@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.audit import audit_noise_law
 from skdptext.exceptions import InvalidParameterError
 from tests.channels import channel, sample

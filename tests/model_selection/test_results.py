@@ -281,3 +281,25 @@ def test_intervals_of_shares_stay_shares():
     assert ends(0.0, 0.1, 0.05)[0] == 0
     assert ends(-0.01, 0.1, 0.05)[0] < -0.01  # no share
     assert ends(1.2, 0.9, 1.0)[1] > 1.2
+
+
+def test_a_search_over_two_perturbers(small_embedding):
+    two = Pipeline(
+        [("a", DPWordPerturber(small_embedding, lam=0.25)), ("b", DPWordPerturber())]
+    )
+    search = GridSearchCV(two, {})
+    search.cv_results_ = results([0.5, 0.9], [0.7, 0.9]) | {
+        "params": [
+            {"a__epsilon": 1, "b__epsilon": 5},
+            {"a__epsilon": 2, "b__epsilon": 5},
+        ]
+    }
+    found = search_results(search, name="a").params
+    assert {key: list(values) for key, values in found.items()} == {
+        "epsilon": [1, 2], "lam": [0.25, 0.25], "b__epsilon": [5, 5]
+    }  # fmt: skip
+    frame = search_results_frame(search, name="b")
+    assert frame["epsilon"].tolist() == [5, 5]
+    assert frame["a__epsilon"].tolist() == [1, 2]
+    with pytest.raises(InvalidParameterError, match="name must say which, got 2"):
+        search_results(search)
