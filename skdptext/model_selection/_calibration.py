@@ -199,7 +199,7 @@ def calibrate_epsilon(
     ids, weights, counted = _counted(source, documents, words)
     if documents is not None or words is not None:
         given = "words" if documents is None else "documents"
-        warn_of_private_tuning(tuned_on, f"ε is chosen by {given}", f"these {given}")
+        warn_of_private_tuning(tuned_on, "ε is chosen by words", f"these {given}")
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     unchanged = target if statistic == "unchanged" else 1 - target
     exact = own.log_proba is not None

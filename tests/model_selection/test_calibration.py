@@ -365,7 +365,9 @@ def test_what_was_counted_is_said(small):
         ({"words": ["w1"]}, "the words given, once each"),
         ({"documents": ["w1 w2"]}, "the words of 1 document, by their frequency"),
     ):
-        with pytest.warns(PrivacyLeakWarning, match=next(iter(options))) as caught:
+        with pytest.warns(
+            PrivacyLeakWarning, match=f"If these {next(iter(options))}"
+        ) as caught:
             found = calibrate_epsilon(small, n_draws=5, **options)
         assert found.counted == said
         assert not any(w.category is CalibrationWarning for w in caught)

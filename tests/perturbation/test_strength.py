@@ -148,3 +148,16 @@ def test_among_many_words_few_changes_are_no_finding():
     table = WordEmbedding([f"w{i}" for i in range(50_500)], vectors)
     assert said(DPWordPerturber(table, epsilon=1e7, lam=0.0)) == []
     assert len(said(DPWordPerturber(table, epsilon=0.1, lam=0.0))) == 1
+
+
+def test_after_many_settings_the_first_is_measured_again():
+    def told(epsilon):
+        return said(
+            DPWordPerturber(
+                TABLE, epsilon=epsilon, lam=0.0, mechanism=RandomizedResponse()
+            )
+        )
+
+    first = told(0.25)
+    assert all(told(0.25 + i / 100) for i in range(1, 80))
+    assert told(0.25) == first != []
