@@ -32,6 +32,7 @@ TOLERANCE = 0.01  # of a matched success
 
 # Of each, the λ of its metric, and the mechanism for an embedding's name and an ε.
 Make = Callable[[str, float], WordMechanism]
+Point = dict[str, float | None]
 FIELD: dict[str, tuple[float, Make]] = {
     "Laplace noise": (0.0, lambda *_: MahalanobisNoise()),
     "Mahalanobis noise, λ = 0.5": (0.5, lambda *_: MahalanobisNoise()),
@@ -75,7 +76,7 @@ def perturber(name: str, table: str, epsilon: float, **options: object):
 def channel(name: str, table: str, epsilon: float):
     """Its law, exact or estimated, with the public prior."""
     return word_channel(
-        perturber(name, table, epsilon),
+        perturber(name, table, epsilon).fit([]),
         prior=prior(table),
         n_draws=N_DRAWS,
         random_state=0,
@@ -102,35 +103,54 @@ def to_nearest(name: str, table: str, epsilon: float) -> float:
     return float(np.median(np.diag(law.exponents(words, near))))
 
 
-def match(name: str, table: str) -> dict[str, list[dict[str, float | None]]]:
+def match(name: str, table: str) -> dict[str, list[Point]]:
     """The ε at which each aim is met, and what is met there; None where none is."""
 
     def success(epsilon: float) -> float:
         return channel(name, table, epsilon).vulnerability().value
 
+    def nearest(epsilon: float) -> float:
+        return to_nearest(name, table, epsilon)
+
     return {
-        "success": [_solve(success, aim, TOLERANCE) for aim in SUCCESSES],
-        "exponent": [
-            _solve(lambda e: to_nearest(name, table, e), aim, 0.01 * aim)
-            for aim in EXPONENTS
-        ],
+        "success": _solve(success, SUCCESSES, lambda aim: TOLERANCE),
+        "exponent": _solve(nearest, EXPONENTS, lambda aim: 0.01 * aim),
     }
 
 
 def _solve(
-    measure: Callable[[float], float], aim: float, tolerance: float
-) -> dict[str, float | None]:
-    """Bisection on ln ε; where ε is not feasible, it counts as too small."""
-    low, high = math.log(0.02), math.log(2000.0)
-    best: dict[str, float | None] = {"aim": aim, "epsilon": None, "found": None}
-    while high - low > 1e-3:
-        middle = (low + high) / 2
-        try:
-            found = measure(math.exp(middle))
-        except InvalidParameterError:
-            low = middle
-            continue
-        if abs(found - aim) <= tolerance:
-            return {"aim": aim, "epsilon": math.exp(middle), "found": found}
-        low, high = (middle, high) if found < aim else (low, middle)
-    return best
+    measure: Callable[[float], float],
+    aims: tuple[float, ...],
+    tolerance: Callable[[float], float],
+) -> list[Point]:
+    """By halving brackets of ln ε, and by interpolation once both ends are known.
+
+    What is measured for one aim serves the others. Where ε is not feasible, it counts
+    as too small.
+    """
+    known = {math.log(0.02): -math.inf, math.log(2000.0): math.inf}
+    found: list[Point] = []
+    for aim in aims:
+        point: Point = {"aim": aim, "epsilon": None, "found": None}
+        while point["epsilon"] is None:
+            low = max(e for e, value in known.items() if value < aim)
+            high = min(e for e, value in known.items() if value >= aim)
+            if high - low < 1e-3:
+                break
+            at = _between(low, high, known[low], known[high], aim)
+            try:
+                known[at] = measure(math.exp(at))
+            except InvalidParameterError:
+                known[at] = -math.inf
+            if abs(known[at] - aim) <= tolerance(aim):
+                point |= {"epsilon": math.exp(at), "found": known[at]}
+        found.append(point)
+    return found
+
+
+def _between(low: float, high: float, below: float, above: float, aim: float) -> float:
+    """Where a line through both ends meets the aim, but not too near an end."""
+    share = 0.5
+    if math.isfinite(below) and math.isfinite(above):
+        share = min(0.85, max(0.15, (aim - below) / (above - below)))
+    return low + share * (high - low)

@@ -146,8 +146,12 @@ def kept(peer: Peer, table: WordEmbedding, p: np.ndarray) -> dict[str, object]:
     if peer.same:
         law = peer.law(len(table), peer.epsilon)
         ours = DPWordPerturber(
-            table, epsilon=peer.epsilon, lam=peer.lam, mechanism=law, document_length=1
-        )
+            table,
+            epsilon=peer.epsilon,
+            lam=peer.lam,
+            mechanism=law,
+            document_length=1,
+        ).fit([])
         stays = word_channel(ours, prior=p, n_draws=20, random_state=0)
         row["kept by the law, %"] = 100 * float(stays.expected_unchanged(1) @ p)
     return row

@@ -90,9 +90,9 @@ WORDS_NOTE = (
     "Best guess: how often the most likely word under the public prior is the word "
     "that was written; ten: that it is among the ten most likely. Kept: words of "
     "public text that stay themselves. S_w: different words in 100 draws, mean of 100 "
-    "words. Far: released words that are not among the 100 nearest. Nats: medians of 25 "
-    f"pairs of words; with δ = {DELTA:g}, and for a message of {MESSAGE} words that all "
-    "change. Audit: the largest lower bound on five pairs of near words, "
+    "words. Far: released words that are not among the 100 nearest. Nats: medians of "
+    f"25 pairs of words; with δ = {DELTA:g}, and for a message of {MESSAGE} words that "
+    "all change. Audit: the largest lower bound on five pairs of near words, "
     f"{N_AUDIT:,} draws each, confidence 0.99, beside what is claimed for that pair. "
     "Estimated laws underestimate the best guess."
 )
