@@ -14,7 +14,7 @@ from skdptext.mechanisms import (
     probabilities,
 )
 from skdptext.search import SharedNoise, half_squared_norms
-from skdptext.utils import warn_once
+from skdptext.utils import blocks, warn_once
 
 __all__ = ["warn_of_strength"]
 
@@ -85,6 +85,9 @@ def _measure(channel: WordChannel) -> np.ndarray:
     if channel.unit_noise is not None:
         noise = channel.unit_noise(rng, _DRAWS)
         shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
-        return np.concatenate([part for _, part in shared.critical_scales(ids)])
+        # few at a time, for each takes some rows over the vocabulary
+        some = [ids[rows] for rows in blocks(len(ids), 8)]
+        found = [part for few in some for _, part in shared.critical_scales(few)]
+        return np.concatenate(found)
     drawn = draw_words(channel, ids, _DRAWS // 2, rng)
     return np.concatenate([noisy != ids[rows][:, None] for rows, noisy in drawn])
