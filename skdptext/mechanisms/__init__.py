@@ -30,7 +30,7 @@ from skdptext.mechanisms._mahalanobis import (
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.mechanisms._ranked import Ranked, RankedChannel
 from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
-from skdptext.mechanisms._simulate import draw_words
+from skdptext.mechanisms._simulate import draw_words, probabilities
 from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
 from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
 from skdptext.mechanisms._word_losses import word_losses
@@ -65,6 +65,7 @@ __all__ = [
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",
+    "probabilities",
     "scaled_covariance",
     "word_losses",
 ]

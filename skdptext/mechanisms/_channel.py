@@ -42,6 +42,7 @@ _STANDS_ON = {
     "log_proba": ("draw", "apply", "session"),
     "losses": ("draw", "noise", "apply", "session"),
     "describe": ("draw", "apply", "session", "exponents"),
+    "at_rate": ("draw", "apply", "session", "exponents", "log_proba"),
 }
 
 
@@ -144,6 +145,10 @@ class WordChannel(ABC):
     describe : callable or None
         Defined where there is more to say in a printed guarantee: ``describe()`` gives
         sentences on the law.
+    at_rate : callable or None
+        Defined where the law follows from a rate, and `prepare` searches for the rate
+        that proves ε: ``at_rate(a)`` is the channel of a rate, without that search. Its
+        `attained` is the least ε that holds for it.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -173,6 +178,7 @@ class WordChannel(ABC):
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
     losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
     describe: Callable[[], list[str]] | None = None
+    at_rate: Callable[[float], Any] | None = None
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import Any
@@ -457,6 +457,18 @@ class ExponentialChannel(WordChannel):
         everything = np.full((len(found), len(self.embedding)), -np.inf)
         everything[:, self._outputs] = found
         return everything
+
+    @property
+    def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
+        """The channel of a rate, whichever ε it proves; None where ε gives the rate."""
+        return self._at_rate if self.mechanism.calibration == "exact" else None
+
+    def _at_rate(self, rate: float) -> ExponentialChannel:
+        # the rate of "half" is ε/2, and need not be looked for
+        mechanism = Exponential("half", self._cap)
+        other = ExponentialChannel(mechanism, self.embedding, 2 * rate, self.lam)
+        vars(other)["_table"] = self._table  # made once for all rates
+        return other
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)).

@@ -15,6 +15,7 @@ from skdptext.documents import (
     FORMATS,
     DocumentReader,
     EncodedDocuments,
+    as_column,
     word_ids,
     write_documents,
 )
@@ -40,6 +41,7 @@ from skdptext.perturbation._leaks import (
     warn_of_unknown_words,
 )
 from skdptext.perturbation._release import Release
+from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
@@ -171,6 +173,8 @@ class DPWordPerturber(
 
     Warns
     -----
+    CalibrationWarning
+        In `fit`, if ε changes nearly all or nearly none of the words.
     PrivacyLeakWarning
         If lengths, unknown words or the vocabulary (``"one-hot"``) are released; if
         `random_state` is an integer, which shows equal documents, or can be guessed.
@@ -222,6 +226,9 @@ class DPWordPerturber(
     >>> print(f"{perturber.guarantee().exponent('good', 'great'):.2f}")
     0.48
     """
+
+    # skrub then hands it one column of a data frame at a time
+    __single_column_transformer__ = True
 
     def __init__(
         self,
@@ -319,6 +326,7 @@ class DPWordPerturber(
         warn_of_engine(self.engine, channel.fallback_reason)
         warn_of_leaks(self.document_length, self.oov)
         warn_of_caveats(self.embedding, self.random_state)
+        warn_of_strength(channel)
         return channel
 
     def _channel(
@@ -421,7 +429,7 @@ class DPWordPerturber(
         -------
         noisy : csr_matrix of shape (n_documents, n_words), or list
             Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
-            with the words separated by spaces for ``"text"``.
+            with the words separated by spaces for ``"text"``; see `set_output`.
 
         Raises
         ------
@@ -452,9 +460,11 @@ class DPWordPerturber(
         codes, offsets = self._release(streams, sample).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        return write_documents(
+        released = write_documents(
             codes, offsets, self.embedding_.word_array, documents.kept, self.output
         )
+        kind = vars(self).get("_sklearn_output_config", {}).get("transform")
+        return released if self.output == "bow" else as_column(released, X, kind)
 
     def _context(self, purpose: str) -> bytes:
         """All that the noise depends on besides seed and document.
@@ -623,14 +633,19 @@ class DPWordPerturber(
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> DPWordPerturber:
-        """Accept scikit-learn's setting, which changes nothing here.
+        """Whether texts and token lists come as a column of a data frame library.
 
-        Sparse bags and lists are never wrapped in a data frame; the method is there so
-        that ``Pipeline.set_output`` reaches the steps that follow.
+        Bags never do: a data frame holds no sparse matrix, and one of as many dense
+        columns as there are words would not fit in memory. scikit-learn's own
+        transformers refuse sparse output then; this one passes it on, so that
+        ``Pipeline.set_output`` reaches the steps that follow.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
+            ``"pandas"`` and ``"polars"``: a Series, for a vectorizer takes a column. It
+            has the name of the column given to `transform`, and, in pandas, its index,
+            which is released with it. None changes nothing.
 
         Returns
         -------
@@ -638,6 +653,8 @@ class DPWordPerturber(
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))
+            # under the name that scikit-learn's clone copies
+            self._sklearn_output_config = {"transform": transform}
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -9,10 +9,11 @@ from skdptext.utils._inputs import (
     check_document,
     check_matrix,
     is_count_matrix,
+    plain_documents,
 )
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas
-from skdptext.utils._progress import progress, show_progress
+from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
     SecretSeed,
@@ -36,6 +37,7 @@ from skdptext.utils._validation import (
     shown,
     shown_words,
 )
+from skdptext.utils._warnings import warn_once
 
 __all__ = [
     "MAX_WHOLE_WORDS",
@@ -69,11 +71,14 @@ __all__ = [
     "limit_blas_threads",
     "page",
     "paragraph",
+    "plain_documents",
     "progress",
+    "progress_bar",
     "replacing",
     "show_progress",
     "shown",
     "shown_words",
     "table",
+    "warn_once",
     "working_memory_bytes",
 ]

@@ -1,13 +1,13 @@
-"""Progress bars for work that is started deep below the estimator that was asked."""
+"""Progress bars for what takes seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["progress", "show_progress"]
+__all__ = ["progress", "progress_bar", "show_progress"]
 
 T = TypeVar("T")
 
@@ -25,9 +25,35 @@ def show_progress(verbose: int) -> Iterator[None]:
 
 
 def progress(items: Iterable[T], what: str) -> Iterable[T]:
-    """The same items, with a bar while they are worked through, if bars are shown."""
+    """The same items, with a bar while they are worked through, if bars are shown.
+
+    For work that is started deep below the call that has a `verbose`.
+    """
     if not _shown.get():
         return items
     from tqdm.auto import tqdm
 
     return tqdm(items, desc=what, leave=False)
+
+
+def progress_bar(
+    verbose: int, description: str, *, total: int | None = None, unit: str = "word"
+) -> Any:
+    """A bar of tqdm, to be used in a `with` statement.
+
+    Parameters
+    ----------
+    verbose : int
+        0: nothing is shown.
+    description : str
+    total : int, default=None
+        None: not known.
+    unit : str, default="word"
+
+    Returns
+    -------
+    bar : tqdm.tqdm
+    """
+    from tqdm.auto import tqdm
+
+    return tqdm(desc=description, total=total, unit=unit, disable=not verbose)
