@@ -1,5 +1,11 @@
 """Distances between documents, and measures of what a perturber does."""
 
+from skdptext.metrics._channel import (
+    Estimate,
+    WordTransitions,
+    released_profiles,
+    word_channel,
+)
 from skdptext.metrics._deniability import (
     PlausibleDeniability,
     plausible_deniability,
@@ -19,12 +25,16 @@ from skdptext.metrics._words import (
 
 __all__ = [
     "DensityStatistics",
+    "Estimate",
     "PlausibleDeniability",
+    "WordTransitions",
     "density_statistics",
     "find_perturber",
     "has_perturber",
     "pairwise_word_movers_distances",
     "plausible_deniability",
+    "released_profiles",
+    "word_channel",
     "word_movers_distance",
     "words_changed_scorer",
     "words_unchanged",
