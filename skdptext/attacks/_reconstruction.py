@@ -307,8 +307,8 @@ class WordReconstructionAttack(BaseEstimator):
         -------
         bits : float
             Mean of −log₂ of what the posterior gives the word that was written; inf if
-            `prior` rules one out. Unlike the entropy of the posterior, an adversary who
-            is wrongly sure, or wrongly unsure, does not look better by it.
+            `prior` rules one out, NaN of no words. Unlike by the entropy of the
+            posterior, nobody looks better by being wrongly sure, or wrongly unsure.
         """
         check_is_fitted(self)
         words = self._embedding.word_array[self._ids(X)]
@@ -320,8 +320,8 @@ class WordReconstructionAttack(BaseEstimator):
                 f"y must hold words of classes_, got {shown_words(unknown)}."
             )
         columns = np.array([number[word] for word in truth], dtype=np.intp)
-        nats = [np.empty(0)]
+        nats = 0.0
         for rows in blocks(len(words), 256):
             found = self.predict_log_proba(words[rows])
-            nats.append(found[np.arange(len(found)), columns[rows]])
-        return float(-np.concatenate(nats).mean() / np.log(2))
+            nats -= found[np.arange(len(found)), columns[rows]].sum()
+        return float(nats / np.log(2) / len(words)) if len(words) else np.nan

@@ -11,6 +11,7 @@ from skdptext.metrics._deniability import (
     plausible_deniability,
 )
 from skdptext.metrics._density import DensityStatistics, density_statistics
+from skdptext.metrics._likelihood import ReleaseLikelihood
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,
     word_movers_distance,
@@ -27,6 +28,7 @@ __all__ = [
     "DensityStatistics",
     "Estimate",
     "PlausibleDeniability",
+    "ReleaseLikelihood",
     "WordTransitions",
     "density_statistics",
     "find_perturber",

@@ -6,10 +6,12 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
@@ -30,7 +32,6 @@ from skdptext.utils import (
 __all__ = [
     "Estimate",
     "WordTransitions",
-    "check_prior",
     "released_profiles",
     "word_channel",
 ]
@@ -96,16 +97,26 @@ class WordTransitions:
         self.n_draws = n_draws
         self.method = method
         self._seed = seed
-        self.smoothing, self.self_smoothing = 0.0, 0.0
-        if method != "exact":
-            self.smoothing, self.self_smoothing = self._choose_smoothing()
 
     @property
     def proba(self) -> np.ndarray:
         """Pr[z | w], shape (n_words, n_released)."""
         return self._by_released.T
 
-    def _choose_smoothing(self) -> tuple[float, float]:
+    @property
+    def smoothing(self) -> float:
+        """Draws added to each transition."""
+        return self._smoothing[0]
+
+    @property
+    def self_smoothing(self) -> float:
+        """Draws added to those of a word to itself."""
+        return self._smoothing[1]
+
+    @cached_property
+    def _smoothing(self) -> tuple[float, float]:
+        if self.method == "exact":
+            return 0.0, 0.0
         pairs = [
             (self._by_released[z, w], self._by_released[z] @ self.prior, z, w)
             for written, released, _ in self._test_draws(_N_TRIED)
@@ -505,9 +516,7 @@ def word_channel(
             for rows in blocks(len(ids), _rows(len(embedding))):
                 law[:, rows] = np.exp(channel.log_proba(ids[rows])).T
             return WordTransitions(simulated, law, 0, "exact", seed)
-        law, totals = _simulate(channel, ids, p, None, n_draws, rng, verbose)
-        # a word that no draw tells of, of very few, has a row of zeros
-        law /= np.where(totals > 0, totals, 1)
+        law = _simulate(channel, ids, p, None, n_draws, rng, verbose)
         method = "posterior" if simulated.has_density else "counts"
         return WordTransitions(simulated, law, n_draws, method, seed)
 
@@ -579,7 +588,7 @@ def released_profiles(
             "profiles must hold at least one row, and a word in every row, got "
             f"{int((totals == 0).sum())} of {len(totals)} rows without."
         )
-    weights = sp.csr_array(sp.diags_array(1 / totals) @ weights)
+    weights = normalize(weights, norm="l1")
     frequency = np.asarray(weights.mean(axis=0)).ravel()
     ids = np.flatnonzero(frequency)
     weights = weights[:, ids]
@@ -600,7 +609,7 @@ def released_profiles(
         for rows in blocks(len(ids), _rows(len(embedding))):
             found += weights[:, rows] @ np.exp(channel.log_proba(ids[rows]))
         return np.maximum(found, np.float32(_LEAST))
-    by_released, _ = _simulate(
+    by_released = _simulate(
         channel, ids, frequency[ids], weights, n_draws, rng, verbose
     )
     # one draw per word goes to all released words alike
@@ -631,11 +640,8 @@ def _simulate(
     n_draws: int,
     rng: np.random.Generator,
     verbose: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Pr[z | w], or of profiles of words; and what the estimates of a word sum to.
-
-    The first has a row per word of the embedding, unbiased.
-    """
+) -> np.ndarray:
+    """Pr[z | w] of words, or of profiles of words; a row per word of the embedding."""
     from tqdm.auto import tqdm
 
     proposal = (1 - _EVEN) * prior + _EVEN / len(ids)
@@ -658,7 +664,10 @@ def _simulate(
                 for z, row in zip(released, told, strict=True):
                     found[z] += row
             progress.update(len(written))
-    return found, found.sum(axis=0, dtype=np.float64)
+    totals = found.sum(axis=0, dtype=np.float64)
+    # a word that no draw tells of, of very few, has a column of zeros
+    found /= np.where(totals > 0, totals, 1)
+    return found
 
 
 def _rows(n_columns: int) -> int:
