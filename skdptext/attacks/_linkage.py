@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.documents import DocumentReader
+from skdptext.documents import read_release
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     InvalidParameterError,
@@ -434,9 +434,11 @@ def linkage_attack(
             if likelihood.ordered == ordered:
                 knows = "mechanism, order" if ordered else "mechanism"
                 found.append((name, knows, _added(likelihood(released), groups)))
-        reader = DocumentReader(noisy.embedding_, tokenizer=str.split, lowercase=False)
-        of_clear = _counts(reader, clear)
-        of_released = _added(_counts(reader, released), groups)
+        of_clear, of_released = (
+            read_release(d, noisy.embedding_).bags(len(noisy.embedding_))
+            for d in (clear, released)
+        )
+        of_released = _added(of_released, groups)
         scores = _by_words(of_released, of_clear)
         if distances:
             scores["WMD 1-NN"] = -pairwise_word_movers_distances(
@@ -455,14 +457,6 @@ def linkage_attack(
 
 def _is_matrix(documents: Any) -> bool:
     return hasattr(documents, "shape")
-
-
-def _counts(reader: DocumentReader, documents: Sequence[Any]) -> sp.csr_array:
-    read = reader.read(documents)
-    shape = (len(read), len(reader.table))
-    bags = sp.csr_array((np.ones(len(read.codes)), read.codes, read.offsets), shape)
-    bags.sum_duplicates()
-    return bags
 
 
 def _by_words(released: sp.csr_array, clear: sp.csr_array) -> dict[str, np.ndarray]:

@@ -196,6 +196,8 @@ def audit_document_pair(
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     rng = check_rng(random_state)
     guarantee = perturber.guarantee()
+    # a guarantee takes a str for a word
+    x, y = (perturber.known_words([d])[0] if isinstance(d, str) else d for d in (x, y))
     claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)

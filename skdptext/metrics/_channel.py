@@ -210,6 +210,30 @@ class WordTransitions:
         found /= self.n_draws + a * len(self.released) + b
         return found
 
+    def unmixed(self, profiles: np.ndarray, released: np.ndarray) -> np.ndarray:
+        """A step of expectation maximization: profiles that explain a release better.
+
+        Parameters
+        ----------
+        profiles : ndarray of shape (n_profiles, n_words)
+            Word frequencies that are supposed; rows sum to 1.
+        released : ndarray of shape (n_profiles, n_released)
+            Counts of released words.
+
+        Returns
+        -------
+        profiles : ndarray of shape (n_profiles, n_words)
+            Never less likely than those given; rows sum to 1, but for those of no
+            released word, which are 0.
+        """
+        ratio = released / self.profiles(profiles)
+        found = np.zeros(profiles.shape)
+        for rows in blocks(len(self.released), _rows(len(self.words))):
+            found += ratio[:, rows] @ self._by_released[rows]
+        found *= profiles
+        totals = found.sum(axis=1, keepdims=True)
+        return found / np.where(totals > 0, totals, 1)
+
     # -- statistics ------------------------------------------------------------
 
     def expected_unchanged(self, n_draws: int = 100) -> np.ndarray:

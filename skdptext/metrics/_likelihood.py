@@ -6,11 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
-from skdptext.documents import DocumentReader, EncodedDocuments
+from skdptext.documents import DocumentReader, EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics._channel import released_profiles, word_channel
 from skdptext.perturbation import DPWordPerturber
@@ -92,9 +91,8 @@ class ReleaseLikelihood:
             fitted = clone(perturber).set_params(random_state=None).fit(documents)
         self.perturber = fitted
         embedding = fitted.embedding_
-        self._n_words = len(embedding)
         reader = DocumentReader.of(fitted, embedding)
-        codes = _known(reader.read(documents))
+        codes = reader.read(documents).known()
         self.lengths = np.diff(codes.offsets)
         if not len(self.lengths):
             raise InvalidParameterError("documents must hold at least one, got none.")
@@ -106,7 +104,7 @@ class ReleaseLikelihood:
         # words redrawn from a document stand in no order of its own
         self.ordered = bool(ordered) and not self.sampled
         options = {"n_draws": n_draws, "random_state": random_state, "verbose": verbose}
-        bags = _bags(codes, self._n_words)
+        bags = codes.bags(len(embedding))
         empty = np.flatnonzero(bags.sum(axis=1) == 0)
         if len(empty):  # drawn from the whole vocabulary, if it is redrawn
             bags = bags.tolil()
@@ -146,14 +144,12 @@ class ReleaseLikelihood:
                     "releases must be texts or token lists where their order is used, "
                     "got a count matrix."
                 )
-            bags = check_bags(releases, n_words=self._n_words, counts=True)
+            bags = check_bags(releases, n_words=len(embedding), counts=True)
         else:
-            # as it was released, to the letter
-            reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)
-            codes = _known(reader.read(releases))
+            codes = read_release(releases, embedding)
             if self.ordered:
                 return self._in_order(codes)
-            bags = _bags(codes, self._n_words)
+            bags = codes.bags(len(embedding))
         found = bags @ self._log_profiles.T
         found[np.not_equal.outer(bags.sum(axis=1), self.lengths)] = -np.inf
         return found
@@ -169,20 +165,3 @@ class ReleaseLikelihood:
             written = self._codes[starts[same][:, None] + places]
             found[i, same] = logs[places, written].sum(axis=1)
         return found
-
-
-def _known(documents: EncodedDocuments) -> EncodedDocuments:
-    """Without the words that are kept in clear."""
-    known = documents.codes >= 0
-    upto = np.concatenate([[0], np.cumsum(known)])
-    return EncodedDocuments(documents.codes[known], upto[documents.offsets])
-
-
-def _bags(documents: EncodedDocuments, n_words: int) -> sp.csr_array:
-    bags = sp.csr_array(
-        (np.ones(len(documents.codes)), documents.codes, documents.offsets),
-        shape=(len(documents), n_words),
-        copy=True,  # duplicates are summed, and so sorted, in place
-    )
-    bags.sum_duplicates()
-    return bags
