@@ -45,7 +45,7 @@ class ChannelNaiveBayes(ClassifierMixin, BaseEstimator):
         classifier is multinomial naive Bayes on counts.
     alpha : float > 0, default=100.0
         Smoothing of p_c: so many words are added to each class, in the proportions of
-        all classes together (which get one of every word).
+        all classes together (with one of every word more, if there is no noise).
     prior : {"frequency", "uniform"} or array-like of shape (n_classes,), \
 default="frequency"
         π_c: as frequent as in `fit`, all alike, or given, in any unit.
@@ -228,7 +228,8 @@ default="frequency"
         """Word frequencies of the classes, in clear and as released."""
         options = {"n_draws": self.n_draws, "random_state": self.random_state}
         if self.trained_on == "originals":
-            profiles = _smoothed(counts, counts.sum(axis=0) + 1, alpha)
+            # words that no class holds need no place: noise makes all words possible
+            profiles = _smoothed(counts, counts.sum(axis=0), alpha)
             return profiles, released_profiles(fitted, profiles, **options)
         channel = word_channel(fitted, **options)
         total = counts.sum(axis=0, keepdims=True)
