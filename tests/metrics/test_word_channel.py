@@ -222,12 +222,9 @@ def test_profiles_where_the_law_has_no_room(mechanism):
     np.testing.assert_allclose(tight.sum(axis=1), 1, rtol=1e-4)
     if isinstance(mechanism, Exponential):
         np.testing.assert_allclose(tight, roomy, rtol=1e-5)
-    # half the distance between the two profiles is some 0.3; the estimates are nearer
-    assert (
-        np.abs(tight - roomy).sum(axis=1).max()
-        < 0.1
-        < np.abs(tight[0] - tight[1]).sum()
-    )
+    # 9,000 counted draws differ by Σ √(2 p/n) = 0.26 at most; profiles by more than 1
+    assert np.abs(tight - roomy).sum(axis=1).max() < 0.35
+    assert np.abs(tight[0] - tight[1]).sum() > 1
 
 
 def test_equal_questions_are_answered_once():
