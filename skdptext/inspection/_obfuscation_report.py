@@ -19,7 +19,13 @@ from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._obfuscation import ObfuscationReport, Release, noise_name
 from skdptext.metrics import words_unchanged
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_flag, check_real, check_rng, is_count_matrix
+from skdptext.utils import (
+    check_bags,
+    check_flag,
+    check_real,
+    check_rng,
+    is_count_matrix,
+)
 
 __all__ = ["obfuscation_report"]
 
@@ -228,11 +234,10 @@ def _link(
     n = len(found.authors)
     rows = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
     documents = found.documents
-    if not is_count_matrix(documents):
-        documents = np.fromiter(documents, dtype=object, count=n)
-    chosen = documents[np.sort(rows)]
     return linkage_attack(
-        chosen,
+        check_bags(documents)[rows]
+        if is_count_matrix(documents)
+        else [documents[i] for i in rows],
         perturber,
         n_targets=min(len(rows), _TARGETS),
         n_draws=_LINKAGE_DRAWS,
