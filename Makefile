@@ -28,7 +28,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-fuzz test-torch doctest lint format types docs bench bench-compare paper obfuscation coverage clean
+.PHONY: help demo test test-slow test-fuzz test-torch doctest lint format types docs bench bench-compare paper obfuscation mechanisms coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -50,13 +50,13 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
-	$(PIN) $(PY) -m pytest -m torch $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m torch $(PYTEST_ARGS)
 
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the user guide and the README
-	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
+	$(PIN) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
 	    README.md skdptext docs/guide $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting
@@ -73,7 +73,7 @@ types: $(STAMP)-dev  ## check the type hints
 # The API stubs are made afresh, or one of a name since removed would stay behind.
 docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are errors
 	rm -rf docs/api/generated
-	$(PIN) $(PY) -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(PIN) $(PY) -m sphinx -j 2 -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 # One that fails does not keep the others from running, and is named at the end.
 bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/bench/benchmarks.md
@@ -96,6 +96,10 @@ paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; bu
 # It goes on where it was stopped, too. Tables: benchmarks/results/obfuscation_*.json.
 obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
 	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
+
+# It goes on where it was stopped, too. Tables: benchmarks/results/mechanisms_*.json.
+mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
+	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml

@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "seaborn"),
     "within_subsection_order": "FileNameSortKey",
     "show_memory": False,
+    "parallel": 2,
     "remove_config_comments": True,
     "doc_module": ("skdptext",),
     "backreferences_dir": None,
