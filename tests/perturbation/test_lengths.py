@@ -119,7 +119,8 @@ def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
     with pytest.warns(PrivacyLeakWarning, match="released in clear"):
         perturber.fit(DOCUMENTS)
     promise = str(perturber.guarantee())
-    assert promise.startswith("Words unknown to the embedding are released in clear:")
+    first = promise.index("Words unknown to the embedding are released in clear:")
+    assert first < promise.index("For anyone who sees")
     documents = ["Alice met w1, Alice left w2"]
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
         assert perturber.transform(documents) == ["alice met w1 alice left w2"]
