@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import TopicWordSelector
@@ -15,6 +16,10 @@ ESTIMATORS = [
     DPWordPerturber("one-hot", random_state=0),
     DPWordPerturber(
         "one-hot", lam=0.0, document_length=5, resize="sample", random_state=1, n_jobs=2
+    ),
+    ChannelNaiveBayes(),
+    ChannelNaiveBayes(
+        DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
     ),
     TopicWordSelector(n_words=5),
     WMDKNNClassifier("one-hot"),

@@ -322,7 +322,7 @@ def audit_word_privacy(
     bounds, claimed, events = np.zeros(len(chosen)), np.min(both, axis=1), []
     level = (1 - confidence) / (4 * len(chosen))
     n_test = n_draws - n_draws // 2
-    most = _log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
+    most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
     if claimed.min() >= most:
         _warn_of_futility(guarantee, claimed, float(most), level, n_draws)
     words = list(dict.fromkeys(word for pair in chosen for word in pair))
@@ -342,7 +342,7 @@ def audit_word_privacy(
         for (w, v), claim in zip(((a, b), (b, a)), both[i], strict=True):
             order, select, test = (np.stack([c[w], c[v]]) for c in counts)
             picked = _best_event(order, select, level, singles)
-            bound = _log_ratio_bound(test[:, picked].sum(axis=1), test.sum(1), level)
+            bound = log_ratio_bound(test[:, picked].sum(axis=1), test.sum(1), level)
             same = claim == claimed[i]  # both may be inf
             if bound > bounds[i] if same else bound - claim > bounds[i] - claimed[i]:
                 bounds[i], claimed[i], event = bound, claim, picked
@@ -469,7 +469,7 @@ def _split(rng: np.random.Generator, n_draws: int) -> list[np.ndarray]:
     return np.split(order, [n_draws // 4, n_draws // 2])
 
 
-def _log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
+def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
     """Lower limit of log(p/q) by Clopper–Pearson, each side at error rate `level`.
 
     `hits` has the counts of p in its first row and those of q in its second.
@@ -503,5 +503,5 @@ def _best_event(
         sizes = np.unique(np.geomspace(1, len(ranked), _THRESHOLDS).astype(int))
         candidates += [ranked[:size] for size in sizes]
         totals += list(select[:, ranked].cumsum(axis=1)[:, sizes - 1].T)
-    bounds = _log_ratio_bound(np.array(totals).T, select.sum(axis=1), level)
+    bounds = log_ratio_bound(np.array(totals).T, select.sum(axis=1), level)
     return candidates[int(np.argmax(bounds))]

@@ -48,6 +48,23 @@ class EncodedDocuments:
         """Codes of one document."""
         return self.codes[self.offsets[i] : self.offsets[i + 1]]
 
+    def known(self) -> EncodedDocuments:
+        """The same without the words that are passed through."""
+        known = self.codes >= 0
+        upto = np.concatenate([[0], np.cumsum(known)])
+        return EncodedDocuments(self.codes[known], upto[self.offsets])
+
+    def bags(self, n_words: int) -> sp.csr_array:
+        """Counts of known words, shape (n_documents, n_words)."""
+        known = self.known()
+        bags = sp.csr_array(
+            (np.ones(len(known.codes)), known.codes, known.offsets),
+            shape=(len(self), n_words),
+            copy=True,  # duplicates are summed, and so sorted, in place
+        )
+        bags.sum_duplicates()
+        return bags
+
 
 class _Encoder:
     """Collects documents; an unknown word gets its number when it is first met."""

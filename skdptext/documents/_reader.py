@@ -32,7 +32,7 @@ from skdptext.utils import (
     shown_words,
 )
 
-__all__ = ["DocumentReader", "some_word_ids", "word_ids"]
+__all__ = ["DocumentReader", "read_release", "some_word_ids", "word_ids"]
 
 _OPTIONS = (
     "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
@@ -247,6 +247,20 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
             f"{shown_words([tokens[i] for i in unknown])}."
         )
     return ids
+
+
+def read_release(releases: Any, embedding: WordEmbedding) -> EncodedDocuments:
+    """Number the words of what a perturber released, to the letter.
+
+    Parameters
+    ----------
+    releases : iterable of str, of sequences of str, or count matrix
+        Texts are cut at blanks. Words that are not of the embedding were kept in clear,
+        and are dropped.
+    embedding : WordEmbedding
+    """
+    reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)
+    return reader.read(releases).known()
 
 
 def some_word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdptext.attacks import Linkages
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
 from skdptext.privacy import PrivacyGuarantee
@@ -90,6 +92,9 @@ class ObfuscationReport:
         The guarantee's exponent, in nats, between two documents of this corpus by
         different authors, on one topic where there are topics: the median of a few
         pairs. Infinite where lengths, or unknown words, are released as they are.
+    linkages : list of Linkages
+        One for each perturber: how many of the documents themselves are found among
+        others by who holds them in clear. Empty with ``linkage=False``.
     warnings : list of str
         What a reader should know before believing the numbers.
     confidence, n_splits, n_releases : float, int, int
@@ -114,8 +119,10 @@ class ObfuscationReport:
         chance_if_unrelated: float | None = None,
         n_strangers: int = 0,
         default_adversaries: bool = False,
+        linkages: Sequence[Linkages] = (),
     ) -> None:
         self.results = results
+        self.linkages = list(linkages)
         self.guarantees = [release.guarantee for release in releases]
         self.exponents = np.array([release.exponent for release in releases])
         self.confidence = confidence
@@ -313,6 +320,21 @@ class ObfuscationReport:
             "intervals (Wilson, over documents)."
         )
 
+    def _linked(self) -> list[str]:
+        """Which document was it? For each release, in words."""
+        found = [
+            linkages.in_words()
+            if len(self.linkages) == 1
+            else f"{self._name(i)}: {linkages.in_words()}"
+            for i, linkages in enumerate(self.linkages)
+        ]
+        if found:
+            found.append(
+                "So who holds the documents themselves may find them. What can be "
+                "hidden is the author among authors, from who holds other documents:"
+            )
+        return found
+
     def _lines(self, fewest: bool) -> list[list[str]]:
         """Cells of the table; of many releases only the strongest of each kind."""
         r = self.results
@@ -376,7 +398,8 @@ class ObfuscationReport:
         if legend := self._legend():
             text += ["", *legend]
         warnings = [f"- {warning}" for warning in self.warnings]
-        return "\n".join([self._summary(), "", *text, "", *warnings]).rstrip()
+        head = [*self._linked(), ""] if self.linkages else []
+        return "\n".join([*head, self._summary(), "", *text, "", *warnings]).rstrip()
 
     def _repr_html_(self) -> Fragment:
         many = len(self._releases) > 1
@@ -396,6 +419,7 @@ class ObfuscationReport:
         )
         return page(
             "How well hidden is this corpus?",
+            *map(paragraph, self._linked()),
             paragraph(self._summary()),
             attacks,
             *map(paragraph, self._legend()),

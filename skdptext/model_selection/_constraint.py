@@ -32,6 +32,7 @@ _RELATIONS = {">=": operator.ge, "<=": operator.le}
 # left out do not change what is released.
 _OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - {
     "random_state",
+    "order",
     "engine",
     "n_jobs",
     "verbose",

@@ -117,6 +117,10 @@ class DPWordPerturber(
     output : {"bow", "tokens", "text"}, default="bow"
         Count matrix, token lists or strings; the latter two keep the order of the
         words, and so have a weaker guarantee between documents.
+    order : {"keep"}, default=None
+        Whether the user knows that tokens and text release the order of the words.
+        None: a `PrivacyLeakWarning` says so. ``"keep"``: none does; nothing else
+        changes.
     mechanism : WordMechanism, default=None
         How a word is perturbed, an object of `skdptext.mechanisms` or one of your own;
         None: `~skdptext.mechanisms.MahalanobisNoise`. Its options are searched over as
@@ -176,8 +180,8 @@ class DPWordPerturber(
     CalibrationWarning
         In `fit`, if ε changes nearly all or nearly none of the words.
     PrivacyLeakWarning
-        If lengths, unknown words or the vocabulary (``"one-hot"``) are released; if
-        `random_state` is an integer, which shows equal documents, or can be guessed.
+        If lengths, order, unknown words or the vocabulary (``"one-hot"``) are released;
+        if `random_state` is an integer, which shows equal documents, or can be guessed.
     OutOfVocabularyWarning
         If more than half of the words are unknown.
     RuntimeWarning
@@ -244,6 +248,7 @@ class DPWordPerturber(
         token_pattern: str = r"(?u)\b\w\w+\b",
         tokenizer: Callable[[str], list[str]] | None = None,
         output: Literal["bow", "tokens", "text"] = "bow",
+        order: Literal["keep"] | None = None,
         mechanism: WordMechanism | None = None,
         engine: Literal["numpy", "torch"] = "numpy",
         random_state: Any = None,
@@ -261,6 +266,7 @@ class DPWordPerturber(
         self.token_pattern = token_pattern
         self.tokenizer = tokenizer
         self.output = output
+        self.order = order
         self.mechanism = mechanism
         self.engine = engine
         self.random_state = random_state
@@ -324,10 +330,17 @@ class DPWordPerturber(
         """The mechanism made ready for the table, which keeps what it searches by."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, channel.fallback_reason)
-        warn_of_leaks(self.document_length, self.oov)
+        self._warn_of_leaks()
         warn_of_caveats(self.embedding, self.random_state)
         warn_of_strength(channel)
         return channel
+
+    def _warn_of_leaks(self) -> None:
+        # words that are redrawn from a document do not stand in its order
+        in_order = self.output != "bow" and self.resize != "sample"
+        warn_of_leaks(
+            self.document_length, self.oov, in_order=in_order and self.order is None
+        )
 
     def _channel(
         self, embedding: WordEmbedding, epsilon: float, lam: float
@@ -361,6 +374,8 @@ class DPWordPerturber(
             )
         DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)
+        if self.order is not None:
+            check_option("order", self.order, ("keep",))
         if self.oov == "keep" and self.output != "text":
             raise InvalidParameterError(
                 'output must be "text" with oov="keep", since an unknown word has no '
@@ -446,7 +461,7 @@ class DPWordPerturber(
         """
         self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
-        warn_of_leaks(self.document_length, self.oov)
+        self._warn_of_leaks()
         warn_of_caveats(self.embedding, self.random_state)
         streams = NoiseStreams(self.random_state, self._context("transform"))
         documents = self._read(X, streams.labeller(ids))

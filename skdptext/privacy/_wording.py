@@ -390,7 +390,14 @@ def _broken(parts: Parts) -> list[str]:
         "Words unknown to the embedding are released in clear: what follows holds "
         "only between documents that have the same ones, in the same places."
     )
-    found = [caveat for part in parts for caveat in part.caveats]
+    found = []
+    if any(part.ordered and not part.resampled for part in parts):
+        found.append(
+            "Words are released in order, which tells more than a bag of them: whoever "
+            "holds candidate documents compares word by word, and finds the right one "
+            "at an ε at which a bag hides it."
+        )
+    found += [caveat for part in parts for caveat in part.caveats]
     if any(part.unknown_kept for part in parts):
         found.append(kept)
     return list(dict.fromkeys(found))
