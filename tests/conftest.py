@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import gzip
 import os
+from collections.abc import Iterator
 
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+from hashlib import blake2b
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
 
-from skdptext import WordEmbedding
+from skdptext import WordEmbedding, datasets
+from skdptext.datasets import load_docstring_embedding, load_docstrings
 
 # How long an example takes says nothing about the code on a busy machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -25,6 +29,45 @@ hypothesis.settings.load_profile("untimed")
 _DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA", Path(__file__).parents[2] / "shared" / "data")
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_home() -> Iterator[Path]:
+    """Where the built-in embedding is kept: build/, for all workers and later runs.
+
+    The folder changes with the code that trains, so that no run tests what older code
+    has made.
+    """
+    sources = sorted(Path(datasets.__file__).parent.glob("_docstring*.py"))
+    digest = blake2b(b"".join(path.read_bytes() for path in sources), digest_size=6)
+    home = Path(__file__).parents[1] / "build" / "test-data" / digest.hexdigest()
+    home.mkdir(parents=True, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKDPTEXT_CACHE", str(home))
+        yield home
+
+
+@pytest.fixture(scope="session")
+def built_in(data_home) -> WordEmbedding:
+    """The embedding that comes with the library; one worker trains it for all."""
+    with (data_home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return load_docstring_embedding()
+
+
+@pytest.fixture(scope="session")
+def prose(built_in):
+    """(texts, labels) of 600 pieces of some 20 words of the built-in corpus.
+
+    Two topics in equal parts, in an order that is shuffled once.
+    """
+    topics = ["signals and images", "statistics"]
+    corpus = load_docstrings(topics=topics, remove=("examples", "headers", "names"))
+    order = np.random.default_rng(0).permutation(len(corpus.data))
+    halves = [order[corpus.target[order] == k][:300] for k in (0, 1)]
+    rows = np.stack(halves, axis=1).ravel()
+    texts = [" ".join(corpus.data[i].split()[:20]) for i in rows]
+    return texts, np.array(corpus.target_names)[corpus.target[rows]]
 
 
 @pytest.fixture(scope="session")

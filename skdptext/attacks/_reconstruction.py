@@ -361,3 +361,10 @@ class WordReconstructionAttack(BaseEstimator):
             bits = np.where(posterior > 0, posterior * log_posterior, 0.0)
             parts.append(-bits.sum(axis=1) / np.log(2))
         return np.concatenate(parts)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
+        return tags
