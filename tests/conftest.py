@@ -6,7 +6,9 @@ import csv
 import fcntl
 import gzip
 import os
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -48,26 +50,42 @@ def data_home() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def built_in(data_home) -> WordEmbedding:
+def alone(data_home):
+    """`with alone("what"):` lets one worker at a time make what is kept on disk."""
+
+    @contextmanager
+    def hold(what: str) -> Iterator[None]:
+        with (data_home / f"{what}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    return hold
+
+
+@pytest.fixture(scope="session")
+def built_in(alone) -> WordEmbedding:
     """The embedding that comes with the library; one worker trains it for all."""
-    with (data_home / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone("embedding"):
         return load_docstring_embedding()
 
 
 @pytest.fixture(scope="session")
 def prose(built_in):
-    """(texts, labels) of 600 pieces of some 20 words of the built-in corpus.
+    """(texts, labels) of 1,200 pieces of ten words each of the built-in corpus.
 
-    Two topics in equal parts, in an order that is shuffled once.
+    Two topics in equal parts and turns; words without a vector are left out.
     """
     topics = ["signals and images", "statistics"]
     corpus = load_docstrings(topics=topics, remove=("examples", "headers", "names"))
-    order = np.random.default_rng(0).permutation(len(corpus.data))
-    halves = [order[corpus.target[order] == k][:300] for k in (0, 1)]
-    rows = np.stack(halves, axis=1).ravel()
-    texts = [" ".join(corpus.data[i].split()[:20]) for i in rows]
-    return texts, np.array(corpus.target_names)[corpus.target[rows]]
+    pieces: dict[int, list[str]] = {0: [], 1: []}
+    for text, topic in zip(corpus.data, corpus.target, strict=True):
+        words = [w for w in re.findall(r"\w\w+", text.lower()) if w in built_in]
+        whole = range(0, len(words) - 9, 10)
+        pieces[topic] += [" ".join(words[i : i + 10]) for i in whole]
+    rng = np.random.default_rng(0)
+    halves = [rng.choice(pieces[topic], 600, replace=False) for topic in (0, 1)]
+    texts = np.stack(halves, axis=1).ravel().tolist()
+    return texts, np.array(topics * 600)
 
 
 @pytest.fixture(scope="session")
