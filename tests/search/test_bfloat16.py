@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
+from skdptext import WordEmbedding
 from skdptext.search import _bfloat16, half_squared_norms, nearest_words
 from skdptext.search._bfloat16 import BFloat16Search
 from tests.channels import channel, sample
@@ -214,10 +215,17 @@ def test_no_points_and_one_word():
     assert make(vectors)(np.zeros((2, 3))).tolist() == [0, 0]
 
 
-def test_a_block_keeps_to_the_memory(built_in, monkeypatch):
-    search = make(built_in.vectors, tile=2048, group=16)
+@pytest.fixture(scope="module")
+def wide():
+    """8,000 words in 300 dimensions."""
+    vectors = np.random.default_rng(0).normal(size=(8000, 300)).astype(np.float32)
+    return WordEmbedding(map(str, range(8000)), vectors)
+
+
+def test_a_block_keeps_to_the_memory(wide, monkeypatch):
+    search = make(wide.vectors, tile=2048, group=16)
     # scores of a tile, bfloat16 maxima in parts and joined, three points of a kind
-    per_row = 4 * 2048 + 4 * 512 + 16 * 102
+    per_row = 4 * 2048 + 4 * 512 + 16 * 302
     assert search._plan(2**30)[0] == search.arithmetic.max_rows
     monkeypatch.setattr(search.arithmetic, "max_rows", 10**6)
     for memory in (2**20, 2**22):
@@ -226,9 +234,9 @@ def test_a_block_keeps_to_the_memory(built_in, monkeypatch):
         assert memory - 2 * per_row < taken <= memory
 
 
-def test_independent_of_blocks(built_in):
-    points = noisy_words(built_in, 20.0, 0.5, 100)
-    search = make(built_in.vectors, tile=2048, group=16)
+def test_independent_of_blocks(wide):
+    points = noisy_words(wide, 20.0, 0.5, 100)
+    search = make(wide.vectors, tile=2048, group=16)
     whole = search(points)
     parts = [search(p) for p in np.array_split(points, 7)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))

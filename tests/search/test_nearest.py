@@ -64,7 +64,7 @@ def test_equal_vectors_go_to_the_first_word():
 
 def test_independent_of_how_points_are_split(built_in):
     rng = np.random.default_rng(3)
-    points = rng.normal(size=(1100, 300)) * 2
+    points = rng.normal(size=(1100, built_in.dim)) * 2
     whole = nearest_words(points, built_in.vectors)
     parts = [nearest_words(p, built_in.vectors) for p in np.array_split(points, 37)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
