@@ -102,7 +102,7 @@ def test_a_search_of_25_candidates_holds_one_table(built_in, messages):
     """Counted while it runs: tables of this size, and the memory on top of it."""
     texts, labels = messages
     vectors = np.random.default_rng(0).normal(size=(30_000, 300)).astype(np.float32)
-    more = [f"w{i}" for i in range(len(vectors) - len(built_in))]
+    more = [f"#{i}" for i in range(len(vectors) - len(built_in))]
     table = WordEmbedding([*built_in.words, *more], vectors)
 
     def tables():
