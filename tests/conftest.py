@@ -127,11 +127,6 @@ def google_8k(load_table):
 
 
 @pytest.fixture(scope="session")
-def glove_13k(load_table):
-    return load_table("glove_6B_13k_50d.npz")
-
-
-@pytest.fixture(scope="session")
 def sms(data_file):
     """(texts, labels) of the SMS spam collection; labels are "ham" and "spam"."""
     with gzip.open(data_file("sms_spam.tsv.gz"), "rt", encoding="utf-8") as file:

@@ -22,12 +22,12 @@ def compiled(alone):
 @pytest.fixture(
     params=["numpy", "compiled", "compiled, distances by Python"], scope="module"
 )
-def kernels(request, compiled):
+def kernels(request):
     """The search without numba, with it, and with exact distances by Python."""
-    found = compiled
-    if request.param == "numpy":
-        found = None
-    elif "Python" in request.param:
+    found = None
+    if request.param != "numpy":
+        found = request.getfixturevalue("compiled")
+    if "Python" in request.param:
         found = CompiledCascade(found.search, native=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_module, "search_for", lambda _: found)
