@@ -7,6 +7,9 @@ JOBS ?= 2
 TORCH ?= torch
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
+# The oldest Python of pyproject.toml, and what make test-oldest runs there
+OLDEST_PYTHON ?= python3.11
+OLDEST_TESTS ?= tests
 # Random settings of the perturber whose exact law make test-fuzz works out
 LAWS ?= 10000
 # Passed on, as in: make paper PAPER_ARGS="--quick"
@@ -18,6 +21,7 @@ BASE ?= HEAD~1
 
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
+OLDEST := $(VENV)-oldest
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
@@ -28,7 +32,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-fuzz test-torch doctest lint format types docs bench bench-compare paper obfuscation mechanisms coverage clean
+.PHONY: help demo test test-oldest test-slow test-fuzz test-torch doctest lint format types docs bench bench-compare paper obfuscation mechanisms coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -39,6 +43,10 @@ demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz" --durations=10 $(COVER) \
 	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
+
+test-oldest: $(OLDEST)/.stamp  ## run the tests with the oldest versions that pyproject.toml allows
+	$(PIN) $(OLDEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz" --durations=10 \
+	    $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-test  ## run the tests that take minutes
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz" --durations=10 $(PYTEST_ARGS)
@@ -102,7 +110,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
+	rm -rf $(VENV) $(OLDEST) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
 	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
@@ -125,6 +133,15 @@ $(STAMP)-plot: pyproject.toml $(STAMP)-venv
 $(STAMP)-test: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[test]"
 	@touch $(STAMP)-plot $@
+
+# Every bound "name>=version" of pyproject.toml, as "name==version". Not compiled to
+# bytecode, as few of the modules are ever imported.
+$(OLDEST)/.stamp: pyproject.toml
+	$(OLDEST_PYTHON) -m venv $(OLDEST)
+	grep -oE '"[A-Za-z-]+>=[0-9.]+"' pyproject.toml | tr -d '"' | sed 's/>=/==/' > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	    -c $(OLDEST)/constraints.txt -e ".[test]"
+	@touch $@
 
 # Not the extra itself: TORCH may name a build, such as the one without CUDA.
 $(STAMP)-torch: $(STAMP)-test

@@ -325,3 +325,10 @@ class WordReconstructionAttack(BaseEstimator):
             found = self.predict_log_proba(words[rows])
             nats -= found[np.arange(len(found)), columns[rows]].sum()
         return float(nats / np.log(2) / len(words)) if len(words) else np.nan
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
+        return tags
