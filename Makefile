@@ -85,6 +85,9 @@ dist: $(STAMP)-test  ## build sdist and wheel into dist, and test the sdist from
 	rm -rf dist build/sdist && mkdir -p build/sdist
 	$(PY) -m build --outdir dist .
 	tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
+	@missing=$$(git ls-files | while read -r file; do \
+	    test -e "build/sdist/$$file" || echo "$$file"; done); \
+	test -z "$$missing" || { echo "Not in the sdist, see MANIFEST.in: $$missing" >&2; exit 1; }
 	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -p no:cacheprovider $(DIST_TESTS)
 
 # The versions that CI installs, for the Python that makes them.

@@ -158,9 +158,11 @@ def _write_api_names(app):
     lines = []
     for room in re.findall(r"^   (skdptext\.\w+)$", page.read_text("utf-8"), re.M):
         module = importlib.import_module(room)
-        lines += [room, "-" * len(room), "", inspect.getdoc(module).splitlines()[0], ""]
+        name = room.removeprefix("skdptext.")
+        lines += [name, "-" * len(name), "", inspect.getdoc(module).splitlines()[0], ""]
         lines += [".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   ~{room}.{name}" for name in sorted(module.__all__)] + [""]
+        lines += [f"   ~{room}.{name}" for name in sorted(module.__all__)]
+        lines.append("")
     _write(HERE / "api" / "names.txt", "\n".join(lines))
 
 

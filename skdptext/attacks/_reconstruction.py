@@ -14,6 +14,7 @@ from skdptext.attacks._smoothing import choose_smoothing
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     blocks,
     check_integer,
@@ -30,7 +31,7 @@ __all__ = ["WordReconstructionAttack"]
 _BLOCK, _N_TRIED = 1000, 5000
 
 
-class WordReconstructionAttack(BaseEstimator):
+class WordReconstructionAttack(DocLinked, BaseEstimator):
     """The Bayes-optimal guess of a word, by one who knows all but word and noise.
 
     The adversary knows the mechanism, the embedding and how frequent words are; draws

@@ -43,6 +43,7 @@ from skdptext.perturbation._release import Release
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
+    DocLinked,
     NoiseStreams,
     SecretSeed,
     check_bags,
@@ -61,6 +62,7 @@ __all__ = ["DPWordPerturber"]
 
 
 class DPWordPerturber(
+    DocLinked,
     TransformerMixin,
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
