@@ -32,7 +32,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-fuzz test-torch doctest lint format types docs dist constraints bench bench-compare paper obfuscation coverage clean
+.PHONY: help demo test test-slow test-fuzz test-torch doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -118,6 +118,10 @@ paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; bu
 # It goes on where it was stopped, too. Tables: benchmarks/results/obfuscation_*.json.
 obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
 	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
+
+# It goes on where it was stopped, too. Tables: benchmarks/results/mechanisms_*.json.
+mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
+	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml

@@ -67,6 +67,7 @@ EXAMPLES = [
     "plot_guarantee.py",
     "plot_noise_shapes.py",
     "plot_rare_words.py",
+    "plot_mechanisms.py",
     "plot_choose_epsilon_lambda.py",
     "plot_sms_spam.py",
     "plot_wmd_neighbors.py",
