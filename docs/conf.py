@@ -60,6 +60,11 @@ autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
 # autodoc lists the members itself; numpydoc would list them a second time.
 numpydoc_show_class_members = False
 
+# The example on SMS shows real messages where the tests find them, too.
+shared = os.environ.get("SKDPTEXT_TEST_DATA") or HERE.parents[1] / "shared" / "data"
+if Path(shared).is_dir():
+    os.environ.setdefault("SKDPTEXT_DATA", str(shared))
+
 # -- Gallery -------------------------------------------------------------------
 # In the order of the guide; examples that are not named here come last.
 EXAMPLES = [
