@@ -5,11 +5,15 @@ VENV ?= .venv
 JOBS ?= 2
 # What make test-torch installs
 TORCH ?= torch
+# A file of pip constraints, as .ci/run names one
+CONSTRAINTS ?=
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
 # The oldest Python of pyproject.toml, and what make test-oldest runs there
 OLDEST_PYTHON ?= python3.11
 OLDEST_TESTS ?= tests
+# What make dist runs from the unpacked sdist
+DIST_TESTS ?= tests/test_repository.py tests/test_pipelines.py
 # Random settings of the perturber whose exact law make test-fuzz works out
 LAWS ?= 10000
 # Passed on, as in: make paper PAPER_ARGS="--quick"
@@ -22,7 +26,7 @@ BASE ?= HEAD~1
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
 OLDEST := $(VENV)-oldest
-PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(CONSTRAINTS))
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 BENCH_OUT := build/bench
@@ -32,7 +36,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-slow test-fuzz test-torch doctest lint format types docs bench bench-compare paper obfuscation mechanisms coverage clean
+.PHONY: help demo test test-oldest test-slow test-fuzz test-torch doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -63,9 +67,9 @@ test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
-doctest: $(STAMP)-test  ## run the examples of the docstrings, the user guide and the README
+doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
 	$(PIN) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
-	    README.md skdptext docs/guide $(PYTEST_ARGS)
+	    README.md docs/index.rst skdptext docs/guide $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting
 	$(PY) -m ruff check .
@@ -80,8 +84,26 @@ types: $(STAMP)-dev  ## check the type hints
 
 # The API stubs are made afresh, or one of a name since removed would stay behind.
 docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are errors
-	rm -rf docs/api/generated
+	rm -rf docs/api/generated docs/api/examples
 	$(PIN) $(PY) -m sphinx -j 2 -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+
+# The wheel is made from the unpacked sdist, and what is tested is the sdist alone.
+dist: $(STAMP)-test  ## build sdist and wheel into dist, and test the sdist from itself
+	$(PIP_INSTALL) build
+	rm -rf dist build/sdist && mkdir -p build/sdist
+	$(PY) -m build --outdir dist .
+	tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
+	@missing=$$(git ls-files | while read -r file; do \
+	    test -e "build/sdist/$$file" || echo "$$file"; done); \
+	test -z "$$missing" || { echo "Not in the sdist, see MANIFEST.in: $$missing" >&2; exit 1; }
+	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -p no:cacheprovider $(DIST_TESTS)
+
+# The versions that CI installs, for the Python that makes them.
+constraints:  ## write .ci/constraints.txt anew: the newest versions of all that CI installs
+	rm -rf build/constraints-venv && $(PYTHON) -m venv build/constraints-venv
+	build/constraints-venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" build
+	{ echo "# What .ci/run installs under Python 3.11. Made by: make constraints"; \
+	    build/constraints-venv/bin/python -m pip freeze --exclude-editable; } > .ci/constraints.txt
 
 # One that fails does not keep the others from running, and is named at the end.
 bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/bench/benchmarks.md
@@ -111,7 +133,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

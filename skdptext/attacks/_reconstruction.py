@@ -13,6 +13,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import word_channel
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     blocks,
     check_integer,
@@ -25,7 +26,7 @@ from skdptext.utils import (
 __all__ = ["WordReconstructionAttack"]
 
 
-class WordReconstructionAttack(BaseEstimator):
+class WordReconstructionAttack(DocLinked, BaseEstimator):
     """The Bayes-optimal guess of a word, by one who knows all but word and noise.
 
     The adversary knows the mechanism, the embedding and how frequent words are; works

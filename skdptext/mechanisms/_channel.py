@@ -16,7 +16,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import check_real
+from skdptext.utils import DocLinked, check_real
 
 __all__ = [
     "Apply",
@@ -64,7 +64,7 @@ class _Void:
         )
 
 
-class WordMechanism(BaseEstimator, ABC):
+class WordMechanism(DocLinked, BaseEstimator, ABC):
     """A randomised map of words: the options that a user chooses, and nothing learned.
 
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and

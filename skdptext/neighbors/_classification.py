@@ -24,6 +24,7 @@ from skdptext.transport import (
     take_bags,
 )
 from skdptext.utils import (
+    DocLinked,
     as_array,
     check_bags,
     check_flag,
@@ -39,7 +40,7 @@ __all__ = ["WMDKNNClassifier"]
 Weights = Callable[[np.ndarray], np.ndarray]
 
 
-class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
+class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Classifier by the k nearest documents in Word Mover's Distance.
 
     The distance between two documents is the least total distance that the words of

@@ -45,6 +45,7 @@ from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
+    DocLinked,
     NoiseStreams,
     SecretSeed,
     check_bags,
@@ -64,6 +65,7 @@ __all__ = ["DPWordPerturber"]
 
 
 class DPWordPerturber(
+    DocLinked,
     TransformerMixin,
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]

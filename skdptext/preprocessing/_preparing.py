@@ -19,6 +19,7 @@ from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     check_bags,
     check_option,
     check_rng,
@@ -30,6 +31,7 @@ __all__ = ["DocumentPreparer"]
 
 
 class DocumentPreparer(
+    DocLinked,
     TransformerMixin,
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]

@@ -3,7 +3,7 @@
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._files import replacing
-from skdptext.utils._html import Fragment, bullets, page, paragraph, table
+from skdptext.utils._html import DocLinked, Fragment, bullets, page, paragraph, table
 from skdptext.utils._inputs import (
     as_array,
     check_document,
@@ -42,6 +42,7 @@ from skdptext.utils._warnings import warn_once
 __all__ = [
     "MAX_WHOLE_WORDS",
     "MAX_WORDS",
+    "DocLinked",
     "Fragment",
     "LoadedOnce",
     "NoiseStreams",
