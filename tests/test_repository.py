@@ -30,7 +30,7 @@ LAYERS = (
     {"mechanisms"},
     {"privacy"},
     {"perturbation"},
-    {"audit", "neighbors", "metrics"},
+    {"audit", "neighbors", "metrics", "release"},
     {"attacks", "model_selection", "datasets", "preprocessing"},
     {"inspection"},
     {"demo"},
@@ -62,7 +62,7 @@ LATE = (
     "sklearn.linear_model",
     "sklearn.model_selection",
     "tqdm",
-    *("floret", "matplotlib", "numba", "pandas", "polars", "torch"),
+    *("floret", "matplotlib", "numba", "pandas", "polars", "pyarrow", "torch"),
 )
 
 # The parts of numpy.random that hold no global state.

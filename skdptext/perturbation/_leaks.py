@@ -67,8 +67,13 @@ def caveats(embedding: object, random_state: object) -> list[str]:
     return found
 
 
-def warn_of_caveats(embedding: object, random_state: object) -> None:
-    """Say before a release what its guarantee will say first."""
+def warn_of_caveats(
+    embedding: object, random_state: object, has_ids: bool = False
+) -> None:
+    """Say before a release what its guarantee will say first.
+
+    Equal documents with an id each do not come out equal.
+    """
     if isinstance(embedding, str):
         warnings.warn(
             'embedding="one-hot" takes the vocabulary from the documents given to fit, '
@@ -77,7 +82,9 @@ def warn_of_caveats(embedding: object, random_state: object) -> None:
             PrivacyLeakWarning,
             stacklevel=1,
         )
-    if isinstance(random_state, Integral):
+    if not isinstance(random_state, Integral):
+        return
+    if not has_ids:
         warnings.warn(
             "random_state is an integer: equal documents get equal releases, which "
             "shows that they are equal. Give each document an id of its own, "
@@ -85,14 +92,14 @@ def warn_of_caveats(embedding: object, random_state: object) -> None:
             PrivacyLeakWarning,
             stacklevel=1,
         )
-        if random_state < _GUESSABLE:
-            warnings.warn(
-                "random_state is an integer below 2^64, which can be guessed by "
-                "trying: small ones in minutes. Whoever knows it can undo the noise. "
-                "Draw it with secrets.randbits(128), and keep it secret.",
-                PrivacyLeakWarning,
-                stacklevel=1,
-            )
+    if random_state < _GUESSABLE:
+        warnings.warn(
+            "random_state is an integer below 2^64, which can be guessed by trying: "
+            "small ones in minutes. Whoever knows it can undo the noise. Draw it with "
+            "secrets.randbits(128), and keep it secret.",
+            PrivacyLeakWarning,
+            stacklevel=1,
+        )
 
 
 def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:

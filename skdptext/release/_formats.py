@@ -1,0 +1,212 @@
+"""Files of documents: Parquet, CSV and JSON lines, a row group at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import import_pyarrow, kind_of
+
+__all__ = ["FORMATS", "Input", "count_rows", "find_inputs", "write_table"]
+
+FORMATS = ("parquet", "csv", "jsonl")
+_SUFFIXES = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv.gz": "csv",
+    ".jsonl.gz": "jsonl",
+    ".ndjson.gz": "jsonl",
+}
+# Of text that is parsed at a time: no row may be longer.
+_BLOCK_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file of documents."""
+
+    name: str
+    path: Path
+    format: str
+
+    def groups(
+        self, columns: Sequence[str], strings: Sequence[str], n_rows: int
+    ) -> Iterator[Iterator[Any]]:
+        """Tables of `n_rows` rows (the last of a group: fewer), row group by row group.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Those to read.
+        strings : sequence of str
+            Those to read as strings from formats without types.
+        n_rows : int
+
+        Yields
+        ------
+        group : iterator of pyarrow.Table
+            Of a CSV or JSON file there is one.
+        """
+        fragment = self._fragment(strings)
+        names = fragment.physical_schema.names
+        missing = [name for name in columns if name not in names]
+        if missing:
+            raise InvalidParameterError(
+                f"id, text and keep must name columns of the documents: {self.name} "
+                f"has no {', '.join(map(repr, missing))}, but {names}."
+            )
+        parts = [fragment]
+        if self.format == "parquet":
+            parts = fragment.split_by_row_group()
+        for part in parts:
+            batches = part.to_batches(
+                columns=list(columns),
+                batch_size=n_rows,
+                # or it reads ahead by gigabytes
+                batch_readahead=1,
+                fragment_readahead=1,
+                use_threads=False,
+            )
+            yield _in_tables(batches, n_rows)
+
+    def _fragment(self, strings: Sequence[str]) -> Any:
+        pa = import_pyarrow("release_files")
+        from pyarrow import csv
+        from pyarrow import dataset as ds
+        from pyarrow import json as lines
+
+        text = dict.fromkeys(strings, pa.string())
+        if self.format == "parquet":
+            return self._open(ds.ParquetFileFormat())
+        if self.format == "csv":
+            return self._open(
+                ds.CsvFileFormat(
+                    parse_options=csv.ParseOptions(newlines_in_values=True),
+                    convert_options=csv.ConvertOptions(column_types=text),
+                    read_options=csv.ReadOptions(block_size=_BLOCK_BYTES),
+                )
+            )
+        reading = lines.ReadOptions(block_size=_BLOCK_BYTES)
+        inferred = self._open(ds.JsonFileFormat(read_options=reading)).physical_schema
+        # strings must stay what they are, even where they look like dates
+        types = [
+            (name, kind)
+            for name, kind in text.items()
+            if name in inferred.names
+            and not pa.types.is_integer(inferred.field(name).type)
+        ]
+        parsing = lines.ParseOptions(explicit_schema=pa.schema(types))
+        return self._open(
+            ds.JsonFileFormat(read_options=reading, parse_options=parsing)
+        )
+
+    def _open(self, form: Any) -> Any:
+        from pyarrow import dataset
+
+        try:
+            (fragment,) = dataset.dataset(str(self.path), format=form).get_fragments()
+        except (OSError, ValueError) as error:
+            raise InvalidParameterError(
+                f"source must hold {self.format} files, got {self.name}: {error}"
+            ) from None
+        return fragment
+
+
+def _in_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """Batches of whatever size, as tables of `n_rows` rows."""
+    pa = import_pyarrow("release_files")
+    waiting: list[Any] = []
+    n_waiting = 0
+    for batch in batches:
+        start = 0
+        while n_waiting + len(batch) - start >= n_rows:
+            part = batch.slice(start, n_rows - n_waiting)
+            yield pa.Table.from_batches([*waiting, part])
+            start += len(part)
+            waiting, n_waiting = [], 0
+        if start < len(batch):
+            waiting.append(batch.slice(start))
+            n_waiting += len(batch) - start
+    if n_waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def find_inputs(source: Any) -> list[Input]:
+    """The files of a source: a file, a folder, or a list of files.
+
+    Names are paths in the folder, or names of files.
+    """
+    if isinstance(source, str | os.PathLike):
+        root = Path(source)
+        if root.is_dir():
+            named = {
+                path.relative_to(root).as_posix(): path
+                for path in sorted(root.rglob("*"))
+                if _format_of(path) and not _is_hidden(path.relative_to(root))
+            }
+            if not named:
+                raise InvalidParameterError(
+                    f"source must be a folder that holds {', '.join(_SUFFIXES)} "
+                    f"files, got {str(root)!r}, which has none."
+                )
+        else:
+            named = {root.name: root}
+    elif isinstance(source, Iterable) and not isinstance(source, bytes):
+        paths = [Path(path) for path in source]
+        named = {path.name: path for path in paths}
+        if not paths or len(named) < len(paths):
+            raise InvalidParameterError(
+                "source must be a list of files with different names, got "
+                f"{len(paths)} files with {len(named)} names."
+            )
+    else:
+        raise InvalidParameterError(
+            f"source must be a path or a list of paths, got {kind_of(source)}."
+        )
+    inputs = []
+    for name, path in named.items():
+        form = _format_of(path)
+        if form is None or not path.is_file():
+            raise InvalidParameterError(
+                f"source must name files that end in {', '.join(_SUFFIXES)}, got "
+                f"{str(path)!r}{'' if form is None else ', where there is none'}."
+            )
+        inputs.append(Input(name, path, form))
+    return inputs
+
+
+def _format_of(path: Path) -> str | None:
+    name = path.name.lower()
+    return next((form for s, form in _SUFFIXES.items() if name.endswith(s)), None)
+
+
+def _is_hidden(path: Path) -> bool:
+    """Of Spark, pyarrow and their like: what is no data."""
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def write_table(table: Any, file: IO[bytes], form: str) -> None:
+    """Write a table; equal tables give equal bytes."""
+    from pyarrow import csv, parquet
+
+    if form == "parquet":
+        parquet.write_table(table, file)
+    elif form == "csv":
+        csv.write_csv(table, file)
+    else:
+        for row in table.to_pylist():
+            line = json.dumps(row, ensure_ascii=False, default=str)
+            file.write(line.encode() + b"\n")
+
+
+def count_rows(path: Path, form: str) -> int:
+    """Documents in a shard."""
+    groups = Input(path.name, path, form).groups((), (), 1 << 16)
+    return sum(len(table) for group in groups for table in group)
