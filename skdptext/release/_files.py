@@ -27,6 +27,8 @@ from skdptext.utils import (
 
 __all__ = ["Shard", "release_files", "shards_of"]
 
+# Ids that are looked at together
+_SURVEYED = 1 << 16
 # What a resumed release may differ in.
 _PROGRESS = {"complete", "shards"}
 
@@ -149,7 +151,7 @@ def release_files(
         )
     manifest = release.manifest()
     manifest |= {"shard_format": form, "batch_rows": batch_rows}
-    manifest |= _survey(inputs, release, batch_rows)
+    manifest |= _survey(inputs, release)
     folder = Path(out)
     manifest = _claim(folder, manifest)
     _release(inputs, folder, release, manifest, n_jobs, verbose)
@@ -178,19 +180,17 @@ def _of_group(
         yield Shard(place, min(size, rows - start))
 
 
-def _survey(
-    inputs: list[Input], release: DocumentRelease, batch_rows: int
-) -> dict[str, Any]:
+def _survey(inputs: list[Input], release: DocumentRelease) -> dict[str, Any]:
     """Sizes and digests of the inputs, whose columns and ids are checked."""
     found: list[dict[str, Any]] = []
+    needed = [release.id, release.text, *release.keep]
+    strings = [release.id, release.text]
     with UniqueIds() as unique:
         for place in inputs:
             rows = []
-            needed = [release.id, release.text, *release.keep]
-            # all columns are asked for, to be missed now; of Parquet one is read
-            columns = [release.id] if place.format == "parquet" else needed
-            _check_columns(place, needed, release)
-            for group in place.groups(columns, [release.id, release.text], batch_rows):
+            place.check_columns(needed)
+            columns = [release.id]
+            for group in place.groups(columns, strings, _SURVEYED):
                 n = 0
                 for table in group:
                     unique.add(_ids(place, table, release.id))
@@ -205,11 +205,6 @@ def _survey(
             f"get equal noise, got {repeated} that were there before."
         )
     return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
-
-
-def _check_columns(place: Input, needed: list[str], release: DocumentRelease) -> None:
-    """Ask for the first batch of all columns, which may be missing."""
-    next(place.groups(needed, [release.id, release.text], 1), None)
 
 
 def _ids(place: Input, table: Any, name: str) -> list[str]:

@@ -12,7 +12,14 @@ from typing import IO, Any
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import import_pyarrow, kind_of
 
-__all__ = ["FORMATS", "Input", "count_rows", "find_inputs", "write_table"]
+__all__ = [
+    "FORMATS",
+    "Input",
+    "count_rows",
+    "find_inputs",
+    "read_columns",
+    "write_table",
+]
 
 FORMATS = ("parquet", "csv", "jsonl")
 _SUFFIXES = {
@@ -55,13 +62,6 @@ class Input:
             Of a CSV or JSON file there is one.
         """
         fragment = self._fragment(strings)
-        names = fragment.physical_schema.names
-        missing = [name for name in columns if name not in names]
-        if missing:
-            raise InvalidParameterError(
-                f"id, text and keep must name columns of the documents: {self.name} "
-                f"has no {', '.join(map(repr, missing))}, but {names}."
-            )
         parts = [fragment]
         if self.format == "parquet":
             parts = fragment.split_by_row_group()
@@ -75,6 +75,16 @@ class Input:
                 use_threads=False,
             )
             yield _in_tables(batches, n_rows)
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse a file that lacks one of the columns."""
+        names = self._fragment(()).physical_schema.names
+        missing = [name for name in columns if name not in names]
+        if missing:
+            raise InvalidParameterError(
+                f"id, text and keep must name columns of the documents: {self.name} "
+                f"has no {', '.join(map(repr, missing))}, but {names}."
+            )
 
     def _fragment(self, strings: Sequence[str]) -> Any:
         pa = import_pyarrow("release_files")
@@ -210,3 +220,34 @@ def count_rows(path: Path, form: str) -> int:
     """Documents in a shard."""
     groups = Input(path.name, path, form).groups((), (), 1 << 16)
     return sum(len(table) for group in groups for table in group)
+
+
+def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
+    """Columns of files, in memory.
+
+    Parameters
+    ----------
+    source : path, or list of paths
+        As in `release_files`.
+    columns : sequence of str
+        The first as strings.
+
+    Returns
+    -------
+    values : list of lists
+        One for each column, with None for null.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a file or a column is missing.
+    """
+    import_pyarrow("read_columns")
+    found: list[list[Any]] = [[] for _ in columns]
+    for place in find_inputs(source):
+        place.check_columns(columns)
+        for group in place.groups(columns, columns[:1], 1 << 16):
+            for table in group:
+                for values, column in zip(found, table.columns, strict=True):
+                    values += column.to_pylist()
+    return found
