@@ -149,7 +149,7 @@ def _release(arguments: argparse.Namespace) -> int:
         format=arguments.format,
         batch_rows=arguments.batch_rows,
         n_jobs=arguments.n_jobs,
-        verbose=not arguments.quiet,
+        verbose=int(not arguments.quiet),
     )
     manifest = seal(arguments.out)
     tell(

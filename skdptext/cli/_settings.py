@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import re
 from typing import Any
 
-from skdptext import DPWordPerturber, WordEmbedding, mechanisms
+from skdptext import mechanisms
 from skdptext.datasets import load_docstring_embedding
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordMechanism
+from skdptext.perturbation import DPWordPerturber
 
 __all__ = ["add_noise", "add_reading", "load_embedding", "make_perturber", "mechanism"]
 
@@ -141,9 +144,9 @@ def _mechanisms() -> dict[str, type[WordMechanism]]:
     found = {}
     for name in mechanisms.__all__:
         kind = getattr(mechanisms, name)
-        if isinstance(kind, type) and issubclass(kind, WordMechanism):
-            if kind is not WordMechanism:
-                found[re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()] = kind
+        is_one = isinstance(kind, type) and issubclass(kind, WordMechanism)
+        if is_one and not inspect.isabstract(kind):
+            found[re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()] = kind
     return found
 
 

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from joblib import Parallel, delayed
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -105,18 +104,11 @@ def test_what_cannot_be_mapped_is_refused(tmp_path, suffix):
         WordEmbedding.load(path, by_address="yes")
 
 
-def described(embedding):
-    return len(embedding), mapped(embedding.vectors) is not None
-
-
-def test_a_large_one_by_value_is_warned_of_but_for_joblib(path):
+def test_a_large_one_by_value_is_warned_of(path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pickle.dumps(table(108, n=24_000, dim=100))  # 9.6 MB
         large = table(109, n=26_000, dim=100)
-        # its processes map the arrays
-        calls = (delayed(described)(large) for _ in range(2))
-        assert Parallel(n_jobs=2)(calls) == [(26_000, True)] * 2
         large.save(path)
         pickle.dumps(WordEmbedding.load(path, by_address=True))
     with pytest.warns(UserWarning, match=r"its 10 MB .* by_address=True") as caught:
