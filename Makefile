@@ -5,6 +5,9 @@ VENV ?= .venv
 JOBS ?= 2
 # What make test-torch installs
 TORCH ?= torch
+# What make test-scale installs, 2 GB with all else, in an environment of its own
+ENGINES ?= pyspark "dask[complete]" "ray[data]" aiohttp duckdb datasets
+SCALE_VENV ?= $(VENV)-scale
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
 # Random settings of the perturber whose exact law make test-fuzz works out
@@ -28,7 +31,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-fuzz test-torch doctest lint format types docs bench bench-compare paper obfuscation coverage clean
+.PHONY: help demo test test-slow test-fuzz test-torch test-scale doctest lint format types docs bench bench-compare paper obfuscation coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -37,11 +40,11 @@ demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 	MPLBACKEND=Agg $(PY) -m skdptext.demo
 
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz" --durations=10 $(COVER) \
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
 	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-test  ## run the tests that take minutes
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz" --durations=10 $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz and not scale" --durations=10 $(PYTEST_ARGS)
 
 # SKDPTEXT_FUZZ: files of each format, 3,000 unless told; SKDPTEXT_FUZZ_SEED: others.
 test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, minutes
@@ -52,8 +55,12 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
 	$(PIN) $(PY) -m pytest -m torch $(PYTEST_ARGS)
 
+# Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
+test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
+	$(PIN) $(SCALE_VENV)/bin/python -m pytest -m scale -ra --durations=10 tests/scale $(PYTEST_ARGS)
+
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the user guide and the README
 	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
@@ -98,7 +105,7 @@ obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, f
 	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
+	rm -rf $(VENV) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
 	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
@@ -125,6 +132,12 @@ $(STAMP)-test: pyproject.toml $(STAMP)-venv
 # Not the extra itself: TORCH may name a build, such as the one without CUDA.
 $(STAMP)-torch: $(STAMP)-test
 	$(PIP_INSTALL) "$(TORCH)"
+	@touch $@
+
+# By this file again, for the other environment.
+$(SCALE_VENV)/.stamp-scale: pyproject.toml
+	$(MAKE) VENV=$(SCALE_VENV) $(SCALE_VENV)/.stamp-test
+	$(SCALE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(ENGINES)
 	@touch $@
 
 $(STAMP)-docs: pyproject.toml $(STAMP)-venv
