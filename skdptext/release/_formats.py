@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +16,6 @@ from skdptext.utils import import_pyarrow, kind_of
 __all__ = [
     "FORMATS",
     "Input",
-    "count_rows",
     "find_inputs",
     "read_columns",
     "write_table",
@@ -33,6 +33,8 @@ _SUFFIXES = {
 }
 # Of text that is parsed at a time: no row may be longer.
 _BLOCK_BYTES = 4 * 2**20
+# Of a column of a Parquet file
+_BUFFER_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -61,24 +63,29 @@ class Input:
         group : iterator of pyarrow.Table
             Of a CSV or JSON file there is one.
         """
-        fragment = self._fragment(strings)
-        parts = [fragment]
-        if self.format == "parquet":
-            parts = fragment.split_by_row_group()
-        for part in parts:
-            batches = part.to_batches(
+        if self.format != "parquet":
+            batches = self._fragment(strings).to_batches(
                 columns=list(columns),
                 batch_size=n_rows,
-                # or it reads ahead by gigabytes
-                batch_readahead=1,
+                batch_readahead=1,  # or memory grows
                 fragment_readahead=1,
                 use_threads=False,
             )
             yield _in_tables(batches, n_rows)
+            return
+        file = self._parquet()
+        for group in range(file.num_row_groups):
+            batches = file.iter_batches(
+                n_rows, row_groups=[group], columns=list(columns), use_threads=False
+            )
+            yield _in_tables((batch.select(columns) for batch in batches), n_rows)
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Refuse a file that lacks one of the columns."""
-        names = self._fragment(()).physical_schema.names
+        if self.format == "parquet":
+            names = self._parquet().schema_arrow.names
+        else:
+            names = self._fragment(()).physical_schema.names
         missing = [name for name in columns if name not in names]
         if missing:
             raise InvalidParameterError(
@@ -93,8 +100,6 @@ class Input:
         from pyarrow import json as lines
 
         text = dict.fromkeys(strings, pa.string())
-        if self.format == "parquet":
-            return self._open(ds.ParquetFileFormat())
         if self.format == "csv":
             return self._open(
                 ds.CsvFileFormat(
@@ -120,13 +125,36 @@ class Input:
     def _open(self, form: Any) -> Any:
         from pyarrow import dataset
 
-        try:
+        with self._told():
             (fragment,) = dataset.dataset(str(self.path), format=form).get_fragments()
+            return fragment
+
+    def _parquet(self) -> Any:
+        """The file, buffered: a dataset would hold twice the bytes of a row group."""
+        import_pyarrow("reading Parquet")
+        from pyarrow import parquet
+
+        with self._told():
+            return parquet.ParquetFile(
+                self.path, buffer_size=_BUFFER_BYTES, pre_buffer=False
+            )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What pyarrow refuses, with the name of the file."""
+        try:
+            yield
         except (OSError, ValueError) as error:
             raise InvalidParameterError(
                 f"source must hold {self.format} files, got {self.name}: {error}"
             ) from None
-        return fragment
+
+    def count_rows(self) -> int:
+        """Documents in the file."""
+        if self.format == "parquet":
+            return self._parquet().metadata.num_rows
+        groups = self.groups((), (), 1 << 16)
+        return sum(len(table) for group in groups for table in group)
 
 
 def _in_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
@@ -214,12 +242,6 @@ def write_table(table: Any, file: IO[bytes], form: str) -> None:
         for row in table.to_pylist():
             line = json.dumps(row, ensure_ascii=False, default=str)
             file.write(line.encode() + b"\n")
-
-
-def count_rows(path: Path, form: str) -> int:
-    """Documents in a shard."""
-    groups = Input(path.name, path, form).groups((), (), 1 << 16)
-    return sum(len(table) for group in groups for table in group)
 
 
 def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release._documents import BAG_COLUMNS
 from skdptext.release._files import Shard, shards_of
-from skdptext.release._formats import Input, count_rows
+from skdptext.release._formats import Input
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
 from skdptext.utils import delete_abandoned, shown
 
@@ -204,7 +204,7 @@ def _inspect(
 
 def _miscounted(path: Path, form: str, rows: int) -> list[str]:
     try:
-        found = count_rows(path, form)
+        found = Input(path.name, path, form).count_rows()
     except (OSError, ValueError) as error:
         return [f"{path.name} cannot be read: {error}."]
     if found == rows:
