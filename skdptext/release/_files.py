@@ -99,7 +99,7 @@ def release_files(
     released. Digests of the inputs are keyed, as they would confirm a guess.
 
     *Memory.* That of the embedding and 100 MB, whatever the size of the inputs, for
-    each process. A row of a CSV or JSON file may have 4 MiB. Ids past a million are
+    each process. A row of a CSV or JSON file may have 1 MiB. Ids past a million are
     checked in temporary files of 16 bytes each.
 
     *Durability.* A shard is written to a temporary file beside it, forced to disk, and

@@ -31,8 +31,8 @@ _SUFFIXES = {
     ".jsonl.gz": "jsonl",
     ".ndjson.gz": "jsonl",
 }
-# Of text that is parsed at a time: no row may be longer.
-_BLOCK_BYTES = 4 * 2**20
+# Of text that is parsed at a time: no row may be longer, and some fifty are held.
+_BLOCK_BYTES = 2**20
 # Of a column of a Parquet file
 _BUFFER_BYTES = 2**20
 
@@ -64,14 +64,7 @@ class Input:
             Of a CSV or JSON file there is one.
         """
         if self.format != "parquet":
-            batches = self._fragment(strings).to_batches(
-                columns=list(columns),
-                batch_size=n_rows,
-                batch_readahead=1,  # or memory grows
-                fragment_readahead=1,
-                use_threads=False,
-            )
-            yield _in_tables(batches, n_rows)
+            yield _in_tables(self._streamed(columns, strings), n_rows)
             return
         file = self._parquet()
         for group in range(file.num_row_groups):
@@ -85,7 +78,8 @@ class Input:
         if self.format == "parquet":
             names = self._parquet().schema_arrow.names
         else:
-            names = self._fragment(()).physical_schema.names
+            with self._stream((), {}) as stream:
+                names = stream.schema.names
         missing = [name for name in columns if name not in names]
         if missing:
             raise InvalidParameterError(
@@ -93,44 +87,49 @@ class Input:
                 f"has no {', '.join(map(repr, missing))}, but {names}."
             )
 
-    def _fragment(self, strings: Sequence[str]) -> Any:
+    def _streamed(
+        self, columns: Sequence[str], strings: Sequence[str]
+    ) -> Iterator[Any]:
+        """Batches of a file without types, of which some columns are strings."""
+        pa = import_pyarrow("release_files")
+        with self._stream((), {}) as stream:
+            types = {name: stream.schema.field(name).type for name in columns}
+        for name in types.keys() & set(strings):
+            # what looks like a date must stay what it is
+            if self.format == "csv" or not pa.types.is_integer(types[name]):
+                types[name] = pa.string()
+        with self._stream(columns, types) as stream, self._told():
+            for batch in stream:
+                yield batch.select(columns)
+
+    def _stream(self, columns: Sequence[str], types: dict[str, Any]) -> Any:
+        """Reader of a file of text; of all columns, if none are named."""
         pa = import_pyarrow("release_files")
         from pyarrow import csv
-        from pyarrow import dataset as ds
         from pyarrow import json as lines
 
-        text = dict.fromkeys(strings, pa.string())
-        if self.format == "csv":
-            return self._open(
-                ds.CsvFileFormat(
-                    parse_options=csv.ParseOptions(newlines_in_values=True),
-                    convert_options=csv.ConvertOptions(column_types=text),
-                    read_options=csv.ReadOptions(block_size=_BLOCK_BYTES),
-                )
-            )
-        reading = lines.ReadOptions(block_size=_BLOCK_BYTES)
-        inferred = self._open(ds.JsonFileFormat(read_options=reading)).physical_schema
-        # strings must stay what they are, even where they look like dates
-        types = [
-            (name, kind)
-            for name, kind in text.items()
-            if name in inferred.names
-            and not pa.types.is_integer(inferred.field(name).type)
-        ]
-        parsing = lines.ParseOptions(explicit_schema=pa.schema(types))
-        return self._open(
-            ds.JsonFileFormat(read_options=reading, parse_options=parsing)
-        )
-
-    def _open(self, form: Any) -> Any:
-        from pyarrow import dataset
-
         with self._told():
-            (fragment,) = dataset.dataset(str(self.path), format=form).get_fragments()
-            return fragment
+            file = pa.input_stream(self.path, buffer_size=_BUFFER_BYTES)
+            if self.format == "csv":
+                return csv.open_csv(
+                    file,
+                    csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
+                    csv.ParseOptions(newlines_in_values=True),
+                    csv.ConvertOptions(
+                        include_columns=list(columns), column_types=types
+                    ),
+                )
+            return lines.open_json(
+                file,
+                lines.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
+                lines.ParseOptions(
+                    explicit_schema=pa.schema(list(types.items())) if types else None,
+                    unexpected_field_behavior="ignore" if types else "infer",
+                ),
+            )
 
     def _parquet(self) -> Any:
-        """The file, buffered: a dataset would hold twice the bytes of a row group."""
+        """The file, through a buffer: else a row group is held, more than once."""
         import_pyarrow("reading Parquet")
         from pyarrow import parquet
 
@@ -146,15 +145,16 @@ class Input:
             yield
         except (OSError, ValueError) as error:
             raise InvalidParameterError(
-                f"source must hold {self.format} files, got {self.name}: {error}"
+                f"source must hold {self.format} files (of rows below 1 MiB, if not "
+                f"Parquet), got {self.name}: {error}"
             ) from None
 
     def count_rows(self) -> int:
         """Documents in the file."""
         if self.format == "parquet":
             return self._parquet().metadata.num_rows
-        groups = self.groups((), (), 1 << 16)
-        return sum(len(table) for group in groups for table in group)
+        with self._stream((), {}) as stream:
+            return sum(len(batch) for batch in stream)
 
 
 def _in_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
