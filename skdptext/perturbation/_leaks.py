@@ -72,8 +72,13 @@ def caveats(embedding: object, random_state: object) -> list[str]:
     return found
 
 
-def warn_of_caveats(embedding: object, random_state: object) -> None:
-    """Say before a release what its guarantee will say first."""
+def warn_of_caveats(
+    embedding: object, random_state: object, has_ids: bool = False
+) -> None:
+    """Say before a release what its guarantee will say first.
+
+    Equal documents with an id each do not come out equal.
+    """
     if isinstance(embedding, str):
         warn_once(
             'embedding="one-hot" takes the vocabulary from the documents given to fit, '
@@ -81,20 +86,22 @@ def warn_of_caveats(embedding: object, random_state: object) -> None:
             "embedding=one_hot_embedding(words), of skdptext.embeddings.",
             PrivacyLeakWarning,
         )
-    if isinstance(random_state, Integral):
+    if not isinstance(random_state, Integral):
+        return
+    if not has_ids:
         warn_once(
             "random_state is an integer: equal documents get equal releases, which "
             "shows that they are equal. Give each document an id of its own, "
             "transform(X, document_ids=...), or use random_state=None.",
             PrivacyLeakWarning,
         )
-        if random_state < _GUESSABLE:
-            warn_once(
-                "random_state is an integer below 2^64, which can be guessed by "
-                "trying: small ones in minutes. Whoever knows it can undo the noise. "
-                "Draw it with secrets.randbits(128), and keep it secret.",
-                PrivacyLeakWarning,
-            )
+    if random_state < _GUESSABLE:
+        warn_once(
+            "random_state is an integer below 2^64, which can be guessed by trying: "
+            "small ones in minutes. Whoever knows it can undo the noise. Draw it with "
+            "secrets.randbits(128), and keep it secret.",
+            PrivacyLeakWarning,
+        )
 
 
 def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:

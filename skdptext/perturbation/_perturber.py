@@ -464,7 +464,7 @@ class DPWordPerturber(
         self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
         self._warn_of_leaks()
-        warn_of_caveats(self.embedding, self.random_state)
+        warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
         documents = self._read(X, streams.labeller(ids))
         if ids is not None and len(ids) != len(documents):

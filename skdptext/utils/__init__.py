@@ -2,7 +2,7 @@
 
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
-from skdptext.utils._files import replacing
+from skdptext.utils._files import delete_abandoned, replacing
 from skdptext.utils._html import DocLinked, Fragment, bullets, page, paragraph, table
 from skdptext.utils._inputs import (
     as_array,
@@ -12,7 +12,7 @@ from skdptext.utils._inputs import (
     plain_documents,
 )
 from skdptext.utils._labels import as_labels
-from skdptext.utils._optional import import_pandas
+from skdptext.utils._optional import import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
@@ -65,7 +65,9 @@ __all__ = [
     "check_real",
     "check_rng",
     "compile_loops",
+    "delete_abandoned",
     "import_pandas",
+    "import_pyarrow",
     "is_count_matrix",
     "keyed_generators",
     "kind_of",
