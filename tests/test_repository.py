@@ -31,7 +31,7 @@ LAYERS = (
     {"privacy"},
     {"perturbation"},
     {"audit", "neighbors", "metrics"},
-    {"attacks", "model_selection", "datasets", "preprocessing"},
+    {"attacks", "model_selection", "datasets", "preprocessing", "naive_bayes"},
     {"inspection"},
     {"demo"},
 )

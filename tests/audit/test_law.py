@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.audit import audit_noise_law
 from skdptext.exceptions import InvalidParameterError
 from tests.channels import channel, sample
@@ -171,7 +171,6 @@ def test_right_noise_says_so():
     ("mechanism", "params", "message"),
     [
         (object(), {}, "source must be a fitted perturber, .* object without sample"),
-        (DPWordPerturber(None), {}, "DPWordPerturber without sample"),
         (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
         (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
         (Wrong(renormalised), {"random_state": "a"}, "random_state must be"),
