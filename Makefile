@@ -134,7 +134,7 @@ paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; bu
 obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
 	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
 
-# It goes on where it was stopped, too. Tables: benchmarks/results/mechanisms_*.json.
+# It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
 	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
 
