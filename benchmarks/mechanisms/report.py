@@ -107,9 +107,9 @@ WORDS_NOTE = (
 
 
 SUMMARY_NOTE = (
-    "ε and nats under the first embedding; nats as in its own table. Then the balanced "
-    "accuracy of a classifier trained on noisy text; the tables of the corpora have the "
-    "intervals. A dash: this success cannot be met."
+    "ε and nats under the first embedding; nats as in its own table. Then the "
+    "balanced accuracy of a classifier trained on noisy text; the tables of the corpora "
+    "have the intervals. A dash: this success cannot be met."
 )
 
 
