@@ -108,7 +108,7 @@ WORDS_NOTE = (
 
 SUMMARY_NOTE = (
     "ε and nats under the first embedding; nats as in its own table. Then the "
-    "balanced accuracy of a classifier trained on noisy text; the tables of the corpora "
+    "balanced accuracy of a classifier trained on noisy text; the corpora's tables "
     "have the intervals. A dash: this success cannot be met."
 )
 
