@@ -30,6 +30,7 @@ PAGES = {
 # These have a page of their own, which includes each by its name.
 OWN_PAGE = (
     "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
+    "linkage", "linkage_channel", "linkage_classes", "linkage_lengths",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
     "obfuscation_docstrings", "obfuscation_kept", "obfuscation_lambda",
     "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",

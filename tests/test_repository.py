@@ -31,16 +31,17 @@ LAYERS = (
     {"mechanisms"},
     {"privacy"},
     {"perturbation"},
-    {"audit", "neighbors", "metrics"},
-    {"attacks", "model_selection", "datasets", "preprocessing"},
+    {"audit", "neighbors", "metrics", "release"},
+    {"attacks", "model_selection", "datasets", "preprocessing", "naive_bayes"},
     {"inspection"},
-    {"demo"},
+    {"cli"},
+    {"demo", "__main__"},
 )
 LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 # Closer bounds than the layer gives.
 ONLY = {"datasets": {"exceptions", "_version", "utils", "embeddings", "datasets"}}
 # For developers of skdptext: no page in the API reference.
-INTERNAL = {"_version", "utils", "search", "transport", "demo"}
+INTERNAL = {"_version", "utils", "search", "transport", "demo", "cli", "__main__"}
 
 # What importing skdptext may load: little more than scikit-learn's own start.
 EAGER = set(sys.stdlib_module_names) | {
@@ -63,7 +64,7 @@ LATE = (
     "sklearn.linear_model",
     "sklearn.model_selection",
     "tqdm",
-    *("floret", "matplotlib", "numba", "pandas", "polars", "torch"),
+    *("floret", "matplotlib", "numba", "pandas", "polars", "pyarrow", "torch"),
 )
 
 # The parts of numpy.random that hold no global state.

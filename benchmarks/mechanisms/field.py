@@ -27,7 +27,7 @@ from skdptext.privacy import tem_distance
 # Bayes-optimal reconstruction, and nats to the nearest word, at which they are matched.
 SUCCESSES = (0.10, 0.25, 0.50, 0.75)
 EXPONENTS = (4.0, 8.0)
-N_DRAWS = 50  # per word, of an estimated law
+N_DRAWS = 30  # per word, of an estimated law
 TOLERANCE = 0.01  # of a matched success
 
 # Of each, the λ of its metric, and the mechanism for an embedding's name and an ε.

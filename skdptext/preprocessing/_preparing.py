@@ -276,6 +276,10 @@ class DocumentPreparer(
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = self.embedding is not None
+        tags.input_tags.sparse = self.embedding is not None
+        tags.input_tags.positive_only = self.embedding is not None
+        # A one-hot column is a category, and its entry a whole number.
+        tags.input_tags.categorical = isinstance(self.embedding, str)
         tags.requires_fit = False
         tags.non_deterministic = self.resize == "sample" and self.random_state is None
         tags.transformer_tags.preserves_dtype = []
