@@ -16,6 +16,7 @@ from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics import released_profiles, word_channel
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     as_labels,
     check_bags,
@@ -29,7 +30,7 @@ from skdptext.utils import (
 __all__ = ["ChannelNaiveBayes"]
 
 
-class ChannelNaiveBayes(ClassifierMixin, BaseEstimator):
+class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     r"""Classify noisy bags-of-words by the law of the noise.
 
     The words of a class have frequencies p_c(w), which are learned from clean text; a
