@@ -47,9 +47,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     alpha : float > 0, default=100.0
         Smoothing of p_c: so many words are added to each class, in the proportions of
         all classes together (with one of every word more, if there is no noise).
-    prior : {"frequency", "uniform"} or array-like of shape (n_classes,), \
-default="frequency"
-        π_c: as frequent as in `fit`, all alike, or given, in any unit.
+    prior : str or array-like of shape (n_classes,), default="frequency"
+        π_c: ``"frequency"``, as frequent as in `fit`; ``"uniform"``, all alike; or
+        given, in any unit.
     trained_on : {"originals", "releases"}, default="originals"
         What `fit` gets: clean public texts; or releases by `perturber`, of which p_c is
         then inferred by expectation maximization.
