@@ -53,7 +53,8 @@ class WordLists(WordMechanism):
     *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
     are the places of w and w' in list l: ε is per place. It is the largest distance
     over the lists that counts, not the mean. With one list this is the exponent,
-    without slack; with several the exponents are computed from the exact law, and lie below.
+    without slack; with several the exponents are computed from the exact law, and lie
+    below.
 
     *λ* and the lengths of the vectors are of no effect after the lists are made.
 
