@@ -27,6 +27,7 @@ from skdptext.metrics import (
 )
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     as_labels,
     check_flag,
@@ -42,7 +43,7 @@ __all__ = ["DocumentLinkageAttack", "LinkageRow", "Linkages", "linkage_attack"]
 _SEEDS = 2**63
 
 
-class DocumentLinkageAttack(BaseEstimator):
+class DocumentLinkageAttack(DocLinked, BaseEstimator):
     r"""The likeliest of some candidate documents, by one who knows the mechanism.
 
     The adversary holds candidates in clear, one of which was released, and knows the
