@@ -53,9 +53,9 @@ N_SEEDS = 3  # releases of each snippet
 # λ and ε of the noise, candidates at most, and simulated draws per word at hand; the
 # exponential mechanism, whose law is exact, follows at equal words changed.
 SETTINGS = (
-    (0.0, 20.0, 100, 40), (0.0, 15.0, 100, 40), (0.0, 10.0, 100, 100),
-    (0.0, 5.0, 100, 40), (0.5, 15.0, 100, 40), (0.5, 10.0, 100, 40),
-    (1.0, 15.0, 100, 40), (1.0, 10.0, 100, 40), (0.0, 15.0, 1500, 10),
+    (0.0, 20.0, 100, 10), (0.0, 15.0, 100, 40), (0.0, 10.0, 100, 40),
+    (0.0, 5.0, 100, 10), (0.5, 15.0, 100, 10), (0.5, 10.0, 100, 10),
+    (1.0, 15.0, 100, 10), (1.0, 10.0, 100, 10), (0.0, 15.0, 1500, 10),
 )  # fmt: skip
 ADVERSARIES = ("ordered text", "bag", "shared words", "tf-idf")
 
