@@ -113,8 +113,8 @@ axes.legend()
 plt.show()
 
 # %%
-# At the same success of the adversary, the mechanisms leave much the same: in a space of
-# a hundred dimensions hardly any word is near another, and what does not stay itself
+# At the same success of the adversary, the mechanisms leave much the same: in a space
+# of a hundred dimensions hardly any word is near another, and what does not stay itself
 # becomes almost any word. What differs is what can be *promised*. For the same share of
 # words kept, the exact calibration proves a smaller ε than the half one of the
 # literature, and an ε far below that of the noise, whose proof bounds the noisy vector

@@ -10,6 +10,7 @@ from field import EXPONENTS, SUCCESSES
 from matplotlib.figure import Figure
 from measure import DELTA, MESSAGE, N_AUDIT
 from paper.cells import Store
+from plan import ceiling_cell, match_cell, point_cells
 from results import record
 
 # Okabe and Ito's colours and five markers: apart for every eye.
@@ -21,8 +22,6 @@ class Found:
     """All that was measured, by mechanism."""
 
     def __init__(self, store: Store, mechanisms: list[str], corpora: list[str]) -> None:
-        from run import ceiling_cell, match_cell, point_cells
-
         self.mechanisms, self.corpora = mechanisms, corpora
         self.tables = list(dict.fromkeys(corpus(of).embedding for of in corpora))
         self.ceilings = {of: store.get(ceiling_cell(of)) for of in corpora}

@@ -22,69 +22,17 @@ import subprocess
 import sys
 import time
 import warnings
-from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))  # results, real_data, paper
 
-from corpora import corpus, names  # noqa: E402
-from field import FIELD, match  # noqa: E402
-from measure import ceiling, use, words  # noqa: E402
-from paper.cells import Cell, Store  # noqa: E402
+from corpora import corpus  # noqa: E402
+from paper.cells import Store  # noqa: E402
+from plan import ceiling_cell, chosen, match_cell, point_cells  # noqa: E402
 
 CACHE = HERE.parents[1] / "build" / "mechanisms"
 FIGURES = HERE.parents[1] / "docs" / "_static" / "mechanisms"
-QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
-VERSION = 1  # raise it when a change of the code changes the numbers
-
-
-def chosen(quick: bool) -> tuple[list[str], list[str]]:
-    """The mechanisms and the corpora of a run."""
-    return (list(QUICK), ["docstrings"]) if quick else (list(FIELD), names())
-
-
-def cell(kind: str, *what: object, compute: object) -> Cell:
-    name = "-".join([kind, *(str(part) for part in what)])
-    plain = "".join(c if c.isalnum() or c in "-." else "_" for c in name)
-    return Cell(plain, {"version": VERSION, "what": list(what)}, compute)  # type: ignore[arg-type]
-
-
-def match_cell(name: str, table: str) -> Cell:
-    return cell("match", name, table, compute=partial(match, name, table))
-
-
-def ceiling_cell(of: str) -> Cell:
-    return cell("ceiling", of, compute=partial(ceiling, of))
-
-
-def point_cells(
-    store: Store, name: str, corpora: list[str]
-) -> dict[tuple[str, str, float], Cell]:
-    """Of each measurement, aim and corpus or embedding, a cell, where ε was found."""
-    cells = {}
-    tables = dict.fromkeys(corpus(of).embedding for of in corpora)
-    for table in tables:
-        matched = store.get(match_cell(name, table)) or {}
-        for points in matched.values():
-            for point in points:
-                if (epsilon := point["epsilon"]) is None:
-                    continue
-                aim = point["aim"]
-                cells["words", table, aim] = cell(
-                    "words", name, table, aim,
-                    compute=partial(words, name, table, epsilon),
-                )  # fmt: skip
-                for of in corpora:
-                    if corpus(of).embedding == table:
-                        cells["use", of, aim] = cell(
-                            "use",
-                            name,
-                            of,
-                            aim,
-                            compute=partial(use, name, of, epsilon),
-                        )
-    return cells
 
 
 def work(

@@ -222,6 +222,12 @@ class DocumentLinkageAttack(BaseEstimator):
         truth = _check_truth(truth, *found.shape)
         return float(_among_first(found, truth, k).mean())
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
 
 class LinkageRow(NamedTuple):
     """What one adversary reaches.

@@ -13,6 +13,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import word_channel
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     blocks,
     check_integer,
@@ -25,7 +26,7 @@ from skdptext.utils import (
 __all__ = ["WordReconstructionAttack"]
 
 
-class WordReconstructionAttack(BaseEstimator):
+class WordReconstructionAttack(DocLinked, BaseEstimator):
     """The Bayes-optimal guess of a word, by one who knows all but word and noise.
 
     The adversary knows the mechanism, the embedding and how frequent words are; works
@@ -325,3 +326,10 @@ class WordReconstructionAttack(BaseEstimator):
             found = self.predict_log_proba(words[rows])
             nats -= found[np.arange(len(found)), columns[rows]].sum()
         return float(nats / np.log(2) / len(words)) if len(words) else np.nan
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
+        return tags

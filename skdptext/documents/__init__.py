@@ -1,7 +1,7 @@
 """Reading documents: texts, token lists and counts become words of an embedding."""
 
 from skdptext.documents._encoding import EncodedDocuments, resample
-from skdptext.documents._output import FORMATS, write_documents
+from skdptext.documents._output import FORMATS, as_column, write_documents
 from skdptext.documents._reader import (
     DocumentReader,
     read_release,
@@ -13,6 +13,7 @@ __all__ = [
     "FORMATS",
     "DocumentReader",
     "EncodedDocuments",
+    "as_column",
     "read_release",
     "resample",
     "some_word_ids",

@@ -28,6 +28,7 @@ from skdptext.utils import (
     check_option,
     is_count_matrix,
     kind_of,
+    plain_documents,
     shown_words,
 )
 
@@ -166,7 +167,7 @@ class DocumentReader:
     def _tokens(self, X: Iterable[Any]) -> Iterator[list[str]]:
         """The words of each document."""
         stop = self._vectorizer.get_stop_words() or frozenset()
-        for position, document in enumerate(X):
+        for position, document in enumerate(plain_documents(X)):
             check_document(document, position)
             if isinstance(document, str):
                 tokens = _as_list(self._cut(document, position), position)

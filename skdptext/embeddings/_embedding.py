@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import threading
+import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -19,7 +21,7 @@ from skdptext.embeddings._readers import read
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.embeddings._writers import write
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, kind_of
+from skdptext.utils import check_flag, check_integer, kind_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -29,6 +31,11 @@ __all__ = ["WordEmbedding"]
 # One object per table and process: what is unpickled twice is the same object.
 _live: weakref.WeakValueDictionary[bytes, WordEmbedding] = weakref.WeakValueDictionary()
 _live_lock = threading.Lock()
+# Those that came by address stay: a task that ends must not close the file of the next.
+_arrived: dict[bytes, WordEmbedding] = {}
+
+# Larger ones had better travel by address.
+_MAX_BY_VALUE = 10_000_000
 
 
 class WordEmbedding:
@@ -84,6 +91,7 @@ class WordEmbedding:
     vectors: np.ndarray
     _index: dict[str, int]
     _subwords: SubwordVectors | None = None
+    _address: tuple[str, int | None] | None = None  # file, and how many of its words
 
     def __init__(self, words: Iterable[str], vectors: Any) -> None:
         words = check_words(words)
@@ -306,6 +314,7 @@ class WordEmbedding:
         *,
         encoding_errors: str = "strict",
         allow_pickle: bool = False,
+        by_address: bool = False,
     ) -> Self:
         """Read a table from a file; its suffix says in which format.
 
@@ -329,6 +338,11 @@ class WordEmbedding:
             that its author put there**, as you, when it is loaded: say True only of
             files that you trust as you trust programs. The other formats hold no
             code, and need it not.
+        by_address : bool, default=False
+            Whether pickles of the table hold the path and the fingerprint of the file
+            instead of the words and vectors. Where such a pickle is opened, the file is
+            memory-mapped from the same absolute path, once per process, and must have
+            the fingerprint. Only for an ``.npz`` that `save` wrote.
 
         Returns
         -------
@@ -337,6 +351,7 @@ class WordEmbedding:
         Raises
         ------
         InvalidParameterError
+            If `by_address` is True and the file cannot be memory-mapped.
             If the suffix is not one of those, or the file is cut short, holds fewer
             or more words than it promises, words twice, rows of another length, NaN,
             infinite values or a word that is not UTF-8. The message names the line
@@ -366,11 +381,24 @@ class WordEmbedding:
         ...     WordEmbedding.load(path, n_words=1)
         WordEmbedding(1 words, 1 dimensions)
         """
+        by_address = check_flag("by_address", by_address)
         parts = read(path, n_words, encoding_errors, allow_pickle)
         try:
-            return cls._from_parts(parts)
+            embedding = cls._from_parts(parts)
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{path}: {error}") from None
+        if by_address:
+            npz = str(path).lower().endswith(".npz")
+            if not npz or not _is_mapped(embedding.vectors):
+                raise InvalidParameterError(
+                    "path must be an .npz file that WordEmbedding.save wrote with "
+                    "by_address=True, since workers memory-map it, got "
+                    f"{str(path)!r}. Load it without by_address, save it as .npz, and "
+                    "load that."
+                )
+            address = (os.path.abspath(path), n_words)
+            embedding.__dict__["_address"] = address
+        return embedding
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file; its suffix says in which format.
@@ -474,6 +502,18 @@ class WordEmbedding:
     def __reduce__(self) -> tuple[Any, ...]:
         with _live_lock:  # so that a pickle opened in this process finds this table
             _live.setdefault(self.fingerprint, self)
+        if self._address is not None:
+            return _arrive, (self.fingerprint, *self._address)
+        size = self.vectors.nbytes
+        if size > _MAX_BY_VALUE and not _is_mapped_by_joblib():
+            warnings.warn(
+                f"A pickle of this embedding holds its {size / 1e6:.0f} MB of vectors, "
+                "and so does everything that is sent to a worker with it. Save it as "
+                ".npz and use WordEmbedding.load(path, by_address=True): then pickles "
+                "hold its path, and workers map the file.",
+                UserWarning,
+                stacklevel=2,
+            )
         return _restore, (self.fingerprint, self.words, self.vectors, self._subwords)
 
 
@@ -492,3 +532,51 @@ def _restore(
             )
             _live[fingerprint] = embedding
     return embedding
+
+
+def _arrive(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
+    """The table of this fingerprint: the live one, or that of the file."""
+    with _live_lock:  # held while reading: two threads must not do it twice
+        embedding = _live.get(fingerprint)
+        if embedding is None:
+            embedding = _live[fingerprint] = _open(fingerprint, path, n_words)
+        _arrived[fingerprint] = embedding
+    return embedding
+
+
+def _open(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
+    expected = f"The embedding with the fingerprint {fingerprint.hex()} was expected"
+    try:
+        embedding = WordEmbedding.load(path, n_words, by_address=True)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{expected} at {path!r}, where there is no file on this machine. Put it "
+            "there: it is loaded by_address."
+        ) from None
+    if embedding.fingerprint != fingerprint:
+        raise InvalidParameterError(
+            f"{expected} at {path!r}, which holds {embedding.fingerprint.hex()}: "
+            "another embedding, or another version of it."
+        )
+    return embedding
+
+
+def _is_mapped(array: Any) -> bool:
+    """Whether an array is a view of a memory-mapped file."""
+    while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
+        array = array.base
+    return isinstance(array, np.memmap)
+
+
+def _is_mapped_by_joblib() -> bool:
+    """Whether joblib is pickling for processes of this machine: it maps large arrays.
+
+    Nothing but the calls in progress tells whose pickle it is.
+    """
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        module = str(frame.f_globals.get("__name__"))
+        if module.startswith(("joblib.externals.loky", "joblib.pool")):
+            return True
+    return False

@@ -34,6 +34,13 @@ _HARDLY, _NEARLY_ALL = 0.1, 0.95
 _WEAK_EXPONENT = math.log(1000)
 
 _KINDS = ("auto", "adversaries", "epsilon", "trade-off")
+# What the names of the default adversaries stand for.
+_ADVERSARIES = (
+    ({"SRauth", "SRtopic"}, "SR: the nearest texts by Word Mover's Distance."),
+    ({"DRauth"}, "DRauth: Koppel's method, many votes of random words."),
+    ({"DRtopic"}, "DRtopic: fastText, a linear model of learned word vectors."),
+    ({"linear author", "linear topic"}, "linear: logistic regression on tf-idf."),
+)
 _HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "chance")
 
 
@@ -372,6 +379,13 @@ class ObfuscationReport:
             for release in self._releases
         ]
 
+    def _legend(self) -> list[str]:
+        """What the names of the adversaries shown stand for."""
+        if not self._defaults:
+            return []
+        shown = set(self.results["adversary"])
+        return [text for names, text in _ADVERSARIES if shown & names]
+
     def __repr__(self) -> str:
         lines = [list(_HEADER), *self._lines(len(self._releases) > 1)]
         widths = [max(len(line[c]) for line in lines) for c in range(len(_HEADER))]
@@ -381,6 +395,8 @@ class ObfuscationReport:
         ]
         if len(self._releases) > 1:
             text.append("(the strongest adversary of each release; to_frame() has all)")
+        if legend := self._legend():
+            text += ["", *legend]
         warnings = [f"- {warning}" for warning in self.warnings]
         head = [*self._linked(), ""] if self.linkages else []
         return "\n".join([*head, self._summary(), "", *text, "", *warnings]).rstrip()
@@ -406,6 +422,7 @@ class ObfuscationReport:
             *map(paragraph, self._linked()),
             paragraph(self._summary()),
             attacks,
+            *map(paragraph, self._legend()),
             releases,
             *([paragraph("Before you believe it:")] if self.warnings else []),
             bullets(self.warnings),

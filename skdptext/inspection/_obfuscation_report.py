@@ -51,6 +51,7 @@ def obfuscation_report(
     confidence: float = 0.95,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> ObfuscationReport:
     """Answer "how well hidden is my corpus?" by attacking it.
 
@@ -101,6 +102,8 @@ def obfuscation_report(
         warning of topics compares with. Nothing is protected by it.
     n_jobs : int, default=None
         Processes over adversaries and splits. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, show a progress bar over adversaries and splits.
 
     Returns
     -------
@@ -180,6 +183,7 @@ def obfuscation_report(
         n_releases=n_releases,
         random_state=random_state,
         n_jobs=n_jobs,
+        verbose=verbose,
     )
     linkages = []
     if linkage:

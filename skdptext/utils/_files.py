@@ -16,7 +16,7 @@ except ImportError:  # Windows, which deletes and renames no file that is open
     fcntl = None  # type: ignore[assignment]
 
 
-__all__ = ["replacing"]
+__all__ = ["delete_abandoned", "replacing"]
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     Another process, or a crash, sees the old file or the new one. What a killed process
     left beside the same target is deleted first.
     """
-    _delete_abandoned(target)
+    delete_abandoned(target.parent, target.name)
     file, temporary = _open_locked(target)
     try:
         with file:
@@ -54,10 +54,12 @@ def _open_locked(target: Path) -> tuple[IO[bytes], Path]:
         file.close()  # another save came between the two calls and deleted it
 
 
-def _delete_abandoned(target: Path) -> None:
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.tmp")
+def delete_abandoned(folder: Path, name: str | None = None) -> None:
+    """Delete what killed processes left in a folder beside a target, or beside any."""
+    target = ".+" if name is None else re.escape(name)
+    pattern = re.compile(rf"\.{target}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):  # no such folder: said where the file is opened
-        for path in target.parent.iterdir():
+        for path in folder.iterdir():
             if pattern.fullmatch(path.name):
                 with suppress(OSError), open(path, "r+b") as file:
                     if fcntl is None or _lock(file, fcntl.LOCK_NB):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["import_pandas"]
+__all__ = ["import_pandas", "import_pyarrow"]
 
 
 def import_pandas(needed_by: str) -> Any:
@@ -12,5 +12,18 @@ def import_pandas(needed_by: str) -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError(f"{needed_by} needs pandas: pip install pandas.") from error
+        raise ImportError(
+            f"{needed_by} needs pandas: install skdptext[frames]."
+        ) from error
     return pandas
+
+
+def import_pyarrow(needed_by: str) -> Any:
+    """pyarrow, or an error that says what needs it and how to install it."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError(
+            f"{needed_by} needs pyarrow: install skdptext[arrow]."
+        ) from error
+    return pyarrow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -119,7 +120,10 @@ def is_one(one, two):
 
 
 def test_a_worker_has_one_object_per_table(large):
-    twice = Parallel(n_jobs=2)(delayed(is_one)(*pair) for pair in [(large, large)] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is mapped there, and not sent by value
+        pairs = [(large, large)] * 2
+        twice = Parallel(n_jobs=2)(delayed(is_one)(*pair) for pair in pairs)
     assert all(twice)
 
 

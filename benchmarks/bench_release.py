@@ -1,0 +1,181 @@
+"""`release_files` on a million short documents: rate, memory, and ten kills.
+
+One command, some minutes::
+
+    python benchmarks/bench_release.py [--documents 1000000]
+
+Synthetic documents of 6 words as Parquet, a public table of 5,000 words by 50
+dimensions, mapped; `document_length` 6, texts out. `RandomizedResponse` is the
+mechanism, which costs next to nothing, so that the rest shows; the default one on a
+tenth of the documents beside it. Each release is a process of its own. Recorded are
+documents per CPU second, and the peak memory beyond what the imports take, at a tenth
+of the documents and at all of them. Then the largest is killed by SIGKILL at ten random
+moments, finished, and compared with the release that nobody disturbed, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+
+for name in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+
+import argparse  # noqa: E402
+import filecmp  # noqa: E402
+import importlib  # noqa: E402
+import json  # noqa: E402
+import resource  # noqa: E402
+import signal  # noqa: E402
+import subprocess  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+import time  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import numpy as np  # noqa: E402
+from results import record  # noqa: E402
+
+from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
+from skdptext.mechanisms import MahalanobisNoise, RandomizedResponse  # noqa: E402
+from skdptext.release import (  # noqa: E402
+    DocumentRelease,
+    ReleaseKey,
+    release_files,
+    seal,
+)
+
+V, M, LENGTH = 5_000, 50, 6
+MECHANISMS = {"noise": MahalanobisNoise, "response": RandomizedResponse}
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def child(folder: Path, n: str, mechanism: str, out: str) -> None:
+    """One release, in a process that may be killed."""
+    for name in ("pyarrow.csv", "pyarrow.dataset", "pyarrow.json", "randomgen"):
+        importlib.import_module(name)
+
+    imports = peak_mb()
+    embedding = WordEmbedding.load(folder / "words.npz", by_address=True)
+    perturber = DPWordPerturber(
+        embedding, epsilon=8.0, document_length=LENGTH, resize="sample", output="text",
+        mechanism=MECHANISMS[mechanism](),
+    )  # fmt: skip
+    release = DocumentRelease(perturber, ReleaseKey(f"file:{folder / 'key'}"), "bench")
+    cpu, wall = time.process_time(), time.perf_counter()
+    release_files(folder / f"{n}.parquet", folder / out, release)
+    told = {
+        "cpu": time.process_time() - cpu,
+        "wall": time.perf_counter() - wall,
+        "imports": imports,
+        "peak": peak_mb(),
+        "embedding": embedding.vectors.nbytes / 2**20,
+    }
+    print(json.dumps(told))
+
+
+def start(folder: Path, *given: str) -> subprocess.Popen[str]:
+    command = [sys.executable, __file__, "--child", str(folder), *given]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def make_inputs(folder: Path, sizes: list[int]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{i}" for i in range(V)], dtype=object)
+    WordEmbedding(words, rng.normal(size=(V, M))).save(folder / "words.npz")
+    ReleaseKey.generate(folder / "key")
+    for n in sizes:
+        with parquet.ParquetWriter(
+            folder / f"{n}.parquet",
+            pa.schema([("id", pa.string()), ("text", pa.string())]),
+        ) as writer:
+            for begin in range(0, n, 50_000):
+                many = range(begin, min(n, begin + 50_000))
+                drawn = words[rng.integers(0, V, (len(many), LENGTH))]
+                texts = [" ".join(row) for row in drawn]
+                ids = [f"document {i}" for i in many]
+                writer.write_table(pa.table({"id": ids, "text": texts}))
+
+
+def measure(folder: Path, n: int, mechanism: str) -> dict[str, object]:
+    out = f"out-{mechanism}-{n}"
+    told, _ = start(folder, str(n), mechanism, out).communicate()
+    found = json.loads(told.splitlines()[-1])
+    seal(folder / out)
+    return {
+        "documents": n,
+        "mechanism": MECHANISMS[mechanism].__name__,
+        "CPU seconds": found["cpu"],
+        "documents per CPU second": n / found["cpu"],
+        "imports (MB)": found["imports"],
+        "embedding (MB)": found["embedding"],
+        "peak beyond both (MB)": found["peak"] - found["imports"] - found["embedding"],
+    }
+
+
+def kill_ten_times(folder: Path, n: int) -> dict[str, object]:
+    """Killed whenever a random further part of the shards is there."""
+    rng = np.random.default_rng(1)
+    whole, out = folder / f"out-response-{n}", folder / "killed"
+    total = len(list(whole.glob("*.parquet")))
+    there = []
+    for stop in np.sort(rng.choice(np.arange(1, total), 10, replace=False)):
+        process = start(folder, str(n), "response", out.name)
+        while process.poll() is None and len(list(out.glob("*.parquet"))) < stop:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.1))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        there.append(len(list(out.glob("*.parquet"))))
+    start(folder, str(n), "response", out.name).communicate()
+    seal(out)
+    names = sorted(path.name for path in whole.iterdir())
+    same, changed, missing = filecmp.cmpfiles(whole, out, names, shallow=False)
+    return {
+        "documents": n,
+        "files": total,
+        "files there after each kill": ", ".join(map(str, there)),
+        "files that are the same byte for byte": len(same),
+        "other files": len(changed) + len(missing),
+    }
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--child"]:
+        child(Path(sys.argv[2]), *sys.argv[3:])
+        return
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, default=1_000_000)
+    n = parser.parse_args().documents
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_inputs(folder, [n // 10, n])
+        rows = [
+            measure(folder, n // 10, "noise"),
+            measure(folder, n // 10, "response"),
+            measure(folder, n, "response"),
+        ]
+        record(
+            "release_files",
+            rows,
+            title="Releasing files: rate and memory",
+            note=f"Documents of {LENGTH} words in Parquet, {V:,} words by {M} "
+            "dimensions, 4,096 documents a file, one process with one thread. Time is "
+            "of the CPU, with reading, checking of ids and writing.",
+        )
+        record(
+            "release_killed",
+            [kill_ten_times(folder, n)],
+            title="Releasing files: killed ten times, and finished",
+            note="SIGKILL at ten random moments; the files are compared with those of "
+            "a release that was not disturbed, the manifest included.",
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,441 @@
+"""A release on engines: rate per core, and what is sent, held and installed.
+
+One command, a quarter of an hour on two free cores, with what ``make test-scale``
+installs; engines that are absent are left out::
+
+    .venv-scale/bin/python benchmarks/bench_scale.py [--documents 4000]
+
+Documents of 12 words in Parquet files of 250, a synthetic table of 30,000 words by 300
+dimensions by address, ε = 10, λ = 0.5, texts out; one thread each. Every engine maps
+the same `DocumentRelease`, in a process of its own, twice: over a few documents and
+over many. Its rate is that of the difference, in CPU time of the whole tree of
+processes, so that neither starting nor waiting counts. "one process" is the bare
+function over the same batches.
+
+Memory of a worker is what it alone holds (USS), with two workers alive, after a batch,
+beyond what its imports take; for tables of 30,000 and of 400,000 words. The bytes of a
+grid search are those that went over the loopback, 12 fits with Dask's backend of
+joblib.
+"""
+
+from __future__ import annotations
+
+import os
+
+for name in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+
+import argparse  # noqa: E402
+import contextlib  # noqa: E402
+import ctypes  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import pickle  # noqa: E402
+import resource  # noqa: E402
+import signal  # noqa: E402
+import subprocess  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+import time  # noqa: E402
+import warnings  # noqa: E402
+from importlib import metadata  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import numpy as np  # noqa: E402
+from results import record  # noqa: E402
+
+from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
+from skdptext.mechanisms import Exponential, RandomizedResponse  # noqa: E402
+from skdptext.release import DocumentRelease, ReleaseKey  # noqa: E402
+
+V, M, LENGTH, BATCH = 30_000, 300, 12, 250
+ENGINES = {
+    "one process": None,
+    "joblib": "joblib",
+    "polars": "polars",
+    "DuckDB": "duckdb",
+    "datasets": "datasets",
+    "Spark": "pyspark",
+    "Dask": "distributed",
+    "Ray": "ray",
+}
+PACKAGES = ("pyarrow", "polars", "duckdb", "datasets", "pyspark", "dask", "ray")
+
+
+# -- the release ----------------------------------------------------------------------
+
+
+def make_table(path: Path, n_words: int) -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(n_words, M)).astype(np.float32) / 8
+    WordEmbedding([f"word{i}" for i in range(n_words)], vectors).save(path)
+
+
+def make_release(folder: Path, table: str = "words", **options: object) -> object:
+    embedding = WordEmbedding.load(folder / f"{table}.npz", by_address=True)
+    perturber = DPWordPerturber(
+        embedding, epsilon=10.0, document_length=LENGTH, resize="sample", output="text",
+        **options,
+    )  # fmt: skip
+    return DocumentRelease(perturber, ReleaseKey(f"file:{folder / 'key'}"), "bench")
+
+
+def make_documents(folder: Path, n: int) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(1)
+    folder.mkdir()
+    for start in range(0, n, BATCH):
+        ids = [f"document {i}" for i in range(start, min(n, start + BATCH))]
+        drawn = rng.integers(0, V, (len(ids), LENGTH))
+        texts = [" ".join(f"word{i}" for i in row) for row in drawn]
+        parquet.write_table(
+            pa.table({"id": ids, "text": texts}), folder / f"{start}.parquet"
+        )
+
+
+# -- one engine, in a process of its own ----------------------------------------------
+
+
+def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    release = pickle.loads((folder / "release").read_bytes())
+    files = sorted(source.glob("*.parquet"))
+
+    def one(path: Path) -> None:
+        parquet.write_table(release(parquet.read_table(path)), out / path.name)
+
+    out.mkdir()
+    if engine == "one process":
+        for path in files:
+            one(path)
+    elif engine == "joblib":
+        from joblib import Parallel, delayed
+
+        Parallel(n_jobs=2)(delayed(one)(path) for path in files)
+    elif engine == "polars":
+        import polars as pl
+
+        schema = pl.from_arrow(release.schema.empty_table()).schema
+        pl.scan_parquet(source / "*.parquet").map_batches(
+            lambda frame: pl.from_arrow(release(frame.to_arrow())), schema=schema
+        ).collect().write_parquet(out / "all.parquet")
+    elif engine == "DuckDB":
+        import duckdb
+
+        found = duckdb.connect().sql(f"from '{source}/*.parquet'")
+        batches = found.fetch_record_batch(2048)
+        released = pa.RecordBatchReader.from_batches(
+            release.schema, map(release, batches)
+        )
+        con = duckdb.connect()
+        con.register("released", released)
+        con.sql(f"copy (from released) to '{out / 'all.parquet'}'")
+    elif engine == "datasets":
+        import datasets
+
+        loaded = datasets.Dataset.from_parquet(
+            list(map(str, files)), cache_dir=str(out / "cache")
+        )
+        mapped = loaded.with_format("arrow").map(release, batched=True)
+        mapped.to_parquet(str(out / "all.parquet"))
+    elif engine == "Spark":
+        from pyspark.sql import SparkSession
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        spark = SparkSession.builder.master("local[2]")
+        spark = spark.config("spark.ui.enabled", "false").getOrCreate()
+        schema = from_arrow_schema(release.schema)
+        frame = spark.read.parquet(str(source)).repartition(2)
+        frame = frame.mapInArrow(lambda it: map(release, it), schema)
+        frame.write.parquet(str(out / "all"))
+        spark.stop()
+    elif engine == "Dask":
+        import dask.dataframe as dd
+        from distributed import Client, LocalCluster
+
+        with (
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address=None,
+                local_directory=str(out / "dask"),
+            ) as cluster,
+            Client(cluster),
+        ):  # fmt: skip
+            frame = dd.read_parquet(list(map(str, files)))
+            frame.map_partitions(
+                lambda part: release(pa.Table.from_pandas(part)).to_pandas(),
+                meta=release.schema.empty_table().to_pandas(),
+            ).to_parquet(str(out / "all"))
+    else:
+        import ray
+
+        ray.init(num_cpus=2, object_store_memory=200 * 2**20, log_to_driver=False)
+        read = ray.data.read_parquet(str(source), override_num_blocks=2)
+        read.map_batches(release, batch_format="pyarrow").write_parquet(
+            str(out / "all")
+        )
+        ray.shutdown()
+
+
+def measured(run: list[str]) -> float:
+    """CPU seconds of a command and of all that it starts."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        # a process to which orphans fall, so that their time is counted, too
+        ctypes.CDLL(None).prctl(36, 1)
+        status = subprocess.run(run, stdout=subprocess.DEVNULL, check=False).returncode
+        deadline = time.monotonic() + 20
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+                if not pid:
+                    if time.monotonic() > deadline:
+                        for child in children(os.getpid()):
+                            os.kill(child, signal.SIGKILL)
+                    time.sleep(0.1)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        os.write(writer, json.dumps([status, used.ru_utime + used.ru_stime]).encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as told:
+        found = told.read()
+    os.wait()
+    status, seconds = json.loads(found)
+    if status:
+        raise RuntimeError(f"{run} ended with {status}")
+    return seconds
+
+
+def children(parent: int) -> list[int]:
+    found = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+    return [int(pid) for pid in found.split()]
+
+
+def rates(folder: Path, n: int) -> list[dict[str, object]]:
+    sizes = (n // 8, n)
+    for size in sizes:
+        make_documents(folder / str(size), size)
+    rows: list[dict[str, object]] = []
+    for engine, package in ENGINES.items():
+        if package and importlib.util.find_spec(package) is None:
+            continue
+        seconds = []
+        for size in sizes:
+            out = folder / f"out-{engine.replace(' ', '-')}-{size}"
+            given = ["--engine", engine, folder, folder / str(size), out]
+            seconds.append(measured([sys.executable, __file__, *map(str, given)]))
+        n_words = (sizes[1] - sizes[0]) * LENGTH
+        rate = n_words / (seconds[1] - seconds[0])
+        rows.append(
+            {
+                "engine": engine,
+                "version": metadata.version(package) if package else None,
+                "words per CPU second": rate,
+                "relative": rate
+                / float(rows[0]["words per CPU second"] if rows else rate),
+                "CPU seconds beside": seconds[0] - sizes[0] * LENGTH / rate,
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+# -- sizes ----------------------------------------------------------------------------
+
+
+def uss_mb() -> float:
+    told = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    private = [line.split()[1] for line in told if line.startswith("Private_")]
+    return sum(map(int, private)) / 1024
+
+
+def worker(path: str) -> None:
+    """What a worker holds: after the imports, and after a batch; told when asked."""
+    import pyarrow as pa
+    import randomgen  # noqa: F401
+
+    table = pa.table({"id": ["a", "b"], "text": ["word1 word2", "word3"]})
+    before = uss_mb()
+    release = pickle.loads(Path(path).read_bytes())
+    release(table)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print(uss_mb() - before, flush=True)
+    sys.stdin.readline()
+
+
+def workers_mb(path: Path) -> float:
+    """The larger of two workers that are alive at once."""
+    command = [sys.executable, __file__, "--worker", str(path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen(command, **pipes) for _ in range(2)]
+    for process in started:
+        process.stdout.readline()
+    found = []
+    for process in started:
+        process.stdin.write("\n")
+        process.stdin.flush()
+        found.append(float(process.stdout.readline()))
+    for process in started:
+        process.communicate("\n")
+    return max(found)
+
+
+def sizes(folder: Path) -> list[dict[str, object]]:
+    rows = []
+    for table, n_words in (("words", V), ("many", 400_000)):
+        if table == "many":
+            make_table(folder / "many.npz", n_words)
+        for mechanism in (None, Exponential(calibration="half"), RandomizedResponse()):
+            release = make_release(folder, table, mechanism=mechanism)
+            (folder / "held").write_bytes(pickle.dumps(release))
+            rows.append(
+                {
+                    "words": n_words,
+                    "mechanism": "MahalanobisNoise()"
+                    if mechanism is None
+                    else repr(mechanism),
+                    "pickle (kB)": (folder / "held").stat().st_size / 1000,
+                    "embedding (MB)": n_words * M * 4 / 1e6,
+                    "a worker beyond its imports (MB)": workers_mb(folder / "held")
+                    if mechanism is None
+                    else None,
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def installed() -> list[dict[str, object]]:
+    rows = []
+    for package in PACKAGES:
+        try:
+            files = metadata.files(package) or []
+        except metadata.PackageNotFoundError:
+            continue
+        size = sum(f.locate().stat().st_size for f in files if f.locate().is_file())
+        rows.append(
+            {
+                "package": package,
+                "version": metadata.version(package),
+                "installed, without what it needs (MB)": size / 1e6,
+            }
+        )
+    return rows
+
+
+# -- a grid search --------------------------------------------------------------------
+
+
+def loopback() -> int:
+    told = Path("/proc/net/dev").read_text().splitlines()
+    (line,) = [line for line in told if line.strip().startswith("lo:")]
+    return int(line.split(":")[1].split()[0])
+
+
+def search(folder: Path, by_address: bool) -> None:
+    """Bytes over the loopback of 12 fits, less those of an idle cluster."""
+    import joblib
+    from distributed import Client, LocalCluster
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+
+    warnings.simplefilter("ignore")
+    embedding = WordEmbedding.load(folder / "words.npz", by_address=by_address)
+    rng = np.random.default_rng(2)
+    texts = [[f"word{i}" for i in row] for row in rng.integers(0, V, (60, LENGTH))]
+    pipeline = make_pipeline(
+        DPWordPerturber(embedding, document_length=LENGTH), LogisticRegression()
+    )
+    grid = {"dpwordperturber__epsilon": [5.0, 10.0, 20.0, 40.0]}
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None,
+            local_directory=str(folder / "dask"),
+        ) as cluster,
+        Client(cluster),
+    ):  # fmt: skip
+        before = loopback()
+        with joblib.parallel_config(backend="dask"):
+            GridSearchCV(pipeline, grid, cv=3, refit=False).fit(texts, [0, 1] * 30)
+        print(loopback() - before)
+
+
+def searches(folder: Path) -> list[dict[str, object]]:
+    rows = []
+    for by_address in (False, True):
+        given = ["--search", str(folder), str(int(by_address))]
+        done = subprocess.run(
+            [sys.executable, __file__, *given],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        moved = int(done.stdout.splitlines()[-1]) / 1e6
+        rows.append(
+            {
+                "embedding pickles": "as its address" if by_address else "by value",
+                "over the loopback (MB)": moved,
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--engine"]:
+        on_engine(sys.argv[2], *map(Path, sys.argv[3:]))
+        return
+    if sys.argv[1:2] == ["--worker"]:
+        worker(sys.argv[2])
+        return
+    if sys.argv[1:2] == ["--search"]:
+        search(Path(sys.argv[2]), sys.argv[3] == "1")
+        return
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, default=4000)
+    n = parser.parse_args().documents
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_table(folder / "words.npz", V)
+        ReleaseKey.generate(folder / "key")
+        (folder / "release").write_bytes(pickle.dumps(make_release(folder)))
+        record(
+            "scale_sizes",
+            sizes(folder),
+            title="A release on engines: what travels, and what a worker holds",
+            note="The embedding by address. Memory is what one of two workers alone "
+            "holds after a batch, beyond its imports.",
+        )
+        if importlib.util.find_spec("distributed"):
+            record(
+                "scale_search",
+                searches(folder),
+                title="A grid search on Dask: bytes sent",
+                note=f"12 fits with 2 workers, {V:,} words by {M} dimensions "
+                f"({V * M * 4 / 1e6:.0f} MB), 60 documents.",
+            )
+        record(
+            "scale_installed",
+            installed(),
+            title="What engines take on disk",
+            note="Sizes of the installed packages alone, without those that they need; "
+            "Spark needs a Java runtime besides.",
+        )
+        record(
+            "scale_rates",
+            rates(folder, n),
+            title="A release on engines: rate per core",
+            note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
+            "on vectors. Marginal CPU time of all processes, between "
+            f"{n // 8:,} and {n:,} documents; beside: starting and the rest. The cores "
+            "were shared with other work, so that ratios are good to some 15 %.",
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""The command line: releases of files, and short doors to what helps to choose ε."""
+
+from skdptext.cli._main import main
+
+__all__ = ["main"]

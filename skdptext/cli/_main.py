@@ -1,0 +1,60 @@
+"""The command ``skdptext``: its commands, its errors, its exit statuses."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from skdptext._version import __version__
+from skdptext.cli import _choosing, _release
+
+__all__ = ["main"]
+
+_DESCRIPTION = "Release texts under metric differential privacy."
+
+_EPILOG = """\
+Start with: skdptext calibrate --help, and skdptext release --help.
+
+exit status:
+  0    done
+  1    no: a release is incomplete or changed (verify), a claim is refuted (audit)
+  2    an argument or an input breaks a rule; nothing was released in violation of it
+  130  interrupted; called again, a release goes on where it was
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; see ``skdptext --help``.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        As on the command line; None: those of this process.
+
+    Returns
+    -------
+    status : int
+        0: done; 1: the answer is no; 2: refused; 130: interrupted.
+    """
+    parser = argparse.ArgumentParser(
+        prog="skdptext",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"skdptext {__version__}"
+    )
+    commands = parser.add_subparsers(required=True, metavar="command", dest="command")
+    _release.add_commands(commands)
+    _choosing.add_commands(commands)
+    parsed = parser.parse_args(arguments)
+    try:
+        return parsed.run(parsed)
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        print(f"skdptext {parsed.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130

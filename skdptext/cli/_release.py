@@ -1,0 +1,202 @@
+"""skdptext release, verify and key."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from skdptext.cli._settings import (
+    add_noise,
+    add_reading,
+    load_embedding,
+    make_perturber,
+)
+from skdptext.exceptions import InvalidParameterError
+from skdptext.release import (
+    DocumentRelease,
+    ReleaseKey,
+    release_files,
+    seal,
+    verify,
+)
+
+__all__ = ["add_commands"]
+
+_RELEASE = """\
+Release documents: each is redrawn to --length of its own words, and every word is
+replaced by a noisy one. Stopped and called again with the same arguments, it goes on
+where it was; the files are the same, byte for byte.
+
+Noise is drawn from a secret key. Who has the key can undo the noise; destroy it when
+the release is sealed, and nobody can. Without it a release cannot be finished.
+
+Input and output are Parquet, CSV or JSON lines. Each document needs an id of its own,
+which is released. _release.json in the output says what is promised.
+
+example:
+  skdptext release reviews.csv --column text --id id --embedding glove.6B.100d.txt \\
+    --epsilon 20 --length 40 --name 2026-q4 --key file:q4.key -o released/
+  skdptext verify released/ && rm q4.key
+"""
+
+_KEY = """\
+Make a key of 256 random bits in a new file, for --key file:FILE of skdptext release.
+Keep it apart from the releases, and destroy it when they are sealed: who has it can
+undo their noise.
+"""
+
+
+def add_commands(commands: Any) -> None:
+    """The three commands."""
+    _add_release(commands)
+    checking = commands.add_parser(
+        "verify",
+        help="check that a release is complete and unchanged",
+        description="Check that a release is complete, and as it was sealed.",
+    )
+    checking.add_argument("out", help="folder of the release")
+    checking.set_defaults(run=_verify)
+    making = commands.add_parser(
+        "key",
+        help="make a secret key",
+        description=_KEY,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    making.add_argument("file", help="new file for the key")
+    making.set_defaults(run=_key)
+
+
+def _add_release(commands: Any) -> None:
+    parser = commands.add_parser(
+        "release",
+        help="release a file, or a folder, of documents",
+        description=_RELEASE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
+    parser.add_argument("-o", "--out", required=True, help="folder for the release")
+    parser.add_argument(
+        "--name",
+        required=True,
+        help="of the release; another name is another release, and costs its own ε",
+    )
+    parser.add_argument(
+        "--key",
+        metavar="SOURCE",
+        help="file:PATH or env:NAME; without it a new file is made beside the output",
+    )
+    add_noise(parser)
+    add_reading(parser)
+    columns = parser.add_argument_group("columns and files")
+    columns.add_argument("--column", default="text", help="of documents (default text)")
+    columns.add_argument("--id", default="id", help="of ids (default id)")
+    columns.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a further column to release IN CLEAR; may be repeated",
+    )
+    columns.add_argument(
+        "--output",
+        choices=["text", "tokens", "bow"],
+        default="text",
+        help="what to release: bags of words (bow) hide the order of the words, and "
+        "so have the stronger guarantee; not for CSV (default text)",
+    )
+    columns.add_argument(
+        "--format",
+        choices=["parquet", "csv", "jsonl"],
+        help="of the output (default: that of the input)",
+    )
+    columns.add_argument(
+        "--batch-rows", type=int, default=4096, help="documents per file (default 4096)"
+    )
+    columns.add_argument("--n-jobs", type=int, help="processes (default 1)")
+    columns.add_argument("--quiet", action="store_true", help="no progress, no advice")
+    parser.set_defaults(run=_release)
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    embedding = load_embedding(arguments)
+    perturber = make_perturber(
+        arguments,
+        embedding,
+        epsilon=arguments.epsilon,
+        document_length=arguments.length,
+        resize="sample",
+        oov=arguments.oov,
+        stop_words=arguments.stop_words,
+        output=arguments.output,
+    )
+    key, advice = _key_of(arguments)
+    release = DocumentRelease(
+        perturber,
+        key,
+        arguments.name,
+        text=arguments.column,
+        id=arguments.id,
+        keep=arguments.keep,
+    )
+    tell = (lambda text: None) if arguments.quiet else _tell
+    tell(advice)
+    release_files(
+        arguments.source,
+        arguments.out,
+        release,
+        format=arguments.format,
+        batch_rows=arguments.batch_rows,
+        n_jobs=arguments.n_jobs,
+        verbose=int(not arguments.quiet),
+    )
+    manifest = seal(arguments.out)
+    tell(
+        f"{manifest['documents']:,} documents are released and sealed in "
+        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n"
+        f"Now destroy the key ({key.source}): who has it can undo the noise, and once "
+        "it is gone nobody can. Releasing the same documents under another name or key "
+        "adds another ε."
+    )
+    return 0
+
+
+def _key_of(arguments: argparse.Namespace) -> tuple[ReleaseKey, str]:
+    """The key, and what the user must know of one that was made here."""
+    if arguments.key is not None:
+        return ReleaseKey(arguments.key), ""
+    path = Path(arguments.out).absolute()
+    path = path.with_name(f"{path.name}.key")
+    advice = (
+        f"No --key was given: the noise is drawn from {path}. Who has this file can "
+        "undo the noise: do not hand it on with the release, and destroy it when that "
+        "is sealed. To go on after an interruption it must be there."
+    )
+    if path.exists():
+        return ReleaseKey(f"file:{path}"), advice
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return ReleaseKey.generate(path), advice
+
+
+def _tell(text: str) -> None:
+    if text:
+        print(text, file=sys.stderr)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    faults = verify(arguments.out)
+    print("\n".join(faults or [f"{arguments.out} is complete, and as it was sealed."]))
+    return 1 if faults else 0
+
+
+def _key(arguments: argparse.Namespace) -> int:
+    try:
+        key = ReleaseKey.generate(arguments.file)
+    except FileExistsError:
+        raise InvalidParameterError(
+            f"file must not exist, got {arguments.file!r}: releases that a key began "
+            "cannot be finished without it."
+        ) from None
+    print(f"--key {key.source}")
+    return 0

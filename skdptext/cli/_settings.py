@@ -1,0 +1,158 @@
+"""Arguments that several commands share, and what they make."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+from typing import Any
+
+from skdptext import mechanisms
+from skdptext.datasets import load_docstring_embedding
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import WordMechanism
+from skdptext.perturbation import DPWordPerturber
+
+__all__ = ["add_noise", "add_reading", "load_embedding", "make_perturber", "mechanism"]
+
+BUILT_IN = "docstrings"
+
+_HOW_TO_GET_ONE = f"""\
+--embedding must name a public table of word vectors: it decides which words there are
+and which are alike, and the guarantee is relative to it. Ways to get one:
+  - GloVe: https://nlp.stanford.edu/projects/glove (glove.6B.zip, a .txt per dimension)
+  - fastText: https://fasttext.cc/docs/en/english-vectors.html (.vec)
+  - word2vec: "word2vec-google-news-300" of gensim.downloader, saved as .npz
+  - for a trial: --embedding {BUILT_IN}, trained on documentation of Python libraries
+    (7,000 words, some seconds the first time).
+It must not be trained on the documents to be protected."""
+
+
+def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
+    """--embedding, --epsilon, --lam, --mechanism and their options."""
+    group = parser.add_argument_group("noise")
+    group.add_argument(
+        "--embedding",
+        metavar="FILE",
+        help="public word vectors: .npz (mapped, not copied), .txt, .vec, .bin, also "
+        f'.gz; or "{BUILT_IN}", the built-in ones, for a trial',
+    )
+    group.add_argument(
+        "--n-words", type=int, metavar="N", help="its first N words only"
+    )
+    if epsilon:
+        group.add_argument(
+            "--epsilon",
+            type=float,
+            required=True,
+            help="privacy loss in nats per unit of distance: smaller is more private. "
+            "What it does depends on embedding and mechanism: see skdptext calibrate",
+        )
+    group.add_argument(
+        "--lam",
+        type=float,
+        default=0.5,
+        help="0: spherical noise; towards 1: of the embedding's shape (default 0.5)",
+    )
+    group.add_argument(
+        "--mechanism",
+        default="mahalanobis-noise",
+        metavar="NAME",
+        help="how a word is perturbed: " + ", ".join(sorted(_mechanisms())),
+    )
+    group.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the mechanism, such as calibration=half; may be repeated",
+    )
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """What becomes of a document before the noise."""
+    group = parser.add_argument_group("documents")
+    group.add_argument(
+        "--length",
+        type=int,
+        required=True,
+        metavar="N",
+        help="words that each document is released with, drawn from its own: more keep "
+        "more of it, and give more away",
+    )
+    group.add_argument(
+        "--stop-words", choices=["english"], help="words to leave out (default: none)"
+    )
+    group.add_argument(
+        "--oov",
+        choices=["drop", "keep", "error"],
+        default="drop",
+        help="words unknown to the embedding: left out, released IN CLEAR, or an error "
+        "(default drop)",
+    )
+
+
+def load_embedding(arguments: argparse.Namespace) -> WordEmbedding:
+    """What --embedding names."""
+    if arguments.embedding is None:
+        raise InvalidParameterError(_HOW_TO_GET_ONE)
+    if arguments.embedding == BUILT_IN:
+        return load_docstring_embedding(n_words=arguments.n_words)
+    return WordEmbedding.load(arguments.embedding, arguments.n_words)
+
+
+def make_perturber(
+    arguments: argparse.Namespace, embedding: WordEmbedding, **options: Any
+) -> DPWordPerturber:
+    """The perturber that the arguments describe."""
+    return DPWordPerturber(
+        embedding, lam=arguments.lam, mechanism=mechanism(arguments), **options
+    )
+
+
+def mechanism(arguments: argparse.Namespace) -> WordMechanism:
+    """What --mechanism and --option name."""
+    known = _mechanisms()
+    wanted = arguments.mechanism.lower().replace("_", "-")
+    by_class = {name.replace("-", ""): kind for name, kind in known.items()}
+    kind = known.get(wanted) or by_class.get(wanted.replace("-", ""))
+    if kind is None:
+        raise InvalidParameterError(
+            f"--mechanism must be one of {', '.join(sorted(known))}, got "
+            f"{arguments.mechanism!r}."
+        )
+    options = {}
+    for option in arguments.option:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise InvalidParameterError(
+                f"--option must be of the form NAME=VALUE, got {option!r}."
+            )
+        options[name] = _value(value)
+    try:
+        return kind(**options)
+    except TypeError as error:
+        raise InvalidParameterError(
+            f"--option must give options of {kind.__name__}: {error}."
+        ) from None
+
+
+def _mechanisms() -> dict[str, type[WordMechanism]]:
+    """All that skdptext.mechanisms offers, by names as one types them."""
+    found = {}
+    for name in mechanisms.__all__:
+        kind = getattr(mechanisms, name)
+        is_one = isinstance(kind, type) and issubclass(kind, WordMechanism)
+        if is_one and not inspect.isabstract(kind):
+            found[re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()] = kind
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number, true, null or a list, as JSON writes it; else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,17 @@
+"""Releases past one machine: one function that every engine maps, and files."""
+
+from skdptext.release._documents import DocumentRelease
+from skdptext.release._files import release_files
+from skdptext.release._formats import read_columns
+from skdptext.release._key import ReleaseKey
+from skdptext.release._sealed import read_bags, seal, verify
+
+__all__ = [
+    "DocumentRelease",
+    "ReleaseKey",
+    "read_bags",
+    "read_columns",
+    "release_files",
+    "seal",
+    "verify",
+]

@@ -1,0 +1,323 @@
+"""Releasing files that do not fit in memory, shard by shard."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from joblib import Parallel, delayed
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.release._documents import DocumentRelease, ids_of
+from skdptext.release._formats import FORMATS, Input, find_inputs, write_table
+from skdptext.release._ids import UniqueIds
+from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
+from skdptext.utils import (
+    check_integer,
+    check_n_jobs,
+    check_option,
+    kind_of,
+    replacing,
+    shown,
+)
+
+__all__ = ["Shard", "release_files", "shards_of"]
+
+# Ids that are looked at together
+_SURVEYED = 1 << 16
+# What a resumed release may differ in.
+_PROGRESS = {"complete", "shards"}
+
+
+class Shard(NamedTuple):
+    """A file of a release: some rows of one row group of an input."""
+
+    name: str
+    rows: int
+
+
+def release_files(
+    source: Any,
+    out: str | os.PathLike[str],
+    release: DocumentRelease,
+    *,
+    format: str | None = None,
+    batch_rows: int = 4096,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> dict[str, Any]:
+    """Release files of documents that need not fit in memory.
+
+    Killed at any moment and called again with the same arguments, it goes on where it
+    was, and its files are the same, byte for byte. Two that run at once write the same
+    files. `seal` ends it.
+
+    Parameters
+    ----------
+    source : path, or list of paths
+        Parquet, CSV or JSON lines (one object per line), told by their suffix:
+        ``.parquet``, ``.csv``, ``.jsonl``, ``.ndjson``, the latter three also with
+        ``.gz`` behind. A folder stands for all such files in it, at any depth.
+    out : path
+        Folder for the release; new, empty, or of the same release. It gets a file per
+        `batch_rows` documents, and the manifest ``_release.json``.
+    release : DocumentRelease
+        A file without types gives its ids as strings.
+    format : {"parquet", "csv", "jsonl"}, default=None
+        Of the files written. None: that of the first input. CSV holds texts only, not
+        tokens or bags.
+    batch_rows : int, default=4096
+        Documents that are read, released and written at a time: memory grows with it,
+        and no more than so many are lost when the process is killed.
+    n_jobs : int, default=None
+        Processes, by joblib. None: 1, in this process, with the threads that `n_jobs`
+        of the perturber says.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Returns
+    -------
+    manifest : dict
+        As in ``_release.json``.
+
+    Raises
+    ------
+    InvalidParameterError
+        Before any noise is drawn: if a parameter breaks its rule, a column is missing,
+        an id is null, empty or twice in the inputs, or `out` holds something else: a
+        release of another name, key, ε or embedding, by other versions, from inputs
+        that have changed, or with another `format` or `batch_rows`.
+
+    Notes
+    -----
+    *Privacy.* The manifest holds no secret, and nothing on the documents but how many
+    rows the row groups have. Names of input files become names of shards: they are
+    released. Digests of the inputs are keyed, as they would confirm a guess.
+
+    *Memory.* That of the embedding and 100 MB, whatever the size of the inputs, for
+    each process. A row of a CSV or JSON file may have 1 MiB. Ids past a million are
+    checked in temporary files of 16 bytes each.
+
+    *Durability.* A shard is written to a temporary file beside it, forced to disk, and
+    renamed. `out` must be on a local or shared file system, not in an object store.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from pathlib import Path
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.release import (
+    ...     DocumentRelease, ReleaseKey, release_files, seal, verify)
+    >>> embedding = WordEmbedding(["good", "great", "bad"], [[2.0], [2.1], [-2.0]])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, epsilon=1e6, document_length=2, resize="sample", output="text")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, out = Path(folder, "in.csv"), Path(folder, "out")
+    ...     _ = source.write_text("id,text\\n1,good\\n2,bad bad\\n")
+    ...     key = ReleaseKey.generate(Path(folder, "key"))
+    ...     release = DocumentRelease(perturber, key, "an example")
+    ...     manifest = release_files(source, out, release)
+    ...     sealed = seal(out)
+    ...     os.remove(Path(folder, "key"))     # nobody can undo the noise now
+    ...     shard, = out.glob("*.csv")
+    ...     print(shard.read_text())
+    "id","text"
+    "1","good good"
+    "2","bad bad"
+    >>> manifest["documents"], manifest["complete"], sealed["complete"]
+    (2, False, True)
+    """
+    if not isinstance(release, DocumentRelease):
+        raise InvalidParameterError(
+            f"release must be a DocumentRelease, got {kind_of(release)}."
+        )
+    if not isinstance(out, str | os.PathLike):
+        raise InvalidParameterError(f"out must be a path, got {shown(out)}.")
+    batch_rows = check_integer("batch_rows", batch_rows, low=1)
+    check_n_jobs(n_jobs)
+    check_integer("verbose", verbose, low=0)
+    inputs = find_inputs(source)
+    form = inputs[0].format if format is None else format
+    check_option("format", form, FORMATS)
+    if form == "csv" and release.perturber.output != "text":
+        raise InvalidParameterError(
+            'format must be "parquet" or "jsonl" for a perturber with '
+            f'output="{release.perturber.output}", of which CSV cannot hold the lists, '
+            "got 'csv'."
+        )
+    manifest = release.manifest()
+    manifest |= {"shard_format": form, "batch_rows": batch_rows}
+    manifest |= _survey(inputs, release)
+    folder = Path(out)
+    manifest = _claim(folder, manifest)
+    _release(inputs, folder, release, manifest, n_jobs, verbose)
+    return manifest
+
+
+def shards_of(manifest: Mapping[str, Any]) -> list[Shard]:
+    """All files of a release, in the order of the documents."""
+    return [
+        shard
+        for place in manifest["inputs"]
+        for group, rows in enumerate(place["rows"])
+        for shard in _of_group(manifest, place["name"], group, rows)
+    ]
+
+
+def _of_group(
+    manifest: Mapping[str, Any], name: str, group: int, rows: int
+) -> Iterator[Shard]:
+    size = manifest["batch_rows"]
+    stem = re.sub(r"[^A-Za-z0-9.-]+", "_", name.rpartition("/")[2])[:60]
+    # names that differ in folders or in what a file system does not tell apart
+    mark = blake2b(name.encode(), digest_size=4).hexdigest()
+    for i, start in enumerate(range(0, rows, size)):
+        place = f"{stem}-{mark}-{group:05d}-{i:05d}.{manifest['shard_format']}"
+        yield Shard(place, min(size, rows - start))
+
+
+def _survey(inputs: list[Input], release: DocumentRelease) -> dict[str, Any]:
+    """Sizes and digests of the inputs, whose columns and ids are checked."""
+    found: list[dict[str, Any]] = []
+    needed = [release.id, release.text, *release.keep]
+    strings = [release.id, release.text]
+    with UniqueIds() as unique:
+        for place in inputs:
+            rows = []
+            place.check_columns(needed)
+            columns = [release.id]
+            for group in place.groups(columns, strings, _SURVEYED):
+                n = 0
+                for table in group:
+                    unique.add(_ids(place, table, release.id))
+                    n += len(table)
+                rows.append(n)
+            digest = _digest(place.path, release.key.derive(b"inputs"))
+            found.append({"name": place.name, "rows": rows, "digest": digest})
+        repeated = unique.n_repeated()
+    if repeated:
+        raise InvalidParameterError(
+            "id must be unique over all documents of all inputs, or equal documents "
+            f"get equal noise, got {repeated} that were there before."
+        )
+    return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
+
+
+def _ids(place: Input, table: Any, name: str) -> list[str]:
+    try:
+        return ids_of(table.column(name))
+    except InvalidParameterError as error:
+        raise InvalidParameterError(f"{place.name}: {error}") from None
+
+
+def _digest(path: Path, key: bytes) -> str:
+    digest = blake2b(digest_size=32, key=key)
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Begin a release in a folder, or go on with it; refuse any other."""
+    out.mkdir(parents=True, exist_ok=True)
+    # first, or the files of another writer that begins now would be taken for strange
+    found = [path.name for path in out.iterdir() if not path.name.startswith(".")]
+    if (out / FILE_NAME).exists():
+        there = read_manifest(out)
+        differing = [
+            name
+            for name in {**there, **manifest}
+            if name not in _PROGRESS and there.get(name) != manifest.get(name)
+        ]
+        if differing:
+            told = "; ".join(_difference(name, there, manifest) for name in differing)
+            raise InvalidParameterError(
+                f"out must be empty or hold this release, but in {str(out)!r} is "
+                f"another: {told}."
+            )
+        return there
+    if found:
+        raise InvalidParameterError(
+            f"out must be empty or hold this release, but in {str(out)!r} are other "
+            f"files: {', '.join(sorted(found)[:3])}."
+        )
+    write_manifest(out, manifest)
+    return manifest
+
+
+def _difference(name: str, there: dict[str, Any], here: dict[str, Any]) -> str:
+    old, new = there.get(name), here.get(name)
+    if isinstance(old, dict) and isinstance(new, dict):
+        changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+        old = {key: old.get(key) for key in changed}
+        new = {key: new.get(key) for key in changed}
+    if name == "inputs":
+        return "its inputs are others, or have changed"
+    return f"{name} is {_short(old)} there, got {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+def _release(
+    inputs: list[Input],
+    out: Path,
+    release: DocumentRelease,
+    manifest: dict[str, Any],
+    n_jobs: int | None,
+    verbose: int,
+) -> None:
+    """Write the shards that are not there yet."""
+    from tqdm.auto import tqdm
+
+    missing = {s.name for s in shards_of(manifest) if not (out / s.name).exists()}
+    waiting = sum(s.rows for s in shards_of(manifest) if s.name in missing)
+    total = manifest["documents"]
+    with tqdm(
+        total=total, initial=total - waiting, disable=not verbose, unit="doc"
+    ) as progress:
+        done = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_write)(table, out / name, release, manifest["shard_format"])
+            for name, table in _tables(inputs, release, manifest, missing)
+        )
+        for rows in done:
+            progress.update(rows)
+
+
+def _tables(
+    inputs: list[Input],
+    release: DocumentRelease,
+    manifest: dict[str, Any],
+    missing: set[str],
+) -> Iterator[tuple[str, Any]]:
+    """Names of the missing shards, and their documents."""
+    columns = [release.id, release.text, *release.keep]
+    strings = [release.id, release.text]
+    for place, counted in zip(inputs, manifest["inputs"], strict=True):
+        shards = [
+            [shard.name for shard in _of_group(manifest, place.name, group, rows)]
+            for group, rows in enumerate(counted["rows"])
+        ]
+        if missing.isdisjoint(name for names in shards for name in names):
+            continue
+        groups = place.groups(columns, strings, manifest["batch_rows"])
+        for names, tables in zip(shards, groups, strict=True):
+            if missing.isdisjoint(names):
+                continue
+            for name, table in zip(names, tables, strict=True):
+                if name in missing:
+                    yield name, table
+
+
+def _write(table: Any, path: Path, release: DocumentRelease, form: str) -> int:
+    released = release(table)
+    with replacing(path) as file:
+        write_table(released, file, form)
+    return len(table)

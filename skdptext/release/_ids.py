@@ -1,0 +1,89 @@
+"""Ids that must be unique, in bounded memory however many there are."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterable
+from contextlib import ExitStack
+from hashlib import blake2b
+from types import TracebackType
+from typing import IO, Self
+
+import numpy as np
+
+__all__ = ["UniqueIds"]
+
+# Digests that are held in memory, of 16 bytes each
+_MAX_HELD = 1 << 20
+_N_BUCKETS = 256
+
+
+class UniqueIds:
+    """Counts the ids that come more than once.
+
+    Ids are hashed under a key of this object to 128 bits, at which two of a billion
+    are alike by chance with probability 10⁻²¹. Past a million they are sorted by their
+    first byte into temporary files, which are looked at one by one.
+    """
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._held = bytearray()
+        self._files: list[IO[bytes]] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def add(self, ids: Iterable[str]) -> None:
+        """Note some ids."""
+        for identity in ids:
+            given = identity.encode("utf-8", "surrogatepass")
+            self._held += blake2b(given, key=self._key, digest_size=16).digest()
+            if len(self._held) >= 16 * _MAX_HELD:
+                self._spill()
+
+    def _spill(self) -> None:
+        if not self._files:
+            opened = (tempfile.TemporaryFile() for _ in range(_N_BUCKETS))  # noqa: SIM115
+            self._files = [self._stack.enter_context(file) for file in opened]
+        digests = _digests(bytes(self._held))
+        bucket = (digests[:, 0] % _N_BUCKETS).astype(np.intp)
+        order = np.argsort(bucket, kind="stable")
+        ends = np.cumsum(np.bincount(bucket, minlength=_N_BUCKETS))
+        for file, part in zip(
+            self._files, np.split(digests[order], ends[:-1]), strict=True
+        ):
+            file.write(part.tobytes())
+        self._held.clear()
+
+    def n_repeated(self) -> int:
+        """How many ids have come before."""
+        if not self._files:
+            return _repeated(bytes(self._held))
+        self._spill()
+        total = 0
+        for file in self._files:
+            file.seek(0)
+            total += _repeated(file.read())
+            file.seek(0, 2)
+        return total
+
+
+def _digests(held: bytes) -> np.ndarray:
+    return np.frombuffer(held, dtype="<u8").reshape(-1, 2)
+
+
+def _repeated(held: bytes) -> int:
+    digests = _digests(held)
+    digests = digests[np.lexsort(digests.T)]
+    return int((digests[1:] == digests[:-1]).all(axis=1).sum())

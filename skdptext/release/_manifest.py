@@ -1,0 +1,138 @@
+"""What a release says of itself: enough to know it again, nothing that is secret."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from skdptext._version import __version__
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import MahalanobisNoise
+from skdptext.utils import replacing
+
+__all__ = ["FILE_NAME", "FORMAT", "describe", "read_manifest", "write_manifest"]
+
+FILE_NAME = "_release.json"
+FORMAT = "skdptext release, version 1"
+
+_READING = ("resize", "oov", "lowercase", "stop_words", "token_pattern", "tokenizer")
+_PACKAGES = ("numpy", "randomgen", "scikit-learn", "pyarrow")
+
+
+def describe(release: Any) -> dict[str, Any]:
+    """`DocumentRelease.manifest`."""
+    perturber = release.perturber
+    mechanism = perturber.mechanism
+    embedding = perturber.embedding_
+    guarantee = perturber.guarantee()
+    return {
+        "format": FORMAT,
+        "complete": False,
+        "name": release.name,
+        "mechanism": _options(MahalanobisNoise() if mechanism is None else mechanism),
+        "epsilon": float(perturber.epsilon),
+        "lam": float(perturber.lam),
+        "document_length": int(perturber.document_length),
+        "output": perturber.output,
+        "reading": {name: _plain(getattr(perturber, name)) for name in _READING},
+        "columns": {
+            "id": release.id,
+            "text": release.text,
+            "keep": {
+                name: None if kind is None else str(kind)
+                for name, kind in release.keep.items()
+            },
+        },
+        "guarantee": {
+            "words": str(guarantee),
+            "epsilon": guarantee.epsilon,
+            "metric": guarantee.metric,
+            "metric_lam": guarantee.metric_lam,
+            "n_words": guarantee.n_words,
+            "numerical_delta": guarantee.numerical_delta,
+            "computational": (
+                "The noise is drawn from a secret key of 256 bits. Who has the key can "
+                "undo it; to everyone else what is promised holds as far as BLAKE2b "
+                "and ChaCha20 cannot be told from random bits. Computing the release "
+                "again under this key and name costs nothing more."
+            ),
+        },
+        "embedding": {
+            "words": len(embedding),
+            "dimensions": embedding.dim,
+            "fingerprint": embedding.fingerprint.hex(),
+        },
+        "noise_fingerprint": perturber.mechanism_.fingerprint.hex(),
+        "key_check": key_check(release),
+        "canary": release.canary,
+        "versions": versions(),
+    }
+
+
+def key_check(release: Any) -> str:
+    """By this a key is known again, which it does not tell."""
+    return release.key.derive(b"check:" + release.name.encode())[:16].hex()
+
+
+def versions() -> dict[str, str]:
+    """Of all that may change a word or a byte."""
+    found = {"skdptext": __version__}
+    found["python"] = ".".join(platform.python_version_tuple()[:2])
+    return found | {name: metadata.version(name) for name in _PACKAGES}
+
+
+def _options(mechanism: Any) -> dict[str, Any]:
+    options = mechanism.get_params(deep=False)
+    return {
+        "name": type(mechanism).__name__,
+        "options": {name: _plain(value) for name, value in options.items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it; what it cannot hold, by its type."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, BaseEstimator):
+        return _options(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    name = getattr(value, "__qualname__", None) or type(value).__qualname__
+    return f"{getattr(value, '__module__', type(value).__module__)}.{name}"
+
+
+def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
+    """Put the manifest in its place, whole."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    with replacing(out / FILE_NAME) as file:
+        file.write(text.encode() + b"\n")
+
+
+def read_manifest(out: Any) -> dict[str, Any]:
+    """The manifest of a folder."""
+    path = Path(out) / FILE_NAME
+    try:
+        manifest = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise InvalidParameterError(
+            f"out must be a folder that release_files began, got {str(out)!r}, which "
+            f"has no {FILE_NAME}."
+        ) from None
+    except ValueError:
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise InvalidParameterError(
+            f"out must hold a {FILE_NAME} of format {FORMAT!r}, got {str(path)!r}, "
+            "which is none."
+        )
+    return manifest

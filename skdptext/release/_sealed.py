@@ -1,0 +1,217 @@
+"""The end of a release: all there, counted, and marked so."""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.release._documents import BAG_COLUMNS
+from skdptext.release._files import Shard, shards_of
+from skdptext.release._formats import Input
+from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
+from skdptext.utils import delete_abandoned, shown
+
+__all__ = ["read_bags", "seal", "verify"]
+
+
+def seal(out: str | os.PathLike[str]) -> dict[str, Any]:
+    """Check that a release is whole, and mark it complete.
+
+    All files must be there, with the documents that the manifest says, and nothing
+    else. Their digests go into the manifest, by which `verify` knows them again.
+
+    Parameters
+    ----------
+    out : path
+        Folder that `release_files` wrote.
+
+    Returns
+    -------
+    manifest : dict
+        ``complete`` is True.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `out` is no such folder, or something is missing, changed or too much.
+
+    Notes
+    -----
+    *Privacy.* Now destroy the key. Nobody can then undo the noise, and the release
+    cannot be repeated, or finished, under the same name. It needs no key.
+
+    Examples
+    --------
+    See `release_files`.
+    """
+    folder = _folder(out)
+    manifest = read_manifest(folder)
+    delete_abandoned(folder)
+    faults, digests = _inspect(folder, manifest)
+    if faults:
+        raise InvalidParameterError(
+            f"out must hold a whole release, got {str(folder)!r}: {_listed(faults)}"
+        )
+    if not manifest["complete"]:
+        manifest |= {"complete": True, "shards": digests}
+        write_manifest(folder, manifest)
+    return manifest
+
+
+def verify(out: str | os.PathLike[str]) -> list[str]:
+    """Whether a release is complete and as it was sealed.
+
+    Parameters
+    ----------
+    out : path
+
+    Returns
+    -------
+    faults : list of str
+        What is missing, changed or too much; empty if nothing is.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `out` is no folder that `release_files` wrote.
+
+    Notes
+    -----
+    It finds damage, not fraud: whoever can write the files can write the manifest.
+    """
+    folder = _folder(out)
+    manifest = read_manifest(folder)
+    faults, _ = _inspect(folder, manifest)
+    if not manifest["complete"]:
+        faults.append("It is not sealed.")
+    return faults
+
+
+def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
+    """Ids and bags of a sealed release.
+
+    Parameters
+    ----------
+    out : path
+        Folder of a release by a perturber with ``output="bow"``.
+
+    Returns
+    -------
+    ids : ndarray of str objects, shape (n_documents,)
+    bags : csr_matrix of shape (n_documents, n_words), int64
+        Column j is word j of the embedding.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `out` is no such folder, holds no bags, or is not sealed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.release import (
+    ...     DocumentRelease, ReleaseKey, read_bags, release_files, seal)
+    >>> embedding = WordEmbedding(["good", "great", "bad"], [[2.0], [2.1], [-2.0]])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, epsilon=1e6, document_length=2, resize="sample")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, out = Path(folder, "in.jsonl"), Path(folder, "out")
+    ...     _ = source.write_text('{"id": "a", "text": "good"}\\n')
+    ...     key = ReleaseKey.generate(Path(folder, "key"))
+    ...     _ = release_files(source, out, DocumentRelease(perturber, key, "bags"))
+    ...     _ = seal(out)
+    ...     ids, bags = read_bags(out)
+    >>> ids.tolist(), bags.toarray().tolist()
+    (['a'], [[2, 0, 0]])
+    """
+    folder = _folder(out)
+    manifest = read_manifest(folder)
+    if not manifest["complete"]:
+        raise InvalidParameterError(
+            f"out must hold a sealed release, got {str(folder)!r}: see seal."
+        )
+    if manifest["output"] != "bow":
+        raise InvalidParameterError(
+            'out must hold a release by a perturber with output="bow", got '
+            f"{shown(manifest['output'])}."
+        )
+    ids: list[str] = []
+    parts: list[list[np.ndarray]] = [[], [], []]  # words, counts, lengths
+    columns = [manifest["columns"]["id"], *BAG_COLUMNS]
+    for shard in shards_of(manifest):
+        for table in _tables(folder, shard, manifest, columns):
+            ids += table.column(0).to_pylist()
+            words, counts = (table.column(i).combine_chunks() for i in (1, 2))
+            parts[0].append(words.flatten().to_numpy(zero_copy_only=False))
+            parts[1].append(counts.flatten().to_numpy(zero_copy_only=False))
+            parts[2].append(words.value_lengths().to_numpy(zero_copy_only=False))
+    words, counts, lengths = (
+        np.concatenate([np.empty(0, dtype=np.int64), *part]) for part in parts
+    )
+    names = np.empty(len(ids), dtype=object)
+    names[:] = ids
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    shape = (len(ids), manifest["embedding"]["words"])
+    return names, sp.csr_matrix((counts, words, offsets), shape=shape)
+
+
+def _tables(
+    folder: Path, shard: Shard, manifest: dict[str, Any], columns: list[str]
+) -> list[Any]:
+    place = Input(shard.name, folder / shard.name, manifest["shard_format"])
+    groups = place.groups(columns, columns[:1], manifest["batch_rows"])
+    return [table for group in groups for table in group]
+
+
+def _folder(out: Any) -> Path:
+    if not isinstance(out, str | os.PathLike):
+        raise InvalidParameterError(f"out must be a path, got {shown(out)}.")
+    return Path(out)
+
+
+def _inspect(
+    folder: Path, manifest: dict[str, Any]
+) -> tuple[list[str], dict[str, str]]:
+    """What is wrong, and the digests of the files."""
+    shards = shards_of(manifest)
+    names = {path.name for path in folder.iterdir() if path.name[0] != "."}
+    extra = sorted(names - {shard.name for shard in shards} - {FILE_NAME})
+    faults = [f"{name} is no part of the release." for name in extra]
+    digests = {}
+    sealed = manifest.get("shards")
+    for name, rows in shards:
+        if name not in names:
+            faults.append(f"{name} is missing.")
+            continue
+        path = folder / name
+        with open(path, "rb") as file:
+            digest = blake2b(file.read(), digest_size=32).hexdigest()
+        digests[name] = digest
+        if sealed is None:
+            faults += _miscounted(path, manifest["shard_format"], rows)
+        elif sealed.get(name) != digest:
+            faults.append(f"{name} has changed since it was sealed.")
+    return faults, digests
+
+
+def _miscounted(path: Path, form: str, rows: int) -> list[str]:
+    try:
+        found = Input(path.name, path, form).count_rows()
+    except (OSError, ValueError) as error:
+        return [f"{path.name} cannot be read: {error}."]
+    if found == rows:
+        return []
+    return [f"{path.name} holds {found} documents instead of {rows}."]
+
+
+def _listed(faults: list[str]) -> str:
+    more = f" And {len(faults) - 5} more." if len(faults) > 5 else ""
+    return " ".join(faults[:5]) + more

@@ -1,0 +1,223 @@
+"""The command ``skdptext``: what it writes, what it says, and its exit statuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import skdptext
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.cli import main
+from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
+
+TEXTS = ["cat dog", "dog and cat", "tea milk", "milk tea tea"] * 6
+NOISE = ["--epsilon", "0.5", "--lam", "0"]
+READING = ["--length", "4", "--name", "q4"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A folder with an embedding as text, documents and a key, to work in."""
+    monkeypatch.chdir(tmp_path)
+    vectors = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 1.0], [8.0, 2.0]])
+    WordEmbedding(["cat", "dog", "tea", "milk"], vectors).save("words.txt")
+    with open("in.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["row", "said", "who", "what"])
+        for i, text in enumerate(TEXTS):
+            writer.writerow([i, text, f"author {i % 2}", f"topic {i // 2 % 2}"])
+    (tmp_path / "key").write_text("5a" * 32)
+    return tmp_path
+
+
+RELEASE = [
+    "release", "in.csv", "--column", "said", "--id", "row", "-o", "out",
+    "--embedding", "words.txt", *NOISE, *READING,
+]  # fmt: skip
+
+
+def test_a_release_is_that_of_the_library(files, capsys):
+    options = ["--key", "file:key", "--keep", "what", "--batch-rows", "7"]
+    options += ["--mechanism", "Exponential", "--option", "calibration=half"]
+    assert main([*RELEASE, *options, "--option", "max_distance=3.5"]) == 0
+    perturber = DPWordPerturber(
+        WordEmbedding.load("words.txt"),
+        epsilon=0.5,
+        lam=0.0,
+        document_length=4,
+        resize="sample",
+        output="text",
+        mechanism=skdptext.mechanisms.Exponential(calibration="half", max_distance=3.5),
+    )
+    release = DocumentRelease(
+        perturber, ReleaseKey("file:key"), "q4", text="said", id="row", keep=["what"]
+    )
+    release_files("in.csv", "expected", release, batch_rows=7)
+    written = sorted((files / "out").glob("*.csv"))
+    assert len(written) == 4
+    for path in written:
+        assert path.read_bytes() == (files / "expected" / path.name).read_bytes()
+    told = capsys.readouterr()
+    assert "24/24" in told.err
+    assert "24 documents are released and sealed in out" in told.err
+    assert "odds between any two documents" in " ".join(told.err.split())
+    assert f"destroy the key (file:{files / 'key'})" in told.err
+    assert main(["verify", "out"]) == 0
+    assert "complete, and as it was sealed" in capsys.readouterr().out
+    written[1].write_text("changed")
+    assert main(["verify", "out"]) == 1
+    assert f"{written[1].name} has changed" in capsys.readouterr().out
+
+
+def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys):
+    bags = ["--output", "bow", "--format", "parquet"]
+    assert main([*RELEASE, *bags]) == 0
+    made = files / "out.key"
+    assert len(bytes.fromhex(made.read_text())) == 32
+    told = capsys.readouterr().err
+    assert f"the noise is drawn from {made}" in told
+    assert "destroy it when that is sealed" in told
+    before = {path: path.read_bytes() for path in (files / "out").iterdir()}
+    assert main([*RELEASE, *bags, "--quiet"]) == 0  # by the same key
+    assert capsys.readouterr().err == ""
+    assert {path: path.read_bytes() for path in (files / "out").iterdir()} == before
+    assert made.read_text()[:16] not in str(before)
+
+
+def test_another_release_is_not_written_over(files, capsys):
+    assert main([*RELEASE, "--key", "file:key", "--quiet"]) == 0
+    other = [*RELEASE, "--key", "file:key"]
+    other[other.index("0.5")] = "3.5"
+    assert main(other) == 2
+    assert "epsilon is 0.5 there, got 3.5" in capsys.readouterr().err
+    assert verify("out") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--epsilon", "-1"], "epsilon must be a finite number > 0, got -1.0"),
+        (["--length", "0"], "document_length must be an integer >= 1"),
+        (["--column", "gone"], "in.csv has no 'gone'"),
+        (["--embedding", "none.npz"], "There is no embedding file 'none.npz'"),
+        (["--mechanism", "magic"], "--mechanism must be one of exponential, "),
+        (["--option", "x"], "--option must be of the form NAME=VALUE, got 'x'"),
+        (["--option", "x=1"], "--option must give options of MahalanobisNoise"),
+        (["--key", "key"], 'source must be "env:NAME" or "file:PATH"'),
+        (["--output", "bow"], 'format must be "parquet" or "jsonl"'),
+    ],
+)
+def test_what_breaks_a_rule_is_refused(files, capsys, change, message):
+    assert main([*RELEASE, "--key", "file:key", *change]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("skdptext release: ")
+    assert message in told
+    assert not (files / "out").exists()
+
+
+def test_without_an_embedding_it_says_how_to_get_one(files, capsys):
+    given = [a for a in RELEASE if a not in ("--embedding", "words.txt")]
+    assert main(given) == 2
+    told = capsys.readouterr().err
+    assert "https://nlp.stanford.edu/projects/glove" in told
+    assert "--embedding docstrings" in told
+    assert list(files.glob("out*")) == []
+
+
+def test_keys(files, capsys):
+    assert main(["key", "new"]) == 0
+    assert capsys.readouterr().out == f"--key file:{files / 'new'}\n"
+    first = (files / "new").read_text()
+    assert main(["key", "new"]) == 2
+    assert "file must not exist, got 'new'" in capsys.readouterr().err
+    assert (files / "new").read_text() == first
+
+
+def test_calibrate_audit_and_report(files, capsys):
+    embedding = ["--embedding", "words.txt", "--n-words", "3"]
+    assert main(["calibrate", *embedding, "--target", "0.6", "--draws", "500"]) == 0
+    found = capsys.readouterr().out.split()
+    assert found[:1] == ["--epsilon"]
+    assert float(found[1]) > 0
+    assert found[3] == "60.0%"
+    assert main(["audit", *embedding, *NOISE, "--draws", "200", "--pairs", "1"]) == 0
+    assert "violat" in capsys.readouterr().out
+    columns = ["--column", "said", "--author", "who"]
+    report = ["report", "in.csv", *columns, "--embedding", "words.txt", *NOISE]
+    assert main([*report, "--length", "3", "--topic", "what", "--html", "r"]) == 0
+    assert "author" in capsys.readouterr().out
+    assert (files / "r").read_text().lstrip().startswith("<")
+
+
+def test_a_refuted_claim_is_an_exit_status(files, capsys, monkeypatch):
+    class Honest(skdptext.mechanisms.RandomizedResponse):
+        def prepare(self, embedding, epsilon, lam):
+            channel = super().prepare(embedding, 40.0, lam)
+            kind = type(
+                "Lying",
+                (type(channel),),
+                {"exponents": lambda self, x, y: np.zeros((len(x), len(y)))},
+            )
+            channel.__class__ = kind
+            return channel
+
+    monkeypatch.setattr(skdptext.mechanisms, "RandomizedResponse", Honest)
+    given = ["audit", "--embedding", "words.txt", *NOISE, "--draws", "1000"]
+    assert main([*given, "--mechanism", "randomized_response"]) == 1
+    assert "violat" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command", ["", "release", "verify", "key", "calibrate", "audit", "report"]
+)
+def test_help_teaches(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([*command.split(), "--help"])
+    assert stopped.value.code == 0
+    told = capsys.readouterr().out
+    assert len(told.split()) > 20
+    if command == "release":
+        assert "who has the key can undo the noise" in " ".join(told.split()).lower()
+        assert "exponential" in told
+
+
+def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DocumentRelease, "manifest", interrupt)
+    assert main([*RELEASE, "--key", "file:key"]) == 130
+    with pytest.raises(SystemExit) as stopped:
+        main([])
+    assert stopped.value.code == 2
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"skdptext {skdptext.__version__}\n"
+
+
+def test_as_a_process(files):
+    given = ["--key", "env:THE_KEY", "--format", "jsonl"]
+    done = subprocess.run(
+        [sys.executable, "-m", "skdptext", *RELEASE, *given],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "THE_KEY": "5a" * 32},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    lines = [
+        json.loads(line)
+        for path in (files / "out").glob("*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert sorted(int(line["row"]) for line in lines) == list(range(24))
+    assert all(len(line["said"].split()) == 4 for line in lines)
+    assert "5a" * 8 not in (files / "out" / "_release.json").read_text() + done.stderr

@@ -1,0 +1,306 @@
+"""One function from batches to batches, whose noise is always the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
+from skdptext.release import DocumentRelease, ReleaseKey
+from tests.releases import KEY
+
+MECHANISMS = [
+    None,
+    Exponential(),
+    RandomizedResponse(),
+    Exponential(calibration="half"),
+]
+
+
+def words(table):
+    """Released texts by id."""
+    return dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True))
+
+
+@settings(max_examples=10)
+@given(st.data())
+def test_words_do_not_depend_on_batches_order_or_type(make_release, documents, data):
+    release = make_release(document_length=3)
+    order = data.draw(st.permutations(range(0, 300, 7)))
+    cut = data.draw(st.integers(0, len(order)))
+    table = documents.take(order)
+    parts = [release(table.slice(0, cut)), release(table.slice(cut))]
+    batch = table.combine_chunks().to_batches()[0]
+    assert isinstance(release(batch), pa.RecordBatch)
+    expected = words(release(documents))
+    for found in (*parts, release(batch)):
+        assert words(found).items() <= expected.items()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+@pytest.mark.parametrize("output", ["bow", "tokens", "text"])
+def test_the_schema_is_what_comes_out(make_release, documents, mechanism, output):
+    keep = {"label": pa.int16()}
+    release = make_release(output=output, mechanism=mechanism, keep=keep)
+    for part in (documents, documents.slice(0, 0)):
+        found = release(part)
+        assert found.schema == release.schema
+        assert found["id"].to_pylist() == part["id"].to_pylist()
+        assert found["label"].to_pylist() == part["label"].to_pylist()
+
+
+def test_equal_texts_are_told_apart_by_ids_and_by_names(make_release, documents):
+    release = make_release(document_length=8)
+    same = pa.table({"id": documents["id"], "text": ["word1 word2"] * 300})
+    found = words(release(same))
+    # 8 words, each of at least 3 with a probability below .9: by chance 1e-6 are equal
+    assert len(set(found.values())) > 290
+    again = words(make_release(document_length=8)(same))
+    assert again == found
+    other = words(make_release("another", document_length=8)(same))
+    assert sum(other[i] == found[i] for i in found) < 10
+    integers = pa.table({"id": range(300), "text": same["text"]})
+    strings = integers.set_column(0, "id", integers["id"].cast(pa.string()))
+    assert words(release(integers)) == words(release(strings))
+
+
+def test_it_is_the_release_of_the_perturber_under_a_derived_seed(
+    make_release, documents, embedding, key_file
+):
+    release = make_release(output="tokens")
+    seed = int.from_bytes(
+        ReleaseKey(f"file:{key_file}").derive(b"noise:a release"), "little"
+    )
+    perturber = DPWordPerturber(
+        embedding, epsilon=2.0, document_length=4, resize="sample", output="tokens",
+        random_state=seed,
+    )  # fmt: skip
+    texts = [text or "" for text in documents["text"].to_pylist()]
+    ids = documents["id"].to_pylist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # with ids of their own no document is shown
+        warnings.filterwarnings("ignore", "random_state is an integer: equal")
+        perturber.fit([])
+        warnings.simplefilter("error")
+        expected = perturber.transform(texts, document_ids=ids)
+    assert release(documents)["text"].to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int8(), pa.string()),
+    ],
+    ids=str,
+)
+def test_strings_of_every_kind_are_the_same(make_release, kind):
+    plain = pa.table({"id": ["a", "b", "c"], "text": ["word1", None, "word2 word3"]})
+    table = pa.table({name: plain[name].cast(kind) for name in plain.schema.names})
+    assert make_release()(table).equals(make_release()(plain))
+
+
+def test_null_and_empty_texts_draw_from_the_whole_vocabulary(make_release):
+    release = make_release(epsilon=1e6, document_length=400)
+    for texts in ([None], [""], ["unknown"], pa.nulls(1)):
+        table = pa.table({"id": ["a"], "text": texts})
+        # of 60 words one is missing among 400 draws with a probability of 0.07
+        assert len(set(release(table)["text"][0].as_py().split())) > 50
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"id": ["a", "a"]}, "document_ids must differ.* positions 0 and 1"),
+        ({"id": ["a", None]}, "id must be a column without null or empty.* 1 of 2"),
+        ({"id": ["", "b"]}, "id must be a column without null or empty"),
+        ({"id": [1.0, 2.0]}, "id must be a column of strings or integers, got double"),
+        ({"text": [1, 2]}, "text must be a column of strings, got int64"),
+        ({"text": [["word1"], []]}, "text must be a column of strings, got list"),
+    ],
+)
+def test_columns_that_are_refused(make_release, columns, message):
+    table = pa.table({"id": ["a", "b"], "text": ["x", "y"], **columns})
+    with pytest.raises(InvalidParameterError, match=message):
+        make_release()(table)
+
+
+def test_columns_that_are_missing_or_twice_there(make_release, documents):
+    with pytest.raises(InvalidParameterError, match="keep must name one column of"):
+        make_release(keep=["gone"])(documents)
+    twice = documents.append_column("text", documents["text"])
+    with pytest.raises(InvalidParameterError, match=r"text must name one .* are 2"):
+        make_release()(twice)
+    with pytest.raises(
+        InvalidParameterError, match=r"batch must be a pyarrow .* a dict"
+    ):
+        make_release()(documents.to_pydict())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"random_state": 7}, "random_state of the perturber must be None"),
+        ({"resize": "truncate"}, 'perturber must have .* resize="sample"'),
+        ({"document_length": None}, "perturber must have a document_length and"),
+        ({"name": ""}, "name must be a str of printable characters, got ''"),
+        ({"name": 3}, "name must be a str of printable characters, got 3"),
+        ({"text": "a\n"}, "text must be a str of printable"),
+        ({"id": "text"}, "id, text and keep must name different columns"),
+        ({"keep": ["id"]}, "id, text and keep must name different columns"),
+        ({"keep": ["counts"], "output": "bow"}, "must name different columns"),
+        ({"keep": "label"}, "keep must be an iterable of names"),
+        ({"keep": 3}, "keep must be an iterable of names"),
+        ({"keep": [3]}, "keep must hold names of columns, got 3"),
+        ({"key": "file:key"}, "key must be a ReleaseKey, got a str"),
+    ],
+)
+def test_bad_parameters(make_release, change, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        make_release(**change)
+
+
+def test_what_is_no_perturber_is_refused(key_file):
+    with pytest.raises(InvalidParameterError, match="perturber must be a DPWordPert"):
+        DocumentRelease(MahalanobisNoise(), ReleaseKey(f"file:{key_file}"), "a")
+
+
+def test_the_schema_needs_the_types_of_what_is_kept(make_release):
+    with pytest.raises(InvalidParameterError, match=r'as in keep=\{"label": pa.int64'):
+        make_release(keep=["label"]).schema  # noqa: B018
+
+
+def test_it_is_frozen_and_what_is_done_to_the_perturber_does_not_reach_it(
+    embedding, key_file, documents
+):
+    perturber = DPWordPerturber(
+        embedding, epsilon=2.0, document_length=4, resize="sample", output="text"
+    )
+    key = ReleaseKey(f"file:{key_file}")
+    unfitted = DocumentRelease(perturber, key, "a")
+    fitted = DocumentRelease(perturber.fit([]), key, "a")
+    expected = words(unfitted(documents))
+    assert fitted.perturber.mechanism_ is perturber.mechanism_  # which may take minutes
+    perturber.set_params(epsilon=9.0)
+    assert words(fitted(documents)) == words(unfitted(documents)) == expected
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        fitted.name = "b"
+    with pytest.raises(
+        InvalidParameterError, match="epsilon must not change after fit"
+    ):
+        DocumentRelease(perturber, key, "a")
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+def test_a_pickle_is_small_and_holds_neither_key_nor_seed(
+    mechanism, key_file, tmp_path, documents, monkeypatch
+):
+    vectors = np.random.default_rng(0).normal(size=(500, 300))
+    WordEmbedding([f"word{i}" for i in range(500)], vectors).save(tmp_path / "e.npz")
+    embedding = WordEmbedding.load(tmp_path / "e.npz", by_address=True)
+    perturber = DPWordPerturber(
+        embedding, epsilon=9.0, document_length=2, resize="sample", mechanism=mechanism
+    )
+    release = DocumentRelease(perturber, ReleaseKey(f"file:{key_file}"), "a")
+    release(documents)
+    held = pickle.dumps(release)
+    assert len(held) < 3e6
+    seed = ReleaseKey(f"file:{key_file}").derive(b"noise:a")
+    shown = [held, repr(release).encode(), json.dumps(release.manifest()).encode()]
+    for form in shown:
+        for secret in (KEY, seed):
+            number = str(int.from_bytes(secret, "little"))
+            for text in (secret, secret.hex().encode(), number.encode()):
+                assert text[:12] not in form
+    assert pickle.loads(held)(documents).equals(release(documents))
+
+
+def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
+    options = {"calibration": "half", "max_distance": 3.0}
+    release = make_release(
+        mechanism=Exponential(**options),
+        stop_words=["word1"],
+        keep={"label": pa.int8()},
+    )
+    manifest = json.loads(json.dumps(release.manifest()))
+    release(documents)
+    assert release.manifest() == manifest  # and nothing on documents
+    assert manifest["mechanism"] == {"name": "Exponential", "options": options}
+    assert manifest["epsilon"] == manifest["guarantee"]["epsilon"] == 2.0
+    assert manifest["reading"]["stop_words"] == ["word1"]
+    assert manifest["columns"]["keep"] == {"label": "int8"}
+    assert "odds between any two documents" in manifest["guarantee"]["words"]
+    assert manifest["complete"] is False
+    assert manifest["embedding"]["words"] == 60
+    by_default = make_release(stop_words={"word2", "word1"}).manifest()
+    assert by_default["mechanism"] == {"name": "MahalanobisNoise", "options": {}}
+    assert by_default["reading"]["stop_words"] == ["word1", "word2"]
+    tokenizer = make_release(tokenizer=str.split).manifest()["reading"]["tokenizer"]
+    assert "split" in tokenizer
+
+
+CHANGES = {
+    "epsilon": {"epsilon": 2.5},
+    "lam": {"lam": 0.1},
+    "mechanism": {"mechanism": RandomizedResponse()},
+    "length": {"document_length": 5},
+    "output": {"output": "tokens"},
+}
+
+
+def test_check_values_tell_keys_and_canaries_tell_laws(make_release, monkeypatch):
+    monkeypatch.setenv("ANOTHER_KEY", "cd" * 32)
+    manifest = make_release().manifest()
+    other = make_release(key=ReleaseKey("env:ANOTHER_KEY")).manifest()
+    assert {k for k in manifest if manifest[k] != other[k]} == {"key_check"}
+    for name, change in CHANGES.items():
+        changed = make_release(**change).manifest()
+        told = {k for k in manifest if manifest[k] != changed[k]}
+        assert ("canary" in told) == (name != "output")
+    assert make_release(oov="error").canary != manifest["canary"]  # it has no text
+
+
+WORKER = """
+import pickle, sys
+from skdptext.utils import NoiseStreams
+held = sys.stdin.buffer.read()
+release, table = pickle.loads(held)
+print(release(table)["text"].to_pylist())
+import skdptext.release._documents as module
+module._repeated.clear()
+as_before = NoiseStreams.open_all
+NoiseStreams.open_all = lambda self, labels: as_before(self, labels[::-1])
+release(table)
+"""
+
+
+def test_a_worker_that_draws_other_noise_is_found_out(make_release, documents):
+    release = make_release()
+    done = subprocess.run(
+        [sys.executable, "-c", WORKER],
+        input=pickle.dumps((release, documents)),
+        capture_output=True,
+        check=False,
+    )
+    assert done.stdout.decode().strip() == str(release(documents)["text"].to_pylist())
+    assert done.returncode == 1
+    assert b"RuntimeError: This worker draws other noise" in done.stderr
+
+
+def test_unknown_words_that_are_kept_are_warned_of(make_release):
+    with pytest.warns(PrivacyLeakWarning, match="released in clear"):
+        make_release(oov="keep")

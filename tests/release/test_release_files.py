@@ -1,0 +1,374 @@
+"""Files: shards that are the same however often, and by whom, they are written."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import dataset
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.release import ReleaseKey, read_bags, release_files, seal, verify
+from tests.releases import contents, write
+
+FORMATS = ("parquet", "csv", "jsonl")
+
+
+def rows(out, form="parquet"):
+    """All rows of a release, by id."""
+    files = sorted(str(path) for path in out.glob(f"*.{form}"))
+    kind = "json" if form == "jsonl" else form
+    table = dataset.dataset(files, format=kind).to_table()
+    return {row.pop("id"): row for row in table.to_pylist()}
+
+
+@pytest.mark.parametrize("given", FORMATS)
+@pytest.mark.parametrize("written", [None, "parquet"])
+def test_every_format_is_read_and_written_with_the_same_words(
+    make_release, documents, tmp_path, given, written
+):
+    release = make_release(keep=("label",))
+    path = write(documents, tmp_path / f"in.{given}")
+    manifest = release_files(path, tmp_path / "out", release, format=written)
+    found = rows(tmp_path / "out", written or given)
+    expected = release(documents).to_pylist()
+    assert found == {row.pop("id"): row for row in expected}
+    assert manifest["documents"] == len(found) == 300
+
+
+def test_texts_with_line_ends_quotes_and_dates_are_read_as_they_are(
+    make_release, tmp_path
+):
+    texts = ['word1\nword2, "word3"', "2024-01-01", "word5\r\nword6", "NULL", "17"]
+    table = pa.table({"id": [f"0{i}" for i in range(5)], "text": texts})
+    release = make_release(epsilon=1e6, document_length=50)
+    found = []
+    for form in FORMATS:
+        out = tmp_path / form
+        release_files(write(table, tmp_path / f"in.{form}"), out, release)
+        found.append(rows(out, form) if form != "csv" else rows_of_csv(out))
+    assert found[0] == found[1] == found[2]
+    released = [set(found[0][f"0{i}"]["text"].split()) for i in (0, 2)]
+    assert released == [{"word1", "word2", "word3"}, {"word5", "word6"}]
+
+
+def rows_of_csv(out):
+    """With ids as strings, as which they were written."""
+    lines = [p.read_text("utf-8").splitlines()[1:] for p in sorted(out.glob("*.csv"))]
+    pairs = [line.strip('"').split('","') for part in lines for line in part]
+    return {identity: {"text": text} for identity, text in pairs}
+
+
+def test_a_folder_is_released_whole_and_what_is_hidden_is_no_data(
+    make_release, documents, tmp_path
+):
+    folder = tmp_path / "in"
+    (folder / "deep").mkdir(parents=True)
+    write(documents.slice(0, 100), folder / "one.parquet")
+    write(documents.slice(100, 100), folder / "deep" / "one.parquet")
+    write(documents.slice(200), folder / "two.jsonl")
+    write(documents, folder / "_temporary.parquet")
+    (folder / "_SUCCESS").touch()
+    release = make_release()
+    manifest = release_files(folder, tmp_path / "out", release, batch_rows=50)
+    assert [place["name"] for place in manifest["inputs"]] == [
+        "deep/one.parquet",
+        "one.parquet",
+        "two.jsonl",
+    ]
+    assert [place["rows"] for place in manifest["inputs"]] == [
+        [64, 36],
+        [64, 36],
+        [100],
+    ]
+    assert len(contents(tmp_path / "out")) == 3 + 3 + 2
+    assert len(rows(tmp_path / "out")) == 300
+    listed = [folder / "one.parquet", folder / "two.jsonl"]
+    release_files(listed, tmp_path / "listed", release, batch_rows=50)
+    both = contents(tmp_path / "listed").keys() & contents(tmp_path / "out").keys()
+    assert len(both) == 3 + 2
+
+
+def test_what_is_there_is_not_written_again(make_release, source, tmp_path):
+    release, out = make_release(), tmp_path / "out"
+    release_files(source, out, release, batch_rows=20)
+    written = contents(out)
+    names = sorted(written)
+    assert len(names) == 4 * 4 + 3  # of 64 rows four each, of 44 three
+    (out / names[3]).unlink()
+    (out / names[4]).unlink()
+    stamps = {name: (out / name).stat().st_mtime_ns for name in names[5:]}
+    release_files(source, out, release, batch_rows=20)
+    assert contents(out) == written
+    assert stamps == {name: (out / name).stat().st_mtime_ns for name in names[5:]}
+
+
+def test_processes_write_the_same_bytes(make_release, source, tmp_path, capsys):
+    release = make_release()
+    release_files(source, tmp_path / "one", release, batch_rows=30)
+    release_files(source, tmp_path / "two", release, batch_rows=30, n_jobs=2, verbose=1)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert "300/300" in capsys.readouterr().err
+
+
+def start(*args, **options):
+    """A release in a process of its own, which shares what is imported."""
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=release_files, args=args, kwargs=options)
+    process.start()
+    return process
+
+
+def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
+    make_release, source, tmp_path
+):
+    release, out = make_release(), tmp_path / "out"
+    release_files(source, tmp_path / "whole", release, batch_rows=2)
+    rng = np.random.default_rng(3)
+    n_shards = 0
+    for _ in range(10):
+        process = start(source, out, release, batch_rows=2)
+        n_shards += 1 + rng.integers(0, 15)  # of 150
+        while process.is_alive() and len(list(out.glob("*.parquet"))) < n_shards:
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.004))
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        n_shards = len(list(out.glob("*.parquet")))
+    assert n_shards < 150
+    with pytest.raises(InvalidParameterError, match="is missing"):
+        seal(out)
+    release_files(source, out, release, batch_rows=2)
+    seal(out)  # which deletes what was half written
+    assert contents(out) == contents(tmp_path / "whole")
+    assert verify(out) == []
+
+
+def test_two_that_write_at_once_write_the_same(make_release, source, tmp_path):
+    release, out = make_release(), tmp_path / "out"
+    writers = [start(source, out, release, batch_rows=5) for _ in range(2)]
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    release_files(source, tmp_path / "alone", release, batch_rows=5)
+    assert contents(out) == contents(tmp_path / "alone")
+    assert seal(out)["complete"]
+
+
+CHANGES = {
+    "key": {},
+    "name": {"name": "another"},
+    "epsilon": {"epsilon": 3.0},
+    "lam": {"lam": 0.25},
+    "document_length": {"document_length": 5},
+    "output": {"output": "tokens"},
+    "reading": {"lowercase": False},
+    "columns": {"keep": ("label",)},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_another_release_is_refused(
+    make_release, source, tmp_path, name, capsys, monkeypatch
+):
+    out = tmp_path / "out"
+    release_files(source, out, make_release())
+    before = contents(out), (out / "_release.json").read_bytes()
+    other = make_release(**CHANGES[name])
+    if name == "key":
+        monkeypatch.setenv("ANOTHER", "ab" * 32)
+        other = make_release(key=ReleaseKey("env:ANOTHER"))
+    told = "key_check" if name == "key" else name
+    with pytest.raises(InvalidParameterError, match=f"(?s)out must .*{told} is ") as e:
+        release_files(source, out, other)
+    assert "ab" * 16 not in str(e.value)
+    assert before == (contents(out), (out / "_release.json").read_bytes())
+
+
+@pytest.mark.parametrize("key", ["versions", "canary", "embedding", "shard_format"])
+def test_a_release_by_other_versions_or_embeddings_is_refused(
+    make_release, source, tmp_path, key
+):
+    release, out = make_release(), tmp_path / "out"
+    manifest = release_files(source, out, release)
+    changed = {
+        "versions": manifest["versions"] | {"numpy": "1.0"},
+        "embedding": manifest["embedding"] | {"fingerprint": "00"},
+        "canary": "00",
+        "shard_format": "csv",
+    }
+    manifest[key] = changed[key]
+    (out / "_release.json").write_text(json.dumps(manifest))
+    with pytest.raises(InvalidParameterError, match=f"another: {key} is "):
+        release_files(source, out, release)
+
+
+def test_inputs_that_changed_and_other_batches_are_refused(
+    make_release, documents, source, tmp_path
+):
+    release, out = make_release(), tmp_path / "out"
+    release_files(source, out, release)
+    with pytest.raises(InvalidParameterError, match="batch_rows is 4096 there, got 9"):
+        release_files(source, out, release, batch_rows=9)
+    write(documents.slice(1), source)
+    with pytest.raises(InvalidParameterError, match="inputs are others, or have"):
+        release_files(source, out, release)
+
+
+def test_a_folder_of_other_files_is_refused(make_release, source, tmp_path):
+    with pytest.raises(InvalidParameterError, match=r"are other files: in\.parquet"):
+        release_files(source, tmp_path, make_release())
+    (tmp_path / "_release.json").write_text("{}")
+    with pytest.raises(InvalidParameterError, match="of format"):
+        release_files(source, tmp_path, make_release())
+    (tmp_path / "_release.json").write_text("none")
+    with pytest.raises(InvalidParameterError, match="which is none"):
+        verify(tmp_path)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("id", None, r"in\.\w+: id must be .* without null or empty values, got 1 of"),
+        ("id", "", "without null or empty values"),
+        ("id", "document 2", "id must be unique over all .* got 1 that"),
+    ],
+)
+def test_null_empty_and_repeated_ids_are_refused(
+    make_release, documents, tmp_path, form, column, value, message
+):
+    ids = documents["id"].to_pylist()
+    ids[250] = value
+    table = documents.set_column(0, "id", pa.array(ids, pa.string()))
+    path = write(table, tmp_path / f"in.{form}")
+    with pytest.raises(InvalidParameterError, match=message):
+        release_files(path, tmp_path / "out", make_release())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("column", ["id", "text", "label"])
+def test_columns_that_are_missing_are_named(
+    make_release, documents, tmp_path, form, column
+):
+    path = write(documents.drop_columns([column]), tmp_path / f"in.{form}")
+    with pytest.raises(InvalidParameterError, match=f"has no '{column}', but"):
+        release_files(path, tmp_path / "out", make_release(keep=("label",)))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"release": "x"}, "release must be a DocumentRelease, got a str"),
+        ({"out": 3}, "out must be a path, got 3"),
+        ({"source": 3}, "source must be a path or a list of paths, got an int"),
+        ({"source": []}, "source must be a list of files with different names, got 0"),
+        ({"source": ["no.parquet"]}, "'no.parquet', where there is none"),
+        ({"source": "in.txt"}, r"source must name files that end in \.parquet"),
+        ({"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be None or"),
+        ({"verbose": -1}, "verbose must be an integer >= 0"),
+        ({"format": "xml"}, "format must be one of 'parquet', 'csv', 'jsonl'"),
+    ],
+)
+def test_bad_arguments(make_release, source, tmp_path, change, message):
+    given = {"source": source, "out": tmp_path / "out", "release": make_release()}
+    with pytest.raises(InvalidParameterError, match=message):
+        release_files(**{**given, **change})
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_sources(make_release, tmp_path):
+    (tmp_path / "in").mkdir()
+    with pytest.raises(InvalidParameterError, match="which has none"):
+        release_files(tmp_path / "in", tmp_path / "out", make_release())
+    for form in FORMATS:
+        path = tmp_path / f"broken.{form}"
+        path.write_text("\x00{")
+        with pytest.raises(InvalidParameterError):
+            release_files(path, tmp_path / "out", make_release())
+    with pytest.raises(InvalidParameterError, match=r"format must be .* got 'csv'"):
+        release_files(
+            tmp_path / "broken.csv", tmp_path / "out", make_release(output="bow")
+        )
+
+
+def test_no_documents_are_a_release_too(make_release, documents, tmp_path):
+    path = write(documents.slice(0, 0), tmp_path / "in.parquet")
+    release_files(path, tmp_path / "out", make_release(output="bow"))
+    assert seal(tmp_path / "out")["documents"] == 0
+    ids, bags = read_bags(tmp_path / "out")
+    assert (len(ids), bags.shape) == (0, (0, 60))
+
+
+def test_bags_come_back_as_the_perturber_would_give_them(
+    make_release, documents, source, tmp_path
+):
+    release, out = make_release(output="bow"), tmp_path / "out"
+    release_files(source, out, release, batch_rows=37)
+    with pytest.raises(InvalidParameterError, match="out must hold a sealed release"):
+        read_bags(out)
+    seal(out)
+    ids, bags = read_bags(out)
+    assert ids.tolist() == documents["id"].to_pylist()
+    assert bags.sum(axis=1).A1.tolist() == [4] * 300
+    tokens = make_release(output="tokens")(documents)["text"].to_pylist()
+    expected = np.zeros((300, 60), dtype=int)
+    for row, words in enumerate(tokens):
+        for word in words:
+            expected[row, int(word.removeprefix("word"))] += 1
+    assert (bags.toarray() == expected).all()
+    release_files(source, tmp_path / "texts", make_release())
+    seal(tmp_path / "texts")
+    with pytest.raises(InvalidParameterError, match=r'output="bow", got \'text\''):
+        read_bags(tmp_path / "texts")
+
+
+def test_a_seal_counts_and_names_what_is_wrong(make_release, source, tmp_path):
+    release, out = make_release(), tmp_path / "out"
+    manifest = release_files(source, out, release, batch_rows=40)
+    assert not manifest["complete"]
+    assert verify(out) == ["It is not sealed."]
+    first, second, *_ = sorted(out.glob("*.parquet"))
+    whole = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    with pytest.raises(InvalidParameterError, match="holds 24 documents instead of 40"):
+        seal(out)
+    first.write_bytes(whole[:-9])
+    with pytest.raises(InvalidParameterError, match="cannot be read"):
+        seal(out)
+    first.unlink()
+    (out / "notes.txt").touch()
+    with pytest.raises(InvalidParameterError, match=r"notes.* no part .* is missing"):
+        seal(out)
+    (out / "notes.txt").unlink()
+    release_files(source, out, release, batch_rows=40)
+    sealed = seal(out)
+    assert sealed["complete"]
+    assert seal(out) == sealed == release_files(source, out, release, batch_rows=40)
+    assert verify(out) == []
+    first.write_bytes(whole + b" ")
+    assert verify(out) == [f"{first.name} has changed since it was sealed."]
+    with pytest.raises(InvalidParameterError, match="has changed since"):
+        seal(out)
+    for path in out.glob("*.parquet"):
+        path.unlink()
+    with pytest.raises(InvalidParameterError, match="And 5 more"):
+        seal(out)
+
+
+@pytest.mark.parametrize("call", [seal, verify, read_bags])
+def test_what_is_no_release_is_refused(tmp_path, call):
+    with pytest.raises(InvalidParameterError, match="out must be a folder that"):
+        call(tmp_path)
+    with pytest.raises(InvalidParameterError, match="out must be a path, got 3"):
+        call(3)

@@ -1,0 +1,31 @@
+"""Files of documents, and files of releases."""
+
+from __future__ import annotations
+
+import json
+
+from pyarrow import csv, parquet
+
+# Of every test release.
+KEY = bytes(range(7, 39))
+
+
+def write(table, path, row_group=64):
+    """A table as a file of the format that the suffix says."""
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path, row_group_size=row_group)
+    elif path.suffix == ".csv":
+        csv.write_csv(table, path)
+    else:
+        lines = [json.dumps(row) for row in table.to_pylist()]
+        path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def contents(folder):
+    """Bytes of every file that is no manifest."""
+    return {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if path.name != "_release.json"
+    }

@@ -1,0 +1,76 @@
+"""Dask: partitions that are lost with their worker come back with the same words."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import time
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import dataset
+
+from tests.scale.conftest import KEY, digest, files_with_the_key
+
+pytestmark = pytest.mark.scale
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    distributed = pytest.importorskip("distributed", reason="dask is not installed")
+    folder = tmp_path_factory.mktemp("dask")
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            local_directory=str(folder),
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def released(client, release, documents):
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    frame = dd.from_pandas(documents.to_pandas(), npartitions=8)
+    meta = release.schema.empty_table().to_pandas()
+    return frame.map_partitions(
+        lambda part: release(pa.Table.from_pandas(part)).to_pandas(), meta=meta
+    )
+
+
+def as_table(frame):
+    return pa.Table.from_pandas(pd.DataFrame(frame[["id", "text"]]))
+
+
+def test_a_worker_is_killed(client, released, expected, tmp_path):
+    kept = released.persist()
+    assert digest(as_table(kept.compute())) == expected
+    before = client.run(os.getpid)
+    os.kill(next(iter(before.values())), signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while set(client.run(os.getpid, on_error="ignore").values()) <= set(
+        before.values()
+    ):
+        assert time.monotonic() < deadline, "no new worker came"
+        time.sleep(0.2)
+    assert digest(as_table(kept.compute())) == expected
+
+
+def test_written_then_counted(client, released, expected, tmp_path):
+    released.to_parquet(str(tmp_path / "out"))
+    assert len(released) == 400
+    assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
+
+
+def test_no_key_in_graphs_or_files(client, released):
+    from distributed.protocol import dumps
+
+    graph = pickle.dumps(dumps(dict(released.__dask_graph__())))
+    assert KEY not in graph
+    assert KEY.hex().encode() not in graph
+    assert files_with_the_key(client.cluster.workers[0].local_directory) == []

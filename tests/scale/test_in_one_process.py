@@ -1,0 +1,62 @@
+"""polars, DuckDB and datasets: the same words, once or twice."""
+
+from __future__ import annotations
+
+import pickle
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from tests.scale.conftest import digest, files_with_the_key
+
+pytestmark = pytest.mark.scale
+
+
+def test_polars_collects_and_joins_with_itself(release, source, expected):
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    schema = pl.from_arrow(release.schema.empty_table()).schema
+    lazy = pl.scan_parquet(source).map_batches(
+        lambda frame: pl.from_arrow(release(frame.to_arrow())), schema=schema
+    )
+    for _ in range(2):
+        assert digest(lazy.collect().to_arrow()) == expected
+    joined = lazy.join(lazy, on="id", suffix="_again").collect()
+    assert (joined["text"] == joined["text_again"]).all()
+    assert digest(joined.to_arrow()) == expected
+
+
+def test_duckdb_streams(release, source, expected, tmp_path):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    for i in range(2):
+        batches = duckdb.connect().sql(f"from '{source}'").fetch_record_batch(64)
+        released = pa.RecordBatchReader.from_batches(
+            release.schema, map(release, batches)
+        )
+        with duckdb.connect() as out:
+            out.register("released", released)
+            out.sql(f"copy (from released) to '{tmp_path / f'{i}.parquet'}'")
+        assert digest(parquet.read_table(tmp_path / f"{i}.parquet")) == expected
+
+
+def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
+    release, source, expected, tmp_path
+):
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    cache = tmp_path / "cache"
+    loaded = datasets.Dataset.from_parquet(str(source), cache_dir=str(cache))
+    for size in (77, 400):
+        mapped = loaded.with_format("arrow").map(release, batched=True, batch_size=size)
+        assert digest(mapped[:]) == expected
+    assert files_with_the_key(cache) == []
+    first = parquet.read_table(source)["text"][0].as_py().encode()
+    clear = [p for p in cache.rglob("*.arrow") if first in p.read_bytes()]
+    assert clear, "the guide says that its cache holds the texts in clear"
+
+
+def test_a_pickle_by_cloudpickle_is_small_and_without_the_key(release, tmp_path):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    (tmp_path / "function").write_bytes(cloudpickle.dumps(lambda it: map(release, it)))
+    (tmp_path / "plain").write_bytes(pickle.dumps(release))
+    assert files_with_the_key(tmp_path) == []
+    assert max(path.stat().st_size for path in tmp_path.iterdir()) < 50_000

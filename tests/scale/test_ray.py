@@ -1,0 +1,50 @@
+"""Ray: a node that is lost takes nothing with it."""
+
+from __future__ import annotations
+
+import pytest
+from pyarrow import dataset
+
+from tests.scale.conftest import digest, files_with_the_key
+
+pytestmark = pytest.mark.scale
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    pytest.importorskip("ray.data", reason="ray[data] is not installed")
+    from ray.cluster_utils import Cluster
+
+    memory = {"object_store_memory": 100 * 2**20}
+    started = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **memory})
+    ray.init(address=started.address, log_to_driver=False)
+    yield started
+    ray.shutdown()
+    started.shutdown()
+
+
+def test_written_then_counted(cluster, release, source, expected, tmp_path):
+    import ray
+
+    released = ray.data.read_parquet(str(source)).map_batches(
+        release, batch_format="pyarrow"
+    )
+    released.write_parquet(str(tmp_path / "out"))
+    assert released.count() == 400
+    assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
+    session = ray._private.worker.global_worker.node.get_session_dir_path()
+    assert files_with_the_key(session) == []
+
+
+def test_a_node_is_killed(cluster, release, documents, expected):
+    import ray
+
+    memory = {"object_store_memory": 100 * 2**20}
+    second = cluster.add_node(num_cpus=1, resources={"second": 1}, **memory)
+    held = ray.remote(resources={"second": 1}, max_retries=3)(lambda t: release(t))
+    found = held.remote(documents.append_column("ballast", documents["text"]))
+    ray.wait([found])
+    cluster.remove_node(second, allow_graceful=False)
+    cluster.add_node(num_cpus=1, resources={"second": 1}, **memory)
+    assert digest(ray.get(found)) == expected
