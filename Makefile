@@ -8,8 +8,15 @@ TORCH ?= torch
 # What make test-scale installs, 2 GB with all else, in an environment of its own
 ENGINES ?= pyspark "dask[complete]" "ray[data]" aiohttp duckdb datasets
 SCALE_VENV ?= $(VENV)-scale
+# A file of pip constraints, as .ci/run names one
+CONSTRAINTS ?=
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
+# The oldest Python of pyproject.toml, and what make test-oldest runs there
+OLDEST_PYTHON ?= python3.11
+OLDEST_TESTS ?= tests
+# What make dist runs from the unpacked sdist
+DIST_TESTS ?= tests/test_repository.py tests/test_pipelines.py
 # Random settings of the perturber whose exact law make test-fuzz works out
 LAWS ?= 10000
 # Passed on, as in: make paper PAPER_ARGS="--quick"
@@ -21,7 +28,8 @@ BASE ?= HEAD~1
 
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
-PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+OLDEST := $(VENV)-oldest
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(CONSTRAINTS))
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 BENCH_OUT := build/bench
@@ -31,7 +39,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-fuzz test-torch test-scale doctest lint format types docs bench bench-compare paper obfuscation coverage clean
+.PHONY: help demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +51,10 @@ test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
 	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
 
+test-oldest: $(OLDEST)/.stamp  ## run the tests with the oldest versions that pyproject.toml allows
+	$(PIN) $(OLDEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 \
+	    $(OLDEST_TESTS) $(PYTEST_ARGS)
+
 test-slow: $(STAMP)-test  ## run the tests that take minutes
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz and not scale" --durations=10 $(PYTEST_ARGS)
 
@@ -53,7 +65,7 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
-	$(PIN) $(PY) -m pytest -m torch $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m torch $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
@@ -62,9 +74,9 @@ test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
-doctest: $(STAMP)-test  ## run the examples of the docstrings, the user guide and the README
-	$(PIN) $(PY) -m pytest --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
-	    README.md skdptext docs/guide $(PYTEST_ARGS)
+doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
+	$(PIN) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
+	    README.md docs/index.rst skdptext docs/guide $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting
 	$(PY) -m ruff check .
@@ -79,8 +91,26 @@ types: $(STAMP)-dev  ## check the type hints
 
 # The API stubs are made afresh, or one of a name since removed would stay behind.
 docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are errors
-	rm -rf docs/api/generated
-	$(PIN) $(PY) -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	rm -rf docs/api/generated docs/api/examples
+	$(PIN) $(PY) -m sphinx -j 2 -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+
+# The wheel is made from the unpacked sdist, and what is tested is the sdist alone.
+dist: $(STAMP)-test  ## build sdist and wheel into dist, and test the sdist from itself
+	$(PIP_INSTALL) build
+	rm -rf dist build/sdist && mkdir -p build/sdist
+	$(PY) -m build --outdir dist .
+	tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
+	@missing=$$(git ls-files | while read -r file; do \
+	    test -e "build/sdist/$$file" || echo "$$file"; done); \
+	test -z "$$missing" || { echo "Not in the sdist, see MANIFEST.in: $$missing" >&2; exit 1; }
+	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -p no:cacheprovider $(DIST_TESTS)
+
+# The versions that CI installs, for the Python that makes them.
+constraints:  ## write .ci/constraints.txt anew: the newest versions of all that CI installs
+	rm -rf build/constraints-venv && $(PYTHON) -m venv build/constraints-venv
+	build/constraints-venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" build
+	{ echo "# What .ci/run installs under Python 3.11. Made by: make constraints"; \
+	    build/constraints-venv/bin/python -m pip freeze --exclude-editable; } > .ci/constraints.txt
 
 # One that fails does not keep the others from running, and is named at the end.
 bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/bench/benchmarks.md
@@ -104,9 +134,13 @@ paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; bu
 obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
 	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
 
+# It goes on where it was stopped, too. Tables: benchmarks/results/mechanisms_*.json.
+mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
+	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
+
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
+	rm -rf $(VENV) $(SCALE_VENV) $(OLDEST) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
+	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -128,6 +162,15 @@ $(STAMP)-plot: pyproject.toml $(STAMP)-venv
 $(STAMP)-test: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[test]"
 	@touch $(STAMP)-plot $@
+
+# Every bound "name>=version" of pyproject.toml, as "name==version". Not compiled to
+# bytecode, as few of the modules are ever imported.
+$(OLDEST)/.stamp: pyproject.toml
+	$(OLDEST_PYTHON) -m venv $(OLDEST)
+	grep -oE '"[A-Za-z-]+>=[0-9.]+"' pyproject.toml | tr -d '"' | sed 's/>=/==/' > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	    -c $(OLDEST)/constraints.txt -e ".[test]"
+	@touch $@
 
 # Not the extra itself: TORCH may name a build, such as the one without CUDA.
 $(STAMP)-torch: $(STAMP)-test

@@ -1,4 +1,4 @@
-"""Draws noisy words, or noise, from a published package; run by bench_audit.py.
+"""Draws noisy words, or noise, from a published package, for those that audit it.
 
 Runs in an environment that holds the package and not skdptext:
 ``audit_peer.py REQUEST ANSWER``, both JSON.
@@ -22,6 +22,10 @@ def mldp_text(request):
     options |= {"dim": vectors.shape[1], "use_faiss": False}
     if kind == "Mahalanobis":
         options["lambd"] = request["lam"]
+    if kind == "TEM":  # takes no search; its own vocabulary is a list that it brings
+        del options["use_faiss"]
+    if kind in ("TEM", "TruncatedGumbel"):
+        options["vocab"] = words
     mechanism = getattr(mldp_text, kind)(**options)
 
     def noise(n):
@@ -40,13 +44,18 @@ def pypantera(request):
     from src.EmbeddingPerturbationMechanism.cmp import CMP
     from src.EmbeddingPerturbationMechanism.mahalanobis import Mahalanobis
     from src.EmbeddingPerturbationMechanism.vickrey import VickreyCMP, VickreyMhl
+    from src.SamplingPerturbationMechanism.custext import CusText
+    from src.SamplingPerturbationMechanism.santext import SanText
+    from src.SamplingPerturbationMechanism.tem import TEM
 
     with open("table.txt", "w") as file:
         for word, vector in zip(request["words"], request["vectors"], strict=True):
             file.write(" ".join([word, *map(repr, vector)]) + "\n")
     options = {"embPath": "table.txt", "epsilon": request["epsilon"]}
     options |= {"lam": request["lam"], "t": 0.5}
+    options |= {"beta": 0.001, "k": 20, "distance": "euclidean"}
     kinds = {"CMP": CMP, "Mahalanobis": Mahalanobis}
+    kinds |= {"SanText": SanText, "TEM": TEM, "CusText": CusText}
     kinds |= {"VickreyCMP": VickreyCMP, "VickreyMhl": VickreyMhl}
     mechanism = kinds[request["mechanism"]](options)
     if set(mechanism.vocab.embeddings) != set(request["words"]):
@@ -55,17 +64,45 @@ def pypantera(request):
     def draw(word, n):
         out = []
         for start in range(0, n, 1000):
-            noisy = mechanism.noisyEmb([word] * min(1000, n - start))
-            out += mechanism.processText(noisy).split()
+            text = [word] * min(1000, n - start)
+            if hasattr(mechanism, "noisyEmb"):
+                text = mechanism.noisyEmb(text)
+            out += mechanism.processText(text).split()
         return out
 
     return draw, lambda n: [mechanism.pullNoise() for _ in range(n)]
 
 
+def dp_diffractor(request):
+    from diffractor import core
+    from diffractor.utils import EmbeddingManager
+
+    ordered = EmbeddingManager.create_sorted_list(
+        np.array(request["vectors"], dtype=np.float32), request["words"]
+    )
+    # what the package's pool of processes, one a list, gives each of them
+    core._RESOURCES = {
+        "list": ordered,
+        "mapping": {word: i for i, word in enumerate(ordered)},
+        "config": core.DiffractorConfig(replace_stopwords=True),
+        "rng": np.random.default_rng(),
+    }
+
+    def draw(word, n):
+        apply = core.apply_privacy_mechanism
+        return [apply(word, request["epsilon"]) for _ in range(n)]
+
+    return draw, None
+
+
 def main():
     with open(sys.argv[1]) as file:
         request = json.load(file)
-    build = {"mldp-text": mldp_text, "pypantera": pypantera}[request["package"]]
+    build = {
+        "mldp-text": mldp_text,
+        "pypantera": pypantera,
+        "dp-diffractor": dp_diffractor,
+    }[request["package"]]
     draw, noise = build(request)
     if "noise" in request:
         answer = np.asarray(noise(request["noise"])).tolist()

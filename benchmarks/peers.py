@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 REQUIREMENTS = {
     "mldp-text": ("mldp-text==0.1.2", "numpy<2"),
     "pypantera": ("pypantera==1.0.2",),
+    "dp-diffractor": ("dp-diffractor==0.2.1",),
     "faiss": ("faiss-cpu", "numpy"),
     "wmd": ("wmd==1.3.2", "numpy<2"),
 }

@@ -1,8 +1,9 @@
 """The benchmarks' committed JSON as reStructuredText and figures, made at build time.
 
-``benchmarks.rst`` includes ``_benchmarks/tables.txt``, and the guide's page on cost
-``_benchmarks/growth.txt``. Both are always written; where nothing is recorded they say
-so, for a checkout without results must still build.
+Each page below ``benchmarks`` includes ``_benchmarks/<page>.txt``, their index
+``_benchmarks/machines.txt``, and the guide's page on cost ``_benchmarks/growth.txt``.
+All are always written; where nothing is recorded they say so, for a checkout without
+results must still build.
 """
 
 from __future__ import annotations
@@ -19,9 +20,17 @@ from results import RESULTS, cell, columns, load  # noqa: E402
 FOLDER = HERE / "_benchmarks"
 # Shown as figures, in the guide; their tables would only be long.
 FIGURES = ("growth_points",)
+# Page to the beginnings of the names of its tables. The last has whatever is left.
+PAGES = {
+    "release": ("perturbation", "engine", "growth", "grid", "mechanisms", "peer"),
+    "neighbours": ("wmd",),
+    "statistics": ("deniability", "audit"),
+    "accuracy": (),
+}
 # These have a page of their own, which includes each by its name.
 OWN_PAGE = (
     "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
+    "linkage", "linkage_channel", "linkage_classes", "linkage_lengths",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
     "obfuscation_docstrings", "obfuscation_kept", "obfuscation_lambda",
     "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",
@@ -35,7 +44,12 @@ def write(app: object = None) -> None:
     """Write what the pages include; for Sphinx's ``builder-inited``."""
     FOLDER.mkdir(exist_ok=True)
     found = load(RESULTS)
-    _write(FOLDER / "tables.txt", tables(found))
+    shown = [r for r in found if r["name"] not in {*FIGURES, *OWN_PAGE}]
+    machines = list(dict.fromkeys(map(machine_text, shown)))
+    _write(FOLDER / "machines.txt", _numbered(machines))
+    for page in PAGES:
+        mine = [result for result in shown if _page(result["name"]) == page]
+        _write(FOLDER / f"{page}.txt", tables(mine, machines))
     by_name = {result["name"]: result for result in found}
     _write(FOLDER / "growth.txt", growth(by_name))
     for name in OWN_PAGE:
@@ -54,24 +68,31 @@ def _escape(text: str) -> str:
     return re.sub(r"([\\*`|_])", r"\\\1", text)
 
 
-def tables(found: list[dict]) -> str:
-    """All tables, each with its note and origin; first the machines."""
-    apart = {*FIGURES, *OWN_PAGE}
-    shown = [result for result in found if result["name"] not in apart]
-    if not shown:
+def _page(name: str) -> str:
+    """The page that shows the table of this name."""
+    fitting = (page for page, starts in PAGES.items() if name.startswith(starts))
+    return next(fitting, list(PAGES)[-1])
+
+
+def _numbered(machines: list[str]) -> str:
+    """The machines, with the numbers by which the tables name them."""
+    if not machines:
+        return "No machine is recorded in this checkout.\n"
+    return "".join(f"{i}. {_escape(text)}\n" for i, text in enumerate(machines, 1))
+
+
+def tables(found: list[dict], machines: list[str]) -> str:
+    """Tables, each with its note, its origin and the number of its machine."""
+    if not found:
         return "No figures are recorded in this checkout.\n"
-    machines = list(dict.fromkeys(_machine(result) for result in shown))
-    lines = ["Machines and versions", "-" * 21, ""]
-    for number, text in enumerate(machines, 1):
-        lines += [f"{number}. {_escape(text)}"]
-    lines.append("")
-    for result in shown:
+    lines: list[str] = []
+    for result in found:
         title = _escape(result["title"])
         lines += [title, "-" * len(title), ""]
         lines += _table(result["rows"])
         for paragraph in filter(None, result["note"].split("\n\n")):
             lines += [_escape(" ".join(paragraph.split())), ""]
-        which = machines.index(_machine(result)) + 1
+        which = machines.index(machine_text(result)) + 1
         lines += [
             f"*{result['date']}, commit {_escape(result['commit'])}, machine {which}:* "
             f"``{result['command']}``",
@@ -99,7 +120,7 @@ def _table(rows: list[dict]) -> list[str]:
     return [*lines, ""]
 
 
-def _machine(result: dict) -> str:
+def machine_text(result: dict) -> str:
     machine = result["machine"]
     parts = [f"{machine['cpu']}, {machine['cores']} cores"]
     if machine.get("features"):
@@ -144,7 +165,7 @@ def growth(results: dict[str, dict]) -> str:
             "",
         ]
     lines += [_escape(points["note"]), ""]
-    lines += [f"*{points['date']}; {_escape(_machine(points))}*", ""]
+    lines += [f"*{points['date']}; {_escape(machine_text(points))}*", ""]
     return "\n".join(lines)
 
 

@@ -1,14 +1,17 @@
 """Configuration of the documentation site."""
 
+import importlib
 import inspect
 import os
 import re
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx_gallery.sorting import ExplicitOrder
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -22,12 +25,16 @@ project = "skdptext"
 author = "The skdptext developers"
 copyright = f"{author}, BSD 3-Clause License"
 release = version = skdptext.__version__
+URLS = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"][
+    "urls"
+]
 
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
@@ -53,18 +60,41 @@ autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
 # autodoc lists the members itself; numpydoc would list them a second time.
 numpydoc_show_class_members = False
 
+# The example on SMS shows real messages where the tests find them, too.
+shared = os.environ.get("SKDPTEXT_TEST_DATA") or HERE.parents[1] / "shared" / "data"
+if Path(shared).is_dir():
+    os.environ.setdefault("SKDPTEXT_DATA", str(shared))
+
 # -- Gallery -------------------------------------------------------------------
+# In the order of the guide; examples that are not named here come last.
+EXAMPLES = [
+    "plot_release_documents.py",
+    "plot_guarantee.py",
+    "plot_noise_shapes.py",
+    "plot_rare_words.py",
+    "plot_mechanisms.py",
+    "plot_choose_epsilon_lambda.py",
+    "plot_sms_spam.py",
+    "plot_wmd_neighbors.py",
+    "plot_audit.py",
+    "plot_hide_authors.py",
+    "*",
+]
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib", "seaborn"),
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": ExplicitOrder(EXAMPLES),
+    "thumbnail_size": (600, 400),
     "show_memory": False,
+    "parallel": 2,
     "remove_config_comments": True,
     "doc_module": ("skdptext",),
-    "backreferences_dir": None,
+    # The lists of "Examples using ..." on the API pages.
+    "backreferences_dir": "api/examples",
+    "inspect_global_variables": True,
 }
 # Sphinx-gallery draws with Agg, where plt.show() only warns.
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
@@ -75,12 +105,24 @@ html_title = f"skdptext {release}"
 html_static_path = ["_static"]
 html_css_files = ["skdptext.css"]
 html_math_renderer = "mathml"  # below; MathJax would need a network to read the site
+html_logo = "_static/logo.svg"
+html_favicon = "_static/favicon.svg"
 html_theme_options = {
-    "show_prev_next": False,
+    "logo": {"text": "skdptext", "alt_text": "skdptext: home"},
+    "icon_links": [
+        {
+            "name": "Repository",
+            "url": URLS["Repository"],
+            "icon": "fa-solid fa-code-branch",
+        }
+    ],
+    "header_links_before_dropdown": 4,
+    "show_prev_next": True,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc", "sourcelink"],
+    "footer_end": [],
 }
-html_sidebars = {"install": [], "benchmarks": [], "changelog": []}
+html_sidebars = {"install": [], "changelog": []}
 html_copy_source = True
 
 
@@ -112,9 +154,26 @@ def _changelog_as_rst(markdown):
 
 def _write_changelog(app):
     """The changelog has one source, CHANGELOG.md; its page is made from it."""
-    page = HERE / "changelog.rst"
     text = _changelog_as_rst((HERE.parent / "CHANGELOG.md").read_text("utf-8"))
-    # An untouched page need not be built again.
+    _write(HERE / "changelog.rst", text)
+
+
+def _write_api_names(app):
+    """The public names of each room with their summaries, for the API's index."""
+    page = HERE / "api" / "index.rst"
+    lines = []
+    for room in re.findall(r"^   (skdptext\.\w+)$", page.read_text("utf-8"), re.M):
+        module = importlib.import_module(room)
+        name = room.removeprefix("skdptext.")
+        lines += [name, "-" * len(name), "", inspect.getdoc(module).splitlines()[0], ""]
+        lines += [".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   ~{room}.{name}" for name in sorted(module.__all__)]
+        lines.append("")
+    _write(HERE / "api" / "names.txt", "\n".join(lines))
+
+
+def _write(page, text):
+    """An untouched page need not be built again."""
     if not page.exists() or page.read_text("utf-8") != text:
         page.write_text(text, encoding="utf-8")
 
@@ -133,5 +192,6 @@ def _visit_math(translator, node):
 def setup(app):
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("builder-inited", _write_changelog)
+    app.connect("builder-inited", _write_api_names)
     app.connect("builder-inited", bench_page.write)
     app.connect("autodoc-skip-member", _own_members_only)

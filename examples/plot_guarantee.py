@@ -51,7 +51,7 @@ for pair in (("loc1", "scale1"), ("monte", "carlo"), ("mean", "mean"),
 x = ["mean", "of", "the", "rows"]
 y = ["rows", "of", "the", "median"]
 ordered = DPWordPerturber(
-    embedding, epsilon=10, lam=0.5, document_length=4, output="tokens"
+    embedding, epsilon=10, lam=0.5, document_length=4, output="tokens", order="keep"
 ).fit([]).guarantee()  # fmt: skip
 print(f"bags             {guarantee.exponent(x, y):6.1f}")
 print(f"token lists      {ordered.exponent(x, y):6.1f}")

@@ -45,7 +45,9 @@ with warnings.catch_warnings():
     # The number of words is released here; below it is fixed.
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     for epsilon in (40, 20, 10):
-        perturber = DPWordPerturber(embedding, epsilon=epsilon, output="text")
+        perturber = DPWordPerturber(
+            embedding, epsilon=epsilon, output="text", order="keep"
+        )
         print(f"ε = {epsilon:<9d}{perturber.fit_transform([sentence])[0]}")
 
 # %%
@@ -115,7 +117,7 @@ print("most frequent words of the noisy svd:", [embedding.words[j] for j in top]
 # costs its exponent again.)
 
 tokens = DPWordPerturber(
-    embedding, epsilon=20, document_length=LENGTH, output="tokens"
+    embedding, epsilon=20, document_length=LENGTH, output="tokens", order="keep"
 ).fit_transform(corpus.data)
 print(tokens[row][:12])
 

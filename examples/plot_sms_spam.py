@@ -9,7 +9,7 @@ intervals chooses.
 
 The SMS Spam Collection and a GloVe table are used where they are at hand. Elsewhere
 (this page may have been built without a network) two topics of docstrings stand in for
-them: what is printed below says which of the two it was.
+them: what is printed below, and the title of the figure, say which of the two it was.
 """
 
 # %%
@@ -39,12 +39,14 @@ try:
     table = Path(os.environ["SKDPTEXT_DATA"]) / "glove_6B_13k_50d.npz"
     embedding = WordEmbedding.load(table)
     epsilons, length = [3, 5, 8, 12, 20], 10
+    what = "SMS messages"
 except (OSError, KeyError):
     corpus = load_docstrings(
         topics=["linear algebra", "statistics"], remove=["examples", "headers"]
     )
     embedding = load_docstring_embedding().restrict(3000)
     epsilons, length = [6, 9, 13, 20, 30], 30
+    what = "docstrings, in place of SMS"
 
 # As many of the one kind as of the other: a guess is right half of the time.
 rng = np.random.default_rng(0)
@@ -55,7 +57,7 @@ rows = np.sort(
 )
 texts = [corpus.data[i] for i in rows]
 labels = corpus.target[rows]
-print(f"{len(texts)} documents: {', '.join(map(str, corpus.target_names))}")
+print(f"{len(texts)} {what}: {', '.join(map(str, corpus.target_names))}")
 print(embedding)
 
 # %%
@@ -119,7 +121,9 @@ display = PrivacyUtilityDisplay.from_search(
     search, privacy="changed", utility="accuracy"
 )
 display.plot()
-display.ax_.set(xlabel="share of words changed", ylabel="accuracy (chance: 0.5)")
+display.ax_.set(
+    title=what, xlabel="share of words changed", ylabel="accuracy (chance: 0.5)"
+)
 plt.show()
 
 # %%

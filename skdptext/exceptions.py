@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "CalibrationWarning",
     "EmptyDocumentWarning",
     "InvalidParameterError",
     "NoFeasibleCandidateError",
     "OutOfVocabularyWarning",
     "PrivacyLeakWarning",
+    "UnknownScoreError",
 ]
 
 
@@ -37,6 +39,23 @@ class NoFeasibleCandidateError(ValueError):
         return str(self.args[0])
 
 
+class UnknownScoreError(InvalidParameterError):
+    """A rule for a search names a score that the search does not have.
+
+    Attributes
+    ----------
+    cv_results : mapping
+        The scores of the search, which scikit-learn does not keep then.
+    """
+
+    def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
+        super().__init__(message, cv_results)
+        self.cv_results = cv_results
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class PrivacyLeakWarning(UserWarning):
     """Something about the protected documents is released outside the guarantee.
 
@@ -52,3 +71,11 @@ class OutOfVocabularyWarning(UserWarning):
 
 class EmptyDocumentWarning(UserWarning):
     """Documents hold no word, and are left out or answered without looking at them."""
+
+
+class CalibrationWarning(UserWarning):
+    """ε may not do to the words of a text what it seems to.
+
+    Issued by `fit` where it changes nearly all or nearly none of the words, and by
+    `calibrate_epsilon` where it is not told which words count.
+    """

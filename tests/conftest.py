@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import gzip
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+from hashlib import blake2b
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
 
-from skdptext import WordEmbedding
+from skdptext import WordEmbedding, datasets
+from skdptext.datasets import load_docstring_embedding, load_docstrings
 
 # How long an example takes says nothing about the code on a busy machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -25,6 +31,61 @@ hypothesis.settings.load_profile("untimed")
 _DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA", Path(__file__).parents[2] / "shared" / "data")
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_home() -> Iterator[Path]:
+    """Where the built-in embedding is kept: build/, for all workers and later runs.
+
+    The folder changes with the code that trains, so that no run tests what older code
+    has made.
+    """
+    sources = sorted(Path(datasets.__file__).parent.glob("_docstring*.py"))
+    digest = blake2b(b"".join(path.read_bytes() for path in sources), digest_size=6)
+    home = Path(__file__).parents[1] / "build" / "test-data" / digest.hexdigest()
+    home.mkdir(parents=True, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKDPTEXT_CACHE", str(home))
+        yield home
+
+
+@pytest.fixture(scope="session")
+def alone(data_home):
+    """`with alone("what"):` lets one worker at a time make what is kept on disk."""
+
+    @contextmanager
+    def hold(what: str) -> Iterator[None]:
+        with (data_home / f"{what}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    return hold
+
+
+@pytest.fixture(scope="session")
+def built_in(alone) -> WordEmbedding:
+    """The embedding that comes with the library; one worker trains it for all."""
+    with alone("embedding"):
+        return load_docstring_embedding()
+
+
+@pytest.fixture(scope="session")
+def prose(built_in):
+    """(texts, labels) of 1,200 pieces of ten words each of the built-in corpus.
+
+    Two topics in equal parts and turns; words without a vector are left out.
+    """
+    topics = ["signals and images", "statistics"]
+    corpus = load_docstrings(topics=topics, remove=("examples", "headers", "names"))
+    pieces: dict[int, list[str]] = {0: [], 1: []}
+    for text, topic in zip(corpus.data, corpus.target, strict=True):
+        words = [w for w in re.findall(r"\w\w+", text.lower()) if w in built_in]
+        whole = range(0, len(words) - 9, 10)
+        pieces[topic] += [" ".join(words[i : i + 10]) for i in whole]
+    rng = np.random.default_rng(0)
+    halves = [rng.choice(pieces[topic], 600, replace=False) for topic in (0, 1)]
+    texts = np.stack(halves, axis=1).ravel().tolist()
+    return texts, np.array(topics * 600)
 
 
 @pytest.fixture(scope="session")
@@ -63,11 +124,6 @@ def w2v_30k(load_table):
 @pytest.fixture(scope="session")
 def google_8k(load_table):
     return load_table("googlenews_8k_300d.npz")
-
-
-@pytest.fixture(scope="session")
-def glove_13k(load_table):
-    return load_table("glove_6B_13k_50d.npz")
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,34 @@ def assert_ks(sample, cdf, alpha=ALPHA):
     assert p > alpha, f"Kolmogorov-Smirnov p = {p:.2e} <= {alpha:.0e}"
 
 
+def assert_counts(counts, p, alpha=ALPHA):
+    """Counts follow the probabilities; false alarm with probability alpha.
+
+    Chi-square, cells of less than five expected draws together.
+    """
+    expected = p * counts.sum()
+    assert not counts[p == 0].any()
+    order = np.argsort(-expected, kind="stable")
+    counts, expected = counts[order], expected[order]
+    n = max(1, int((expected >= 5).sum()))
+    if 0 < expected[n:].sum() < 5 and n > 1:
+        n -= 1
+    cells = np.append(counts[:n], counts[n:].sum())
+    means = np.append(expected[:n], expected[n:].sum())
+    cells, means = cells[means > 0], means[means > 0]
+    if len(cells) > 1:
+        value = stats.chisquare(cells, means * cells.sum() / means.sum()).pvalue
+        assert value > alpha, f"chi-square p = {value:.2e} <= {alpha:.0e}"
+
+
+def losses(P):
+    """max_z ln P[w, z] / P[w', z] of all pairs, exactly; inf where supports differ."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(P)
+        gaps = np.where(np.isneginf(logs)[:, None], -np.inf, logs[:, None] - logs[None])
+    return gaps.max(axis=2)
+
+
 class Recorded:
     """Noise that was drawn already, as a mechanism that claims the metric of M."""
 
@@ -50,3 +78,47 @@ def catches(check, *args, **kwargs):
     except AssertionError:
         return True
     return False
+
+
+def on_a_line(positions, epsilon, rule):
+    """P[w, z] of Laplace noise on numbers, and a rule for noisy points.
+
+    By quadrature between all places where the nearest two words, or the density, have
+    a corner. ``rule(points, word)`` gives rows of probabilities of the words.
+    """
+    positions = np.asarray(positions, dtype=float)
+    middles = (positions[:, None] + positions) / 2
+    reach = np.linspace(0, 45 / epsilon, 46)
+    low, high = positions.min(), positions.max()
+    corners = np.unique(np.concatenate([middles.ravel(), low - reach, high + reach]))
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    half = np.diff(corners)[:, None] / 2
+    points = (corners[:-1, None] + half * (1 + nodes)).ravel()
+    weights = (half * weights).ravel()
+    return np.array(
+        [
+            (weights * epsilon / 2 * np.exp(-epsilon * np.abs(points - at)))
+            @ rule(points, word)
+            for word, at in enumerate(positions)
+        ]
+    )
+
+
+def two_nearest(points, positions):
+    """Numbers and distances of the two words nearest to each point."""
+    gaps = np.abs(points[:, None] - np.asarray(positions))
+    near = np.argsort(gaps, axis=1, kind="stable")[:, :2]
+    return near, np.take_along_axis(gaps, near, axis=1)
+
+
+def vickrey_rule(positions, t):
+    """The first of the two nearest with its published probability, else the second."""
+
+    def rule(points, word):
+        near, gaps = two_nearest(points, positions)
+        first = (1 - t) * gaps[:, 1] / (t * gaps[:, 0] + (1 - t) * gaps[:, 1])
+        P = np.zeros((len(points), len(positions)))
+        np.put_along_axis(P, near, np.column_stack([first, 1 - first]), axis=1)
+        return P
+
+    return rule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from skdptext import WordEmbedding
 from skdptext.search import nearest_words
@@ -36,8 +37,10 @@ class Perturber:
         return nearest_words(points, self.embedding.vectors)
 
     def two_nearest(self, points):
-        gaps = points[:, None, :] - self.embedding.vectors
-        return np.argsort((gaps**2).sum(axis=2), axis=1)[:, :2].T
+        gaps = cdist(points, self.embedding.vectors, "sqeuclidean")
+        first = gaps.argmin(axis=1)
+        gaps[np.arange(len(gaps)), first] = np.inf
+        return first, gaps.argmin(axis=1)
 
     def perturb_words(self, words, n_draws=1):
         ids = np.repeat(self.embedding.find(words), n_draws)

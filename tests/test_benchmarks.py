@@ -115,8 +115,9 @@ def test_page_builds_without_results(load, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "RESULTS", tmp_path / "none")
     monkeypatch.setattr(page, "FOLDER", tmp_path / "out")
     page.write()
-    for name in ("tables.txt", "growth.txt"):
-        assert "recorded in this checkout" in (tmp_path / "out" / name).read_text()
+    for name in (*page.PAGES, "machines", "growth"):
+        text = (tmp_path / "out" / f"{name}.txt").read_text()
+        assert "recorded in this checkout" in text
 
 
 def test_page_shows_every_row_of_every_table(load):
@@ -126,7 +127,9 @@ def test_page_shows_every_row_of_every_table(load):
     results, page = load("results"), load("bench_page")
     results.record("a", ROWS, title="Speed *and* size", note="One_ thread.\n\n|Two|.")
     results.record("b", ROWS[:1], title="More")
-    source = f"Page\n====\n\n{page.tables(results.load())}"
+    found = results.load()
+    machines = [page.machine_text(result) for result in found]
+    source = f"Page\n====\n\n{page.tables(found, machines)}"
     document = publish_doctree(source, settings_overrides={"halt_level": 2})
     first, second = document.findall(nodes.table)
     cells = [

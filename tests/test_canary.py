@@ -35,6 +35,14 @@ from skdptext.inspection import (
     obfuscation_report,
     words_under_noise,
 )
+from skdptext.mechanisms import (
+    Directional,
+    MahalanobisNoise,
+    Ranked,
+    SensitiveWords,
+    WordClasses,
+    WordLists,
+)
 from skdptext.metrics import (
     density_statistics,
     find_perturber,
@@ -205,6 +213,20 @@ CALLS = {
     "perturber embedding": lambda x: DPWordPerturber(x).fit([]),
     "perturber epsilon": lambda x: released(epsilon=x),
     "perturber mechanism": lambda x: released(mechanism=x),
+    "ranked": lambda x: released(mechanism=Ranked(x)),
+    "spread": lambda x: option(mechanism=Ranked(spread=x)),
+    "sensitive words": lambda x: option(mechanism=SensitiveWords(words=x)),
+    "sensitive mechanism": lambda x: released(
+        mechanism=SensitiveWords(x, words=["w0"])
+    ),
+    "probability": lambda x: option(
+        mechanism=SensitiveWords(words=["w0"], probability=x)
+    ),
+    "n_lists": lambda x: option(mechanism=WordLists(x)),
+    "order": lambda x: option(mechanism=WordLists(order=x)),
+    "classes": lambda x: option(mechanism=WordClasses(x)),
+    "second": lambda x: option(mechanism=MahalanobisNoise(second=x)),
+    "distribution": lambda x: option(mechanism=Directional(x)),
     "perturber random_state": lambda x: released(random_state=x),
     "perturber token_pattern": lambda x: option(token_pattern=x),
     "perturber stop_words": lambda x: option(stop_words=x),

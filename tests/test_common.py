@@ -1,14 +1,35 @@
-"""Both estimators behave as scikit-learn's own do."""
+"""All estimators behave as scikit-learn's own do."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pickle
+import pkgutil
+
+import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdptext.neighbors import WMDKNNClassifier
-from skdptext.perturbation import DPWordPerturber
-from skdptext.preprocessing import TopicWordSelector
+import skdptext
+from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext.attacks import (
+    FastTextClassifier,
+    KoppelAuthorClassifier,
+    WordReconstructionAttack,
+)
+from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
+from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
 from tests.common_checks import EXPECTED_FAILED_CHECKS
+
+EMBEDDING = WordEmbedding(
+    ["cat", "dog", "tea", "cake"], [[0.0, 1.0], [0.5, 1.0], [9.0, 0.0], [8.0, 2.0]]
+)
+PERTURBER = DPWordPerturber(EMBEDDING, document_length=2, random_state=0)
 
 ESTIMATORS = [
     # Seeded, so that no check is left out for want of repeatability.
@@ -16,20 +37,129 @@ ESTIMATORS = [
     DPWordPerturber(
         "one-hot", lam=0.0, document_length=5, resize="sample", random_state=1, n_jobs=2
     ),
+    ChannelNaiveBayes(),
+    ChannelNaiveBayes(
+        DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
+    ),
+    DocumentPreparer("one-hot", output="bow", random_state=0),
     TopicWordSelector(n_words=5),
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
+    # They read text: of scikit-learn's checks few apply, and those below do.
+    FastTextClassifier(random_state=0),
+    KoppelAuthorClassifier(random_state=0),
+    WordReconstructionAttack(random_state=0),
+]
+# Parameters of an estimator: nothing is fitted.
+SETTINGS = [
+    Exponential(),
+    Exponential(calibration="half", max_distance=2.0),
+    MahalanobisNoise(),
+    RandomizedResponse(),
+]
+READERS = [
+    PERTURBER,
+    DocumentPreparer(EMBEDDING, stop_words=None, random_state=0),
+    FastTextClassifier(n_epochs=2, dim=3, random_state=0),
+    KoppelAuthorClassifier(n_rounds=3, random_state=0),
+    WordReconstructionAttack(PERTURBER, n_draws=5, random_state=0),
 ]
 
-
-def expected_failed_checks(estimator):
-    return EXPECTED_FAILED_CHECKS[type(estimator).__name__]
-
-
-@pytest.mark.filterwarnings(
+pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning",
     "ignore::skdptext.exceptions.EmptyDocumentWarning",
 )
+
+
+def by_name(estimator):
+    return type(estimator).__name__
+
+
+def public_estimators():
+    """Classes derived from BaseEstimator that any public module hands out."""
+    found = set()
+    for room in pkgutil.iter_modules(skdptext.__path__, "skdptext."):
+        module = importlib.import_module(room.name)
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
+                found.add(thing)
+    return {each for each in found if not inspect.isabstract(each)}
+
+
+def test_every_public_estimator_is_checked():
+    fitted = {each for each in public_estimators() if hasattr(each, "fit")}
+    assert fitted == {type(each) for each in ESTIMATORS}
+    assert public_estimators() - fitted == {type(each) for each in SETTINGS}
+    # those that take more than matrices
+    matrices_only = {TopicWordSelector, WMDKNNClassifier}
+    assert {type(each) for each in READERS} == fitted - matrices_only
+
+
+def expected_failed_checks(estimator):
+    return EXPECTED_FAILED_CHECKS.get(by_name(estimator), {})
+
+
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_common(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=repr)
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_get_params_invariance",
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_set_params",
+    ],
+)
+def test_settings(setting, check):
+    getattr(estimator_checks, check)(by_name(setting), clone(setting))
+
+
+# -- what scikit-learn checks with matrices, for estimators that read text --------
+
+TEXTS = ["cat dog cat", "dog cat", "tea cake tea", "cake tea"] * 3
+LABELS = np.array(["pets", "pets", "food", "food"] * 3)
+
+
+def answer(model):
+    """What a fitted model makes of the texts."""
+    if isinstance(model, WordReconstructionAttack):
+        return model.predict(list(EMBEDDING.words)).tolist()
+    if hasattr(model, "predict"):
+        return model.predict(TEXTS).tolist()
+    released = model.transform(TEXTS)
+    return released.toarray().tolist() if hasattr(released, "toarray") else released
+
+
+@pytest.mark.parametrize("estimator", READERS, ids=by_name)
+def test_reading_text(estimator):
+    before = clone(estimator).get_params(deep=False)
+    model = clone(estimator)
+    assert model.fit(TEXTS, LABELS) is model
+    assert {name: repr(value) for name, value in before.items()} == {
+        name: repr(value) for name, value in model.get_params(deep=False).items()
+    }
+    learned = {name for name in vars(model) if name not in before}
+    assert all(name.endswith("_") or name.startswith("_") for name in learned)
+    first = answer(model)
+    assert set(vars(model)) == learned | set(before)  # answers leave no trace
+    assert answer(model) == first
+    assert answer(pickle.loads(pickle.dumps(model))) == first
+    assert answer(model.fit(TEXTS, LABELS)) == first
+    assert answer(clone(model).fit(TEXTS, LABELS)) == first
+
+
+@pytest.mark.parametrize("estimator", READERS, ids=by_name)
+def test_fitted_before_use(estimator):
+    model = clone(estimator)
+    if model.__sklearn_tags__().requires_fit:
+        with pytest.raises(NotFittedError):
+            answer(model)
+    else:
+        assert answer(model) == answer(model.fit(TEXTS))

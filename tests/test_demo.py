@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -10,7 +11,7 @@ from skdptext import demo
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory):
+def printed(built_in, tmp_path_factory):
     import contextlib
     import io
 
@@ -62,7 +63,7 @@ def test_bad_options_are_refused_at_once(option, capsys, monkeypatch):
 
 
 def test_a_missing_matplotlib_is_said_at_once(capsys, monkeypatch):
-    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(demo, "load_docstring_embedding", None)
     with pytest.raises(SystemExit):
         demo.main([])

@@ -130,7 +130,7 @@ def test_no_cell_begins_after_the_deadline(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
+def quick(built_in, tmp_path_factory):
     folder = tmp_path_factory.mktemp("paper")
     assert main(["--quick", "--out", str(folder)]) == 0
     return folder

@@ -8,6 +8,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -31,7 +32,7 @@ LAYERS = (
     {"privacy"},
     {"perturbation"},
     {"audit", "neighbors", "metrics", "release"},
-    {"attacks", "model_selection", "datasets", "preprocessing"},
+    {"attacks", "model_selection", "datasets", "preprocessing", "naive_bayes"},
     {"inspection"},
     {"cli"},
     {"demo", "__main__"},
@@ -382,6 +383,29 @@ def test_every_public_room_is_in_the_api_reference():
     page = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")
     listed = set(re.findall(r"^   skdptext\.(\w+)$", page, flags=re.MULTILINE))
     assert listed == set(ROOMS) - INTERNAL
+
+
+def test_links_of_the_readme_work_on_a_package_index():
+    # There they lead nowhere unless they are absolute.
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    repository = project["urls"]["Repository"]
+    raw = repository.replace("github.com", "raw.githubusercontent.com")
+    own = re.compile(rf"{repository}/(?:blob|tree)/main/(.+)|{raw}/main/(.+)")
+    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert len(links) > 15
+    for link in links:
+        match = own.fullmatch(link)
+        assert match, f"{link} is not below {repository}"
+        assert (ROOT / (match[1] or match[2])).exists(), link
+
+
+def test_every_page_of_the_guide_has_its_sentence():
+    text = (ROOT / "docs" / "guide" / "index.rst").read_text("utf-8")
+    described = re.findall(r"^:doc:`(\w+)`\n   \S", text, flags=re.MULTILINE)
+    listed = re.findall(r"^   (\w+)$", text, flags=re.MULTILINE)
+    assert described == listed, "one order for sentences and toctrees"
+    pages = {path.stem for path in (ROOT / "docs" / "guide").glob("*.rst")}
+    assert set(listed) == pages - {"index"}
 
 
 def test_version_is_the_same_everywhere():

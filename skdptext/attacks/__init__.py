@@ -3,15 +3,25 @@
 from skdptext.attacks._attribution import Attributions, attribution_attack
 from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
+from skdptext.attacks._linkage import (
+    DocumentLinkageAttack,
+    LinkageRow,
+    Linkages,
+    linkage_attack,
+)
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
 
 __all__ = [
     "Attributions",
+    "DocumentLinkageAttack",
     "FastTextClassifier",
     "KoppelAuthorClassifier",
+    "LinkageRow",
+    "Linkages",
     "WordReconstructionAttack",
     "attribution_attack",
     "linear_topic_classifier",
+    "linkage_attack",
     "paper_adversaries",
 ]

@@ -32,6 +32,7 @@ from skdptext.utils import (
     check_rng,
     is_count_matrix,
     kind_of,
+    progress_bar,
     shown,
 )
 
@@ -120,6 +121,7 @@ def attribution_attack(
     n_releases: int = 1,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Attributions:
     """Which documents adversaries attribute rightly, in clear and as released.
 
@@ -128,7 +130,7 @@ def attribution_attack(
     documents, authors, topics, perturber, adversaries, trained_on, cv, groups
         As for `skdptext.inspection.obfuscation_report`, which tells what comes out of
         this.
-    n_releases, random_state, n_jobs
+    n_releases, random_state, n_jobs, verbose
         As there.
 
     Returns
@@ -168,6 +170,7 @@ def attribution_attack(
     check_option("trained_on", trained_on, ("both", "originals", "releases"))
     n_releases = check_integer("n_releases", n_releases, low=1)
     check_n_jobs(n_jobs)
+    check_integer("verbose", verbose, low=0)
     fresh = random_state is None
     rng = check_rng(random_state)
     if groups is not None:
@@ -194,7 +197,7 @@ def attribution_attack(
             )
         )
         scenes.append(scene)
-    attempts = _attack_all(scenes, splits, labels, trained_on, n_jobs)
+    attempts = _attack_all(scenes, splits, labels, trained_on, n_jobs, verbose)
     attacked = np.unique(np.concatenate([held for _, held in splits]))
     strangers = [h[~np.isin(labels.author[h], labels.author[k])] for k, h in splits]
     author = labels.author[attacked]
@@ -473,6 +476,7 @@ def _attack_all(
     labels: Labels,
     trained_on: str,
     n_jobs: int | None,
+    verbose: int,
 ) -> list[Attempt]:
     """All adversaries on all releases; who knows originals is fitted once for all."""
     groups: dict[str, list[int]] = {}
@@ -490,7 +494,7 @@ def _attack_all(
         for released in scene.released:
             trials.append(Trial(released, [released], scene.adversaries))
             places.append(i)
-    tallies = run_trials(trials, splits, labels, n_jobs)
+    tallies = run_trials(trials, splits, labels, n_jobs, verbose)
 
     def attempt(i: int, a: int, trained_on: str, parts: list[Tally]) -> Attempt:
         adversary = scenes[i].adversaries[a]
@@ -530,6 +534,7 @@ def run_trials(
     splits: Sequence[Split],
     labels: Labels,
     n_jobs: int | None,
+    verbose: int = 0,
 ) -> list[list[list[Tally]]]:
     """A tally for each trial, adversary and set of attacked documents."""
     n_documents = len(labels.author)
@@ -543,13 +548,15 @@ def run_trials(
         for a in range(len(trial.adversaries))
         for s in range(len(splits))
     ]
-    answers = Parallel(n_jobs=n_jobs)(
+    answers = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_attack)(trials[t], trials[t].adversaries[a], splits[s], labels)
         for t, a, s in places
     )
-    for (t, a, s), correct in zip(places, answers, strict=True):
-        for tally, marks in zip(tallies[t][a], correct, strict=True):
-            tally.add(splits[s][1], marks)
+    with progress_bar(verbose, "attacks", total=len(places), unit="fit") as bar:
+        for (t, a, s), correct in zip(places, answers, strict=True):
+            for tally, marks in zip(tallies[t][a], correct, strict=True):
+                tally.add(splits[s][1], marks)
+            bar.update()
     return tallies
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.attacks._bags import check_named_columns, check_targets, words_and_bags
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, check_real, check_rng
+from skdptext.utils import DocLinked, check_flag, check_integer, check_real, check_rng
 
 __all__ = ["FastTextClassifier"]
 
@@ -24,7 +24,7 @@ _END = "</s>"  # fastText's end of line, which it counts as a word of every docu
 _LABEL = "__label__"
 
 
-class FastTextClassifier(ClassifierMixin, BaseEstimator):
+class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Classify documents by the mean of word vectors learned for the purpose.
 
     fastText's supervised model [1]_: the vectors of a document's words are averaged,

@@ -15,6 +15,7 @@ from skdptext.attacks._bags import check_named_columns, check_targets, words_and
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
+    DocLinked,
     blocks,
     check_integer,
     check_real,
@@ -25,7 +26,7 @@ from skdptext.utils import (
 __all__ = ["KoppelAuthorClassifier"]
 
 
-class KoppelAuthorClassifier(ClassifierMixin, BaseEstimator):
+class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Attribute documents to authors by repeated cosine similarity.
 
     Each author is the vector of counts of character n-grams, which do not cross

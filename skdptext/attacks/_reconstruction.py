@@ -6,38 +6,34 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._smoothing import choose_smoothing
 from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics import word_channel
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     blocks,
     check_integer,
     check_option,
     check_real,
-    check_rng,
     kind_of,
     shown_words,
 )
 
 __all__ = ["WordReconstructionAttack"]
 
-# Words simulated at a time, and tried to find how much to smooth.
-_BLOCK, _N_TRIED = 1000, 5000
 
-
-class WordReconstructionAttack(BaseEstimator):
+class WordReconstructionAttack(DocLinked, BaseEstimator):
     """The Bayes-optimal guess of a word, by one who knows all but word and noise.
 
-    The adversary knows the mechanism, the embedding and how frequent words are; draws
-    noisy versions of every word to learn how likely each becomes each other one; and
-    turns a released word, or several releases of one word, into a posterior over the
-    words that may have been written. No adversary who guesses from the released word
-    alone does better, up to the error of the simulation.
+    The adversary knows the mechanism, the embedding and how frequent words are; works
+    out how likely each word becomes each other one (`skdptext.metrics.word_channel`);
+    and turns a released word, or several releases of one word, into a posterior over
+    the words that may have been written. No adversary who guesses from the released
+    word alone does better, up to the error of the simulation.
 
     Parameters
     ----------
@@ -45,28 +41,30 @@ class WordReconstructionAttack(BaseEstimator):
         The mechanism under attack, fitted or not; its `random_state` is not used, for
         the adversary does not know it.
     prior : array-like of shape (n_words,), default=None
-        How frequent each word of the embedding is, in any unit; from public text. None:
-        all words alike.
+        How frequent each word is, in any unit, from public text: of `words` if they
+        are given, else of the embedding. None: all words alike.
+    words : iterable of str, default=None
+        The words that may have been written; None: all of the embedding. Time and
+        memory are proportional to their number.
     n_draws : int, default=100
-        Draws per word.
+        Draws per word, on average, where the law of the mechanism is not known in full.
     smoothing : float > 0 or "auto", default="auto"
-        Added to each count, so that a transition that was never drawn is unlikely and
-        not impossible. "auto": what serves best for further simulated draws, together
-        with what is added to the count of each word that stays itself.
+        Draws added to each transition of an estimate, so that one that was never drawn
+        is unlikely and not impossible. "auto": what serves best for further simulated
+        draws, together with what is added for each word that stays itself.
     random_state : None, int or numpy.random.Generator, default=None
         Fixes the simulation. It is the adversary's own, and no secret.
 
     Attributes
     ----------
+    transitions_ : WordTransitions
+        How likely each word is released as each other one.
     smoothing_ : float
-        The number in use; `smoothing`, if that is one.
+        The number in use; `smoothing`, if that is one. 0 where the law is known.
     self_smoothing_ : float
-        Added, besides, to the count of each word that stayed itself; 0 for a given
-        `smoothing`.
-    transitions_ : csr_array of shape (n_words, n_words)
-        How often word i was drawn as word j.
+        Added, besides, for each word that stayed itself; 0 for a given `smoothing`.
     classes_ : ndarray of str objects, shape (n_words,)
-        Words of the embedding.
+        The words that may have been written.
 
     Notes
     -----
@@ -76,18 +74,20 @@ class WordReconstructionAttack(BaseEstimator):
     the same document; versions of it that differ in a word have fresh noise, and add
     up.
 
-    *Smoothing.* Few draws say little of a large vocabulary, and a word that was drawn
-    once by accident must not outweigh the released word itself. "auto" tries a grid of
+    *Smoothing.* Few draws say little of a large vocabulary. "auto" tries a grid of
     both numbers and takes the pair with the least logarithmic loss on 5,000 further
     words, drawn from `prior` and perturbed: the adversary knows all it takes. The grid
-    reaches from the counts almost as they are to the released word alone, weighed
+    reaches from the estimate almost as it is to the released word alone, weighed
     against `prior`. A given number is used as it is, also one set after `fit`.
 
-    *Cost.* Perturbs ``n_words * n_draws`` words, once, and 5,000 more for "auto".
+    *Cost.* That of `skdptext.metrics.word_channel`, once. Memory for 4 bytes per word
+    that may have been written and word of the embedding.
 
     References
     ----------
-    .. [1] C. Dwork, A. Roth (2014). The algorithmic foundations of differential
+    .. [1] The best guess without context is also that of arXiv:2410.17052, which
+       measures it for several mechanisms.
+    .. [2] C. Dwork, A. Roth (2014). The algorithmic foundations of differential
        privacy, on what composition costs.
 
     Examples
@@ -108,12 +108,14 @@ class WordReconstructionAttack(BaseEstimator):
         perturber: DPWordPerturber | None = None,
         *,
         prior: Any = None,
+        words: Iterable[str] | None = None,
         n_draws: int = 100,
         smoothing: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.perturber = perturber
         self.prior = prior
+        self.words = words
         self.n_draws = n_draws
         self.smoothing = smoothing
         self.random_state = random_state
@@ -138,44 +140,22 @@ class WordReconstructionAttack(BaseEstimator):
             raise InvalidParameterError(
                 f"perturber must be a word perturber, got {kind_of(self.perturber)}."
             )
-        n_draws = check_integer("n_draws", self.n_draws, low=1)
         smoothing = self._check_smoothing()
-        rng = None if self.random_state is None else check_rng(self.random_state)
         # Only the mechanism on words counts; how documents are released does not.
-        simulated = clone(self.perturber).set_params(
-            random_state=rng, document_length=1, oov="drop"
+        fitted = clone(self.perturber).set_params(
+            random_state=None, document_length=1, oov="drop", output="bow"
         )
-        simulated.fit([])
-        embedding = simulated.embedding_
-        prior = self._check_prior(len(embedding))
-        counts = []
-        for rows in blocks(len(embedding), _BLOCK):
-            noisy = simulated.perturb_words(embedding.words[rows], n_draws)
-            ids = embedding.find(noisy.ravel().tolist())
-            ends = np.arange(len(noisy) + 1) * n_draws
-            part = sp.csr_array(
-                (np.ones(len(ids)), ids, ends), shape=(len(noisy), len(embedding))
-            )
-            part.sum_duplicates()
-            counts.append(part)
-        self.transitions_ = sp.csr_array(sp.vstack(counts))
-        self.classes_ = embedding.word_array
-        with np.errstate(divide="ignore"):
-            self._log_prior = np.log(prior / prior.sum())
-        self._columns = sp.csc_array(self.transitions_)
-        self._stayed = self.transitions_.diagonal()
-        self.smoothing_, self.self_smoothing_ = smoothing or 0.0, 0.0
-        if smoothing is None:
-            p = prior / prior.sum()
-            written = check_rng(rng).choice(len(p), _N_TRIED, p=p)
-            released = simulated.perturb_words(self.classes_[written].tolist())
-            self.smoothing_, self.self_smoothing_ = choose_smoothing(
-                self.transitions_,
-                prior,
-                written,
-                embedding.find(released[:, 0].tolist()),
-            )
-        self._embedding = embedding
+        self.transitions_ = word_channel(
+            fitted.fit([]),
+            self.prior,
+            words=self.words,
+            n_draws=self.n_draws,
+            random_state=self.random_state,
+        )
+        self.classes_ = self.transitions_.words
+        self.smoothing_ = smoothing or self.transitions_.smoothing
+        self.self_smoothing_ = 0.0 if smoothing else self.transitions_.self_smoothing
+        self._embedding = fitted.embedding_
         return self
 
     def _check_smoothing(self) -> float | None:
@@ -184,20 +164,6 @@ class WordReconstructionAttack(BaseEstimator):
             check_option("smoothing", self.smoothing, ("auto",))
             return None
         return check_real("smoothing", self.smoothing, low=0, open_low=True)
-
-    def _check_prior(self, n_words: int) -> np.ndarray:
-        if self.prior is None:
-            return np.ones(n_words)
-        rule = f"prior must hold one number per word of the embedding ({n_words})"
-        prior = as_array(self.prior, rule, dtype=np.float64)
-        if prior.shape != (n_words,):
-            raise InvalidParameterError(f"{rule}, got shape {prior.shape}.")
-        if not np.isfinite(prior).all() or (prior < 0).any() or not prior.any():
-            raise InvalidParameterError(
-                "prior must be finite, non-negative and not all 0, got numbers from "
-                f"{prior.min()} to {prior.max()}."
-            )
-        return prior
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log posterior over the words that may have been written.
@@ -213,25 +179,13 @@ class WordReconstructionAttack(BaseEstimator):
         """
         check_is_fitted(self)
         ids = self._ids(X)
-        n_words = len(self.classes_)
         given = self._check_smoothing()
-        smoothing = self.smoothing_ if given is None else given
-        more = self.self_smoothing_ if given is None else 0.0
-        # what the smoothing gives a transition that was never drawn
-        floor = np.log(smoothing)
-        staying = np.log1p(more / (self._stayed + smoothing))
-        out = np.tile(self._log_prior, (len(ids), 1))
-        for row, released in zip(out, ids, strict=True):
-            for column in released:
-                start, stop = self._columns.indptr[column : column + 2]
-                words = self._columns.indices[start:stop]
-                drawn = self._columns.data[start:stop]
-                row += floor
-                row[words] += np.log(drawn + smoothing) - floor
-                row[column] += staying[column]
-        # each word was drawn equally often, so its total is the same for all
+        with np.errstate(divide="ignore"):
+            out = np.tile(np.log(self.transitions_.prior), (len(ids), 1))
+        for released in ids.T:
+            out += np.log(self.transitions_.counts(released, given))
         out -= np.logaddexp.reduce(out, axis=1, keepdims=True)
-        return out.reshape(-1, n_words)
+        return out
 
     def _ids(self, X: Any) -> np.ndarray:
         rule = "X must be words, or rows of releases of a word"
@@ -279,7 +233,7 @@ class WordReconstructionAttack(BaseEstimator):
             )
         tops = [np.empty((0, k), dtype=int)]
         ids = self._ids(X)
-        words = self.classes_[ids]
+        words = self._embedding.word_array[ids]
         for rows in blocks(len(words), 256):
             scores = self.predict_log_proba(words[rows])
             tops.append(np.argsort(-scores, axis=1, kind="stable")[:, :k])
@@ -326,7 +280,7 @@ class WordReconstructionAttack(BaseEstimator):
         truth = self._truth(y, len(ids))
         votes = (ids[:, :, None] == ids[:, None, :]).sum(axis=2)
         guess = ids[np.arange(len(ids)), votes.argmax(axis=1)]
-        return float((self.classes_[guess] == truth).mean())
+        return float((self._embedding.word_array[guess] == truth).mean())
 
     def _truth(self, y: Iterable[str], n: int) -> np.ndarray:
         if isinstance(y, str | bytes) or not isinstance(y, Iterable):
@@ -340,24 +294,42 @@ class WordReconstructionAttack(BaseEstimator):
             )
         return truth
 
-    def posterior_entropy(self, X: Any) -> np.ndarray:
-        """What the adversary still does not know of each word.
+    def log_loss(self, X: Any, y: Iterable[str]) -> float:
+        """Bits that the adversary lacks of each word, on average over the truth.
 
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+            What was released.
+        y : iterable of str
+            What was written, words of `classes_`.
 
         Returns
         -------
-        entropy : ndarray of shape (n,)
-            Of the posterior, in bits; log2(n_words) if nothing is known.
+        bits : float
+            Mean of −log₂ of what the posterior gives the word that was written; inf if
+            `prior` rules one out, NaN of no words. Unlike by the entropy of the
+            posterior, nobody looks better by being wrongly sure, or wrongly unsure.
         """
         check_is_fitted(self)
-        words = self.classes_[self._ids(X)]
-        parts = [np.empty(0)]
+        words = self._embedding.word_array[self._ids(X)]
+        truth = self._truth(y, len(words))
+        number = {word: i for i, word in enumerate(self.classes_)}
+        unknown = [word for word in truth if word not in number]
+        if unknown:
+            raise InvalidParameterError(
+                f"y must hold words of classes_, got {shown_words(unknown)}."
+            )
+        columns = np.array([number[word] for word in truth], dtype=np.intp)
+        nats = 0.0
         for rows in blocks(len(words), 256):
-            log_posterior = self.predict_log_proba(words[rows])
-            posterior = np.exp(log_posterior)
-            bits = np.where(posterior > 0, posterior * log_posterior, 0.0)
-            parts.append(-bits.sum(axis=1) / np.log(2))
-        return np.concatenate(parts)
+            found = self.predict_log_proba(words[rows])
+            nats -= found[np.arange(len(found)), columns[rows]].sum()
+        return float(nats / np.log(2) / len(words)) if len(words) else np.nan
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
+        return tags

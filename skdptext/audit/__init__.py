@@ -1,13 +1,16 @@
 """Whether a release keeps its promise: statistical tests of what it really runs."""
 
+from skdptext.audit._documents import DocumentPairAudit, audit_document_pair
 from skdptext.audit._fresh import FreshNoiseAudit, audit_fresh_noise
 from skdptext.audit._law import NoiseLawAudit, audit_noise_law
 from skdptext.audit._words import WordPrivacyAudit, audit_word_privacy
 
 __all__ = [
+    "DocumentPairAudit",
     "FreshNoiseAudit",
     "NoiseLawAudit",
     "WordPrivacyAudit",
+    "audit_document_pair",
     "audit_fresh_noise",
     "audit_noise_law",
     "audit_word_privacy",

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_rng, kind_of
+from skdptext.utils import check_integer, check_rng, kind_of, progress_bar
 
 __all__ = ["FreshNoiseAudit", "audit_fresh_noise"]
 
@@ -100,6 +100,7 @@ def audit_fresh_noise(
     *,
     n_repeats: int = 3,
     n_calls: int = 1000,
+    verbose: int = 0,
 ) -> FreshNoiseAudit:
     """Look for noise that is used twice: across calls, processes, copies and ε.
 
@@ -121,6 +122,8 @@ def audit_fresh_noise(
         Calls, and words of a call, to compare with each other; fewer where they would
         take more than a million draws. Seeds of 16 bits repeat in 1000 calls with a
         probability of 0.9995, in 300 of one half.
+    verbose : int, default=0
+        Above 0, show a progress bar.
 
     Returns
     -------
@@ -183,6 +186,7 @@ def audit_fresh_noise(
         )
     n_repeats = check_integer("n_repeats", n_repeats, low=2)
     n_calls = check_integer("n_calls", n_calls, low=2)
+    check_integer("verbose", verbose, low=0)
     if word is not None and not isinstance(word, str):
         raise InvalidParameterError(f"word must be a str or None, got {kind_of(word)}.")
     word, n_draws, often = _word_and_length(perturber, word)
@@ -223,7 +227,11 @@ def audit_fresh_noise(
     }
     row = _sequence(perturber, word, 2 * n_draws)
     inside = [[row[:n_draws], row[n_draws:]], [row[::2], row[1::2]]]
-    many = [again(perturber) for _ in range(n_calls)]
+    bar = progress_bar(verbose, "audit", total=n_calls + len(ways), unit="call")
+    many = []
+    for _ in range(n_calls):
+        many.append(again(perturber))
+        bar.update()
     repeats = {
         "draws": sum(map(_equal_pairs, inside)),
         "many calls": _equal_pairs(many),
@@ -240,6 +248,8 @@ def audit_fresh_noise(
             repeats[name] = _equal_pairs(draw())
         except Exception as error:  # whatever the perturber, or its pickling, raises
             skipped[name] = f"{type(error).__name__}: {error}"[:200]
+        bar.update()
+    bar.close()
     return FreshNoiseAudit(
         repeats, skipped, n_draws=n_draws, n_calls=n_calls, word=word
     )

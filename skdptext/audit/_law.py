@@ -11,7 +11,7 @@ import numpy as np
 from skdptext.documents import EncodedDocuments
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel
-from skdptext.perturbation import Release
+from skdptext.perturbation import DPWordPerturber, Release
 from skdptext.search import nearest_words
 from skdptext.utils import NoiseStreams, check_integer, check_real, check_rng
 
@@ -107,6 +107,8 @@ def audit_noise_law(
     InvalidParameterError
         If a parameter breaks a rule, the mechanism does not add noise to vectors, or
         the noise has the wrong shape.
+    sklearn.exceptions.NotFittedError
+        If the perturber is not fitted.
 
     See Also
     --------
@@ -155,6 +157,8 @@ def audit_noise_law(
     n_draws = check_integer("n_draws", n_draws, low=100)
     alpha = check_real("alpha", alpha, low=0, high=0.5, open_low=True)
     rng = check_rng(random_state)
+    if isinstance(source, DPWordPerturber):
+        source.channel_at()  # which says if it is not fitted
     channel = getattr(source, "mechanism_", source)
     if hasattr(channel, "draw"):
         noise, pvalues = _released_noise(channel, n_draws, rng)

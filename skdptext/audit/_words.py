@@ -17,6 +17,7 @@ from skdptext.utils import (
     check_rng,
     import_pandas,
     kind_of,
+    progress_bar,
 )
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ def audit_word_privacy(
     n_pairs: int = 10,
     n_swept: int = 2000,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> WordPrivacyAudit:
     """Test the privacy that a perturber claims between words, by its output alone.
 
@@ -210,6 +212,8 @@ def audit_word_privacy(
     random_state : None, int or numpy.random.Generator, default=None
         For the choice of the pairs and of the draws that choose S. The noise is the
         perturber's own.
+    verbose : int, default=0
+        Above 0, show a progress bar that counts draws.
 
     Returns
     -------
@@ -292,9 +296,11 @@ def audit_word_privacy(
     n_pairs = check_integer("n_pairs", n_pairs, low=1)
     rng = check_rng(random_state)
     n_swept = check_integer("n_swept", n_swept, low=0)
+    check_integer("verbose", verbose, low=0)
     guarantee = perturber.guarantee()
     found: list[tuple[str, str]] = []
     unchanged: dict[str, float] = {}
+    bar = progress_bar(verbose, "audit", unit="draw")
     if pairs is None:
         ceiling = math.log(n_draws / 20)
         close = nearest_pairs(guarantee, max(n_swept, _SAMPLE), rng)
@@ -302,7 +308,7 @@ def audit_word_privacy(
         # of what close pairs and those of sparser regions leave, the larger half
         n_found = (n_pairs - -(-n_pairs // 2) - n_pairs // 4 + 1) // 2
         if swept and n_found:
-            found, unchanged = _sweep(perturber, swept, n_found, n_draws)
+            found, unchanged = _sweep(perturber, swept, n_found, n_draws, bar)
         chosen = choose_pairs(
             guarantee, n_pairs, rng, close=close, found=found, ceiling=ceiling
         )
@@ -316,11 +322,12 @@ def audit_word_privacy(
     bounds, claimed, events = np.zeros(len(chosen)), np.min(both, axis=1), []
     level = (1 - confidence) / (4 * len(chosen))
     n_test = n_draws - n_draws // 2
-    most = _log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
+    most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
     if claimed.min() >= most:
         _warn_of_futility(guarantee, claimed, float(most), level, n_draws)
     words = list(dict.fromkeys(word for pair in chosen for word in pair))
-    codes, names = _draw(perturber, words, n_draws)
+    with bar:
+        codes, names = _draw(perturber, words, n_draws, bar)
     row = {word: i for i, word in enumerate(words)}
     parts = _split(rng, n_draws)
     counts = [
@@ -335,7 +342,7 @@ def audit_word_privacy(
         for (w, v), claim in zip(((a, b), (b, a)), both[i], strict=True):
             order, select, test = (np.stack([c[w], c[v]]) for c in counts)
             picked = _best_event(order, select, level, singles)
-            bound = _log_ratio_bound(test[:, picked].sum(axis=1), test.sum(1), level)
+            bound = log_ratio_bound(test[:, picked].sum(axis=1), test.sum(1), level)
             same = claim == claimed[i]  # both may be inf
             if bound > bounds[i] if same else bound - claim > bounds[i] - claimed[i]:
                 bounds[i], claimed[i], event = bound, claim, picked
@@ -358,6 +365,7 @@ def _sweep(
     pairs: list[tuple[float, tuple[str, str]]],
     n_found: int,
     n_draws: int,
+    bar: Any,
 ) -> tuple[list[tuple[str, str]], dict[str, float]]:
     """Pairs of which a word comes out unchanged most above the claim; and its shares.
 
@@ -367,7 +375,8 @@ def _sweep(
     while True:
         words = list(dict.fromkeys(word for _, pair in pairs for word in pair))
         n = min(max(n_draws // len(words), _SWEEP_DRAWS), n_draws)
-        draws = dict(zip(words, _noisy_words(perturber, words, n), strict=True))
+        noisy = _noisy_words(perturber, words, n, bar)
+        draws = dict(zip(words, noisy, strict=True))
         same = {word: int((row == word).sum()) for word, row in draws.items()}
         unchanged = unchanged or {word: same[word] / n for word in words}
         excess = [
@@ -431,16 +440,18 @@ def _check_pairs(pairs: Any) -> list[tuple[str, str]]:
 
 
 def _draw(
-    perturber: Any, words: list[str], n_draws: int
+    perturber: Any, words: list[str], n_draws: int, bar: Any
 ) -> tuple[np.ndarray, list[str]]:
     """Draws as numbers, shape (n_words, n_draws), and the words they stand for."""
-    draws = _noisy_words(perturber, words, n_draws)
+    draws = _noisy_words(perturber, words, n_draws, bar)
     numbers: dict[str, int] = {}
     codes = np.array([[numbers.setdefault(w, len(numbers)) for w in d] for d in draws])
     return codes, list(numbers)
 
 
-def _noisy_words(perturber: Any, words: list[str], n_draws: int) -> np.ndarray:
+def _noisy_words(
+    perturber: Any, words: list[str], n_draws: int, bar: Any
+) -> np.ndarray:
     """Draws of a perturber, checked."""
     draws = np.asarray(perturber.perturb_words(words, n_draws), dtype=object)
     if draws.shape != (len(words), n_draws):
@@ -448,6 +459,7 @@ def _noisy_words(perturber: Any, words: list[str], n_draws: int) -> np.ndarray:
             "perturber.perturb_words must return an array of shape (n_words, n_draws) "
             f"= ({len(words)}, {n_draws}), got shape {draws.shape}."
         )
+    bar.update(draws.size)
     return draws
 
 
@@ -457,7 +469,7 @@ def _split(rng: np.random.Generator, n_draws: int) -> list[np.ndarray]:
     return np.split(order, [n_draws // 4, n_draws // 2])
 
 
-def _log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
+def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
     """Lower limit of log(p/q) by Clopper–Pearson, each side at error rate `level`.
 
     `hits` has the counts of p in its first row and those of q in its second.
@@ -491,5 +503,5 @@ def _best_event(
         sizes = np.unique(np.geomspace(1, len(ranked), _THRESHOLDS).astype(int))
         candidates += [ranked[:size] for size in sizes]
         totals += list(select[:, ranked].cumsum(axis=1)[:, sizes - 1].T)
-    bounds = _log_ratio_bound(np.array(totals).T, select.sum(axis=1), level)
+    bounds = log_ratio_bound(np.array(totals).T, select.sum(axis=1), level)
     return candidates[int(np.argmax(bounds))]

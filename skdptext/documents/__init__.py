@@ -1,13 +1,20 @@
 """Reading documents: texts, token lists and counts become words of an embedding."""
 
 from skdptext.documents._encoding import EncodedDocuments, resample
-from skdptext.documents._output import FORMATS, write_documents
-from skdptext.documents._reader import DocumentReader, some_word_ids, word_ids
+from skdptext.documents._output import FORMATS, as_column, write_documents
+from skdptext.documents._reader import (
+    DocumentReader,
+    read_release,
+    some_word_ids,
+    word_ids,
+)
 
 __all__ = [
     "FORMATS",
     "DocumentReader",
     "EncodedDocuments",
+    "as_column",
+    "read_release",
     "resample",
     "some_word_ids",
     "word_ids",

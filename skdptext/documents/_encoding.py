@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ __all__ = ["EncodedDocuments", "Label", "encode_counts", "encode_tokens", "resam
 
 # Documents whose codes are joined at a time.
 _TOGETHER = 4096
+# Tokens, or so, that are looked up at a time.
+_TOKENS_TOGETHER = 8192
 
 #: From a document's position and content to the digest that its noise is drawn from.
 Label = Callable[[int, bytes], bytes]
@@ -46,6 +48,23 @@ class EncodedDocuments:
         """Codes of one document."""
         return self.codes[self.offsets[i] : self.offsets[i + 1]]
 
+    def known(self) -> EncodedDocuments:
+        """The same without the words that are passed through."""
+        known = self.codes >= 0
+        upto = np.concatenate([[0], np.cumsum(known)])
+        return EncodedDocuments(self.codes[known], upto[self.offsets])
+
+    def bags(self, n_words: int) -> sp.csr_array:
+        """Counts of known words, shape (n_documents, n_words)."""
+        known = self.known()
+        bags = sp.csr_array(
+            (np.ones(len(known.codes)), known.codes, known.offsets),
+            shape=(len(self), n_words),
+            copy=True,  # duplicates are summed, and so sorted, in place
+        )
+        bags.sum_duplicates()
+        return bags
+
 
 class _Encoder:
     """Collects documents; an unknown word gets its number when it is first met."""
@@ -68,9 +87,11 @@ class _Encoder:
         self.lengths = _LengthRule(truncate)
         self.n_unknown = self.n_tokens = 0
 
-    def find(self, tokens: list[str], position: int) -> np.ndarray:
-        """Codes of the tokens; what is dropped has none."""
-        codes = self.embedding.find(tokens)
+    def fill(self, codes: np.ndarray, tokens: list[str], position: int) -> np.ndarray:
+        """Codes of the tokens, of which those below 0 are unknown to the embedding.
+
+        What is dropped has none.
+        """
         holes = np.flatnonzero(codes < 0)
         if not len(holes):
             return codes
@@ -143,13 +164,37 @@ def encode_tokens(
 ) -> EncodedDocuments:
     """Number the words of token lists."""
     encoder = _Encoder(embedding, oov, truncate, label)
-    for position, tokens in enumerate(documents):
-        codes = encoder.find(tokens, position)
-        encoder.n_tokens += len(tokens)
-        # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
-        content = repr(tokens).encode("utf-8", "surrogatepass") if label else b""
-        encoder.add(codes, len(codes), content)
+    position = 0
+    for some in _together(documents):
+        # to look words up for each document by itself would take most of the time
+        codes = embedding.find(list(itertools.chain.from_iterable(some)))
+        whole = bool((codes >= 0).all())
+        stop = 0
+        for tokens in some:
+            start, stop = stop, stop + len(tokens)
+            found = codes[start:stop]
+            if not whole:
+                found = encoder.fill(found, tokens, position)
+            encoder.n_tokens += len(tokens)
+            # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
+            content = repr(tokens).encode("utf-8", "surrogatepass") if label else b""
+            encoder.add(found, len(found), content)
+            position += 1
     return encoder.finish()
+
+
+def _together(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    """Some documents at a time: of a long one, it alone."""
+    some: list[list[str]] = []
+    n_tokens = 0
+    for tokens in documents:
+        some.append(tokens)
+        n_tokens += len(tokens) + 1
+        if n_tokens >= _TOKENS_TOGETHER:
+            yield some
+            some, n_tokens = [], 0
+    if some:
+        yield some
 
 
 def encode_counts(

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["FORMATS", "write_documents"]
+from skdptext.utils import import_pandas
+
+__all__ = ["FORMATS", "as_column", "write_documents"]
 
 FORMATS = ("bow", "tokens", "text")
 
@@ -49,3 +51,29 @@ def write_documents(
     flat, ends = tokens.tolist(), offsets.tolist()
     documents = [flat[a:b] for a, b in itertools.pairwise(ends)]
     return documents if output == "tokens" else [" ".join(d) for d in documents]
+
+
+def as_column(documents: list[Any], X: Any, kind: str | None) -> Any:
+    """Texts or token lists as a column of a data frame library.
+
+    Parameters
+    ----------
+    documents : list of str or of lists of str
+    X : object
+        What they were made from, whose name, and index in pandas, they get.
+    kind : {"pandas", "polars", "default"} or None
+
+    Returns
+    -------
+    column : pandas.Series, polars.Series, or `documents` themselves
+    """
+    name = getattr(X, "name", None)
+    if kind == "pandas":
+        pd = import_pandas('set_output(transform="pandas")')
+        index = X.index if isinstance(X, pd.Series) else None
+        return pd.Series(documents, index=index, name=name, dtype=object)
+    if kind == "polars":
+        import polars as pl
+
+        return pl.Series("" if name is None else name, documents)
+    return documents

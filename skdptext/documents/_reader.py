@@ -28,10 +28,11 @@ from skdptext.utils import (
     check_option,
     is_count_matrix,
     kind_of,
+    plain_documents,
     shown_words,
 )
 
-__all__ = ["DocumentReader", "some_word_ids", "word_ids"]
+__all__ = ["DocumentReader", "read_release", "some_word_ids", "word_ids"]
 
 _OPTIONS = (
     "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
@@ -166,7 +167,7 @@ class DocumentReader:
     def _tokens(self, X: Iterable[Any]) -> Iterator[list[str]]:
         """The words of each document."""
         stop = self._vectorizer.get_stop_words() or frozenset()
-        for position, document in enumerate(X):
+        for position, document in enumerate(plain_documents(X)):
             check_document(document, position)
             if isinstance(document, str):
                 tokens = _as_list(self._cut(document, position), position)
@@ -246,6 +247,20 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
             f"{shown_words([tokens[i] for i in unknown])}."
         )
     return ids
+
+
+def read_release(releases: Any, embedding: WordEmbedding) -> EncodedDocuments:
+    """Number the words of what a perturber released, to the letter.
+
+    Parameters
+    ----------
+    releases : iterable of str, of sequences of str, or count matrix
+        Texts are cut at blanks. Words that are not of the embedding were kept in clear,
+        and are dropped.
+    embedding : WordEmbedding
+    """
+    reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)
+    return reader.read(releases).known()
 
 
 def some_word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:

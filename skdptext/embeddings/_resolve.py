@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,22 @@ def check_embedding(
         return one_hot_embedding(one_hot_words)
     raise InvalidParameterError(
         f'embedding must be a WordEmbedding or "one-hot", got {shown(embedding)}. '
-        "See WordEmbedding.load and skdptext.datasets.load_docstring_embedding."
+        f"{_advice(embedding)}"
     )
+
+
+def _advice(embedding: Any) -> str:
+    """How to make a WordEmbedding of what was given."""
+    if isinstance(embedding, str | PathLike):
+        return "A file is read by WordEmbedding.load(path)."
+    if isinstance(embedding, Mapping):
+        return (
+            "Of a mapping from words to vectors, make one by "
+            "WordEmbedding(list(mapping), list(mapping.values()))."
+        )
+    if hasattr(embedding, "key_to_index") or hasattr(embedding, "wv"):
+        return "gensim's are read by WordEmbedding.from_gensim(model)."
+    return "See WordEmbedding.load and skdptext.datasets.load_docstring_embedding."
 
 
 def column_names(X: Any) -> list[str] | None:

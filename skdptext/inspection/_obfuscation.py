@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdptext.attacks import Linkages
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
 from skdptext.privacy import PrivacyGuarantee
@@ -32,6 +34,13 @@ _HARDLY, _NEARLY_ALL = 0.1, 0.95
 _WEAK_EXPONENT = math.log(1000)
 
 _KINDS = ("auto", "adversaries", "epsilon", "trade-off")
+# What the names of the default adversaries stand for.
+_ADVERSARIES = (
+    ({"SRauth", "SRtopic"}, "SR: the nearest texts by Word Mover's Distance."),
+    ({"DRauth"}, "DRauth: Koppel's method, many votes of random words."),
+    ({"DRtopic"}, "DRtopic: fastText, a linear model of learned word vectors."),
+    ({"linear author", "linear topic"}, "linear: logistic regression on tf-idf."),
+)
 _HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "chance")
 
 
@@ -83,6 +92,9 @@ class ObfuscationReport:
         The guarantee's exponent, in nats, between two documents of this corpus by
         different authors, on one topic where there are topics: the median of a few
         pairs. Infinite where lengths, or unknown words, are released as they are.
+    linkages : list of Linkages
+        One for each perturber: how many of the documents themselves are found among
+        others by who holds them in clear. Empty with ``linkage=False``.
     warnings : list of str
         What a reader should know before believing the numbers.
     confidence, n_splits, n_releases : float, int, int
@@ -107,8 +119,10 @@ class ObfuscationReport:
         chance_if_unrelated: float | None = None,
         n_strangers: int = 0,
         default_adversaries: bool = False,
+        linkages: Sequence[Linkages] = (),
     ) -> None:
         self.results = results
+        self.linkages = list(linkages)
         self.guarantees = [release.guarantee for release in releases]
         self.exponents = np.array([release.exponent for release in releases])
         self.confidence = confidence
@@ -306,6 +320,21 @@ class ObfuscationReport:
             "intervals (Wilson, over documents)."
         )
 
+    def _linked(self) -> list[str]:
+        """Which document was it? For each release, in words."""
+        found = [
+            linkages.in_words()
+            if len(self.linkages) == 1
+            else f"{self._name(i)}: {linkages.in_words()}"
+            for i, linkages in enumerate(self.linkages)
+        ]
+        if found:
+            found.append(
+                "So who holds the documents themselves may find them. What can be "
+                "hidden is the author among authors, from who holds other documents:"
+            )
+        return found
+
     def _lines(self, fewest: bool) -> list[list[str]]:
         """Cells of the table; of many releases only the strongest of each kind."""
         r = self.results
@@ -350,6 +379,13 @@ class ObfuscationReport:
             for release in self._releases
         ]
 
+    def _legend(self) -> list[str]:
+        """What the names of the adversaries shown stand for."""
+        if not self._defaults:
+            return []
+        shown = set(self.results["adversary"])
+        return [text for names, text in _ADVERSARIES if shown & names]
+
     def __repr__(self) -> str:
         lines = [list(_HEADER), *self._lines(len(self._releases) > 1)]
         widths = [max(len(line[c]) for line in lines) for c in range(len(_HEADER))]
@@ -359,8 +395,11 @@ class ObfuscationReport:
         ]
         if len(self._releases) > 1:
             text.append("(the strongest adversary of each release; to_frame() has all)")
+        if legend := self._legend():
+            text += ["", *legend]
         warnings = [f"- {warning}" for warning in self.warnings]
-        return "\n".join([self._summary(), "", *text, "", *warnings]).rstrip()
+        head = [*self._linked(), ""] if self.linkages else []
+        return "\n".join([*head, self._summary(), "", *text, "", *warnings]).rstrip()
 
     def _repr_html_(self) -> Fragment:
         many = len(self._releases) > 1
@@ -380,8 +419,10 @@ class ObfuscationReport:
         )
         return page(
             "How well hidden is this corpus?",
+            *map(paragraph, self._linked()),
             paragraph(self._summary()),
             attacks,
+            *map(paragraph, self._legend()),
             releases,
             *([paragraph("Before you believe it:")] if self.warnings else []),
             bullets(self.warnings),

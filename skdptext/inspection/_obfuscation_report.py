@@ -9,17 +9,31 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from skdptext.attacks import Attributions, attribution_attack
+from skdptext.attacks import (
+    Attributions,
+    Linkages,
+    attribution_attack,
+    linkage_attack,
+)
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._obfuscation import ObfuscationReport, Release, noise_name
 from skdptext.metrics import words_unchanged
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_real
+from skdptext.utils import (
+    check_bags,
+    check_flag,
+    check_real,
+    check_rng,
+    is_count_matrix,
+)
 
 __all__ = ["obfuscation_report"]
 
 # Pairs of documents, by different authors, that the guarantee is worked out for.
 _PAIRS = 8
+# Documents to choose from where one is to be found, those that are released, and
+# simulated draws per word: a rough answer in seconds, on the adversary's low side.
+_CANDIDATES, _TARGETS, _LINKAGE_DRAWS = 100, 50, 10
 
 
 def obfuscation_report(
@@ -33,9 +47,11 @@ def obfuscation_report(
     cv: Any = None,
     groups: Any = None,
     n_releases: int = 1,
+    linkage: bool = True,
     confidence: float = 0.95,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> ObfuscationReport:
     """Answer "how well hidden is my corpus?" by attacking it.
 
@@ -75,6 +91,10 @@ def obfuscation_report(
         attacked.
     n_releases : int, default=1
         Attack so many independent releases, and average.
+    linkage : bool, default=True
+        Say first how many documents an adversary finds who knows the mechanism and
+        holds 100 of them in clear, or all if they are fewer
+        (`skdptext.attacks.linkage_attack`).
     confidence : float in (0, 1), default=0.95
         Of the intervals.
     random_state : None, int or numpy.random.Generator, default=None
@@ -82,6 +102,8 @@ def obfuscation_report(
         warning of topics compares with. Nothing is protected by it.
     n_jobs : int, default=None
         Processes over adversaries and splits. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, show a progress bar over adversaries and splits.
 
     Returns
     -------
@@ -145,6 +167,7 @@ def obfuscation_report(
     >>> author["noisy"] < topic["noisy"]
     True
     """
+    check_flag("linkage", linkage)
     confidence = check_real(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
     )
@@ -160,7 +183,12 @@ def obfuscation_report(
         n_releases=n_releases,
         random_state=random_state,
         n_jobs=n_jobs,
+        verbose=verbose,
     )
+    linkages = []
+    if linkage:
+        rng = None if random_state is None else check_rng(random_state)
+        linkages = [_link(fitted, found, rng) for fitted in found.perturbers]
     releases = [_describe(fitted, found) for fitted in found.perturbers]
     table = []
     for attempt in found.attempts:
@@ -199,6 +227,26 @@ def obfuscation_report(
         chance_if_unrelated=found.chance_if_unrelated,
         n_strangers=found.n_strangers,
         default_adversaries=adversaries is None,
+        linkages=linkages,
+    )
+
+
+def _link(
+    perturber: DPWordPerturber, found: Attributions, rng: np.random.Generator | None
+) -> Linkages:
+    """Who holds the documents: which of them was released?"""
+    n = len(found.authors)
+    rows = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
+    documents = found.documents
+    return linkage_attack(
+        check_bags(documents)[rows]
+        if is_count_matrix(documents)
+        else [documents[i] for i in rows],
+        perturber,
+        n_targets=min(len(rows), _TARGETS),
+        n_draws=_LINKAGE_DRAWS,
+        distances=False,
+        random_state=rng,
     )
 
 

@@ -262,7 +262,7 @@ def words_under_noise(
     perturber: Any,
     text: str | Sequence[str],
     *,
-    epsilons: Sequence[float] = (30.0, 25.0, 20.0, 15.0, 10.0, 5.0),
+    epsilons: Sequence[float] | None = None,
     random_state: Any = None,
 ) -> TextTable:
     """What the words of a text become at each ε: Table 3 of [1]_.
@@ -270,12 +270,14 @@ def words_under_noise(
     Parameters
     ----------
     perturber : fitted DPWordPerturber
-        Or a fitted pipeline or search that holds one. Its ε is replaced; words are cut,
-        and stop words and unknown words left out, as it does.
+        Or a fitted pipeline or search that holds one. Words are cut, and stop words
+        and unknown words left out, as it does.
     text : str or list of str
         A text or its tokens.
-    epsilons : sequence of float > 0, default=(30, 25, 20, 15, 10, 5)
-        A column each, in this order.
+    epsilons : sequence of float > 0, default=None
+        A column each, in this order. None: 4, 2, 1, 1/2 and 1/4 times the ε of the
+        perturber. `~skdptext.model_selection.calibrate_epsilon` finds those that change
+        shares of a text that you name.
     random_state : None, int or numpy.random.Generator, default=None
         An int gives the same table again. The noise is none that a release with the
         same integer uses.
@@ -325,9 +327,11 @@ def words_under_noise(
     <BLANKLINE>
     Unchanged: 100 % at ε = 1000, 100 % at ε = 100.
     """
-    scale = check_numbers("epsilons", epsilons, low=0, open_low=True)
     source = find_perturber(perturber)
-    source.channel_at()  # which says if it is not fitted
+    own = source.channel_at().epsilon  # which says if it is not fitted
+    if epsilons is None:
+        epsilons = [own * factor for factor in (4, 2, 1, 0.5, 0.25)]
+    scale = check_numbers("epsilons", epsilons, low=0, open_low=True)
     if isinstance(source.embedding, str):
         raise InvalidParameterError(
             "perturber must have a WordEmbedding to read texts, got one-hot words."

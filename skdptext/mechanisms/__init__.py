@@ -5,6 +5,7 @@ from skdptext.mechanisms._channel import (
     WordMechanism,
     as_channel,
     checked_draws,
+    checked_exponents,
     checked_words,
     law_fingerprint,
 )
@@ -13,32 +14,58 @@ from skdptext.mechanisms._covariance import (
     embedding_spectrum,
     scaled_covariance,
 )
+from skdptext.mechanisms._directional import Directional, DirectionalChannel
 from skdptext.mechanisms._exponential import (
     Exponential,
     ExponentialChannel,
     RandomizedResponse,
     RandomizedResponseChannel,
 )
-from skdptext.mechanisms._mahalanobis import MahalanobisChannel, MahalanobisNoise
+from skdptext.mechanisms._losses import LossDistribution
+from skdptext.mechanisms._mahalanobis import (
+    MahalanobisChannel,
+    MahalanobisNoise,
+    VickreyChannel,
+)
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.mechanisms._simulate import draw_words
+from skdptext.mechanisms._ranked import Ranked, RankedChannel
+from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
+from skdptext.mechanisms._simulate import draw_words, probabilities
+from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
+from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
+from skdptext.mechanisms._word_losses import word_losses
 
 __all__ = [
+    "Directional",
+    "DirectionalChannel",
     "Exponential",
     "ExponentialChannel",
+    "LossDistribution",
     "MahalanobisChannel",
     "MahalanobisMetric",
     "MahalanobisNoise",
     "RandomizedResponse",
     "RandomizedResponseChannel",
+    "Ranked",
+    "RankedChannel",
+    "SensitiveWords",
+    "SensitiveWordsChannel",
     "Spectrum",
+    "VickreyChannel",
     "WordChannel",
+    "WordClasses",
+    "WordClassesChannel",
+    "WordLists",
+    "WordListsChannel",
     "WordMechanism",
     "as_channel",
     "checked_draws",
+    "checked_exponents",
     "checked_words",
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",
+    "probabilities",
     "scaled_covariance",
+    "word_losses",
 ]

@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import check_real
+from skdptext.utils import DocLinked, check_real
 
 __all__ = [
     "Apply",
@@ -23,6 +24,7 @@ __all__ = [
     "WordMechanism",
     "as_channel",
     "checked_draws",
+    "checked_exponents",
     "checked_words",
     "law_fingerprint",
 ]
@@ -38,6 +40,9 @@ _STANDS_ON = {
     "gamma_lengths": ("draw", "noise", "metric"),
     "numerical_delta": ("draw",),
     "log_proba": ("draw", "apply", "session"),
+    "losses": ("draw", "noise", "apply", "session"),
+    "describe": ("draw", "apply", "session", "exponents"),
+    "at_rate": ("draw", "apply", "session", "exponents", "log_proba"),
 }
 
 
@@ -59,7 +64,7 @@ class _Void:
         )
 
 
-class WordMechanism(BaseEstimator, ABC):
+class WordMechanism(DocLinked, BaseEstimator, ABC):
     """A randomised map of words: the options that a user chooses, and nothing learned.
 
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
@@ -133,6 +138,17 @@ class WordChannel(ABC):
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
         ln Pr[z | w], shape (n, n_words of the embedding), in float64.
+    losses : callable or None
+        Defined where more is known of the privacy loss than all this says:
+        ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
+        which bounds that of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
+    describe : callable or None
+        Defined where there is more to say in a printed guarantee: ``describe()`` gives
+        sentences on the law.
+    at_rate : callable or None
+        Defined where the law follows from a rate, and `prepare` searches for the rate
+        that proves ε: ``at_rate(a)`` is the channel of a rate, without that search. Its
+        `attained` is the least ε that holds for it.
     numerical_delta : float or None
         What finite arithmetic leaves outside the promise, as a probability per word;
         None where nobody has said.
@@ -147,8 +163,9 @@ class WordChannel(ABC):
     *Subclasses.* A class that redefines a part of the law no longer has what its parent
     says beside it: without a `noise` of its own that of one with another `apply` is
     None, and so are `metric` with other `exponents`, `unit_noise` with another `draw`,
-    and the rest. This goes by the order of resolution, mixins included; what is said
-    must be members of classes, not attributes of instances.
+    `losses` with another `draw` or `apply`, and the rest. This goes by the order of
+    resolution, mixins included; what is said must be members of classes, not attributes
+    of instances.
 
     *Threads.* A release calls `draw` and `apply` from several threads at once.
     """
@@ -159,6 +176,9 @@ class WordChannel(ABC):
     gamma_lengths: bool | None = None
     numerical_delta: float | None = None
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
+    losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
+    describe: Callable[[], list[str]] | None = None
+    at_rate: Callable[[float], Any] | None = None
 
     def __init__(
         self,
@@ -354,6 +374,16 @@ class _Wrapped(WordChannel):
         """That of the object, if it has one."""
         return getattr(self.prepared, "log_proba", None)
 
+    @property
+    def losses(self) -> Any:  # type: ignore[override]
+        """Those of the object, if it has some."""
+        return getattr(self.prepared, "losses", None)
+
+    @property
+    def describe(self) -> Callable[[], list[str]] | None:  # type: ignore[override]
+        """That of the object, if it has one."""
+        return getattr(self.prepared, "describe", None)
+
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         return self.prepared.draw(rng, n)
 
@@ -394,6 +424,18 @@ def checked_words(channel: WordChannel, noisy: Any, n: int, n_words: int) -> np.
     return noisy
 
 
+def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`exponents` of a channel, if they are such."""
+    found = np.asarray(channel.exponents(x, y), dtype=np.float64)
+    if found.shape != (len(x), len(y)) or not (found >= 0).all():
+        raise InvalidParameterError(
+            f"exponents of {channel.mechanism!r} must be an array of shape ({len(x)}, "
+            f"{len(y)}) of numbers >= 0 or inf, got shape {found.shape}"
+            + (", with NaN or negative numbers." if found.size else ".")
+        )
+    return found
+
+
 def _name(channel: WordChannel) -> str:
     return type(getattr(channel, "prepared", channel)).__name__
 
@@ -414,7 +456,14 @@ def _feed(digest: Any, name: str, value: Any) -> None:
     if isinstance(value, WordEmbedding):
         digest.update(value.fingerprint)
     elif isinstance(value, BaseEstimator):
-        _feed(digest, name, value.get_params(deep=False))
+        # an option that came later is left out where it is without effect
+        unkeyed = getattr(type(value), "_unkeyed", {})
+        options = value.get_params(deep=False)
+        for key in [k for k in options if k in unkeyed]:
+            plain = isinstance(options[key], int | float)
+            if plain and options[key] == unkeyed[key]:
+                del options[key]
+        _feed(digest, name, options)
     elif isinstance(value, np.ma.MaskedArray):
         raise InvalidParameterError(f"{name} must not be a masked array.")
     elif isinstance(value, np.ndarray) and value.dtype != object:

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.search import Search, embedding_search
+from skdptext.mechanisms._word_losses import word_losses
+from skdptext.search import Search, embedding_search, k_nearest_words
+from skdptext.utils import check_real
 
-__all__ = ["MahalanobisChannel", "MahalanobisNoise"]
+__all__ = ["MahalanobisChannel", "MahalanobisNoise", "VickreyChannel"]
 
 
 class MahalanobisNoise(WordMechanism):
@@ -28,10 +32,20 @@ class MahalanobisNoise(WordMechanism):
     n-dimensional Laplace mechanism [1]_ [2]_; with λ > 0 the noise has the shape of the
     embedding [3]_.
 
+    Parameters
+    ----------
+    second : float in [0, 1], default=0.0
+        t of the Vickrey mechanism [4]_. Above 0, the release is the nearest or the
+        second nearest word to the noisy vector, at distances d₁ ≤ d₂: the nearest with
+        probability (1 − t) d₂ / (t d₁ + (1 − t) d₂). 1 releases the second nearest
+        always. The two are chosen from *all* words, the true one included.
+
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(ε‖φ(w) − φ(w')‖_RM) Pr[z | w'] for all words w, w', z. To
-    take the nearest word is post-processing of the noisy vector. This is about real
+    take the nearest word is post-processing of the noisy vector, and so is the choice
+    of the second: `second` changes words, not the promise, and fewer words that stay
+    are no more privacy, as an adversary knows the rule. This is about real
     numbers. What is drawn are float64 numbers: no length is above some 44/ε in one
     dimension, where a fraction of 5e-20 of the true law lies, and a normal number is
     exactly 0 with a probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per word for
@@ -45,6 +59,12 @@ class MahalanobisNoise(WordMechanism):
        for text document processing. POST 2019.
     .. [3] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2020). A differentially
        private text perturbation method using a regularized Mahalanobis metric.
+    .. [4] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2021). On a utilitarian
+       approach to privacy preserving text generation. PrivateNLP 2021.
+
+    See Also
+    --------
+    Ranked : Neighbours of the released word by their rank.
 
     Examples
     --------
@@ -59,6 +79,12 @@ class MahalanobisNoise(WordMechanism):
     >>> channel.apply(words, channel.draw(np.random.default_rng(0), 3)).shape
     (3,)
     """
+
+    # noise is keyed as it was before there was this option
+    _unkeyed: ClassVar[dict[str, float]] = {"second": 0.0}
+
+    def __init__(self, *, second: float = 0.0) -> None:
+        self.second = second
 
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
@@ -80,9 +106,11 @@ class MahalanobisNoise(WordMechanism):
         Raises
         ------
         InvalidParameterError
-            If ε or λ breaks its rule, or the embedding has no covariance.
+            If a parameter breaks its rule, or the embedding has no covariance.
         """
-        return MahalanobisChannel(self, embedding, epsilon, lam)
+        second = check_real("second", self.second, low=0, high=1)
+        kind = VickreyChannel if second > 0 else MahalanobisChannel
+        return kind(self, embedding, epsilon, lam)
 
 
 class MahalanobisChannel(WordChannel):
@@ -185,3 +213,64 @@ class MahalanobisChannel(WordChannel):
         """`apply` with the engine's settings and `memory` for its scores."""
         with self._search.session(n_threads):
             yield partial(self.apply, memory=memory)
+
+
+class VickreyChannel(MahalanobisChannel):
+    """`MahalanobisNoise` with ``second > 0``, for one embedding.
+
+    What holds of the noisy vector holds here; that the release is the word nearest to
+    it does not, and is not said.
+    """
+
+    numerical_delta = MahalanobisChannel.numerical_delta
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """What the noise takes, and a uniform number per word."""
+        return (*super().draw(rng, n), rng.random(n))
+
+    def apply(
+        self, words: np.ndarray, draws: Draws, memory: int | None = None
+    ) -> np.ndarray:
+        """The words nearest, or second nearest, to φ(w) + noise."""
+        *of_noise, uniforms = draws
+        vectors = self.embedding.vectors
+        points = MahalanobisChannel.noise(self, tuple(of_noise))
+        points += vectors[words]
+        near, distances = k_nearest_words(
+            points,
+            vectors,
+            min(2, len(vectors)),
+            half_norms=embedding_search(self.embedding).half_norms,
+            memory=memory,
+        )
+        first, second = near[:, 0], near[:, -1]
+        d1, d2 = distances[:, 0], distances[:, -1]
+        t = float(self.mechanism.second)
+        stays = uniforms * (t * d1 + (1 - t) * d2) < (1 - t) * d2
+        return np.where(stays, first, second)
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Those of the noisy vectors."""
+        given = self.embedding, self.epsilon, self.lam
+        noisy = MahalanobisChannel(MahalanobisNoise(), *given, metric=self._shape)
+        return word_losses(noisy, x, y)
+
+    def describe(self) -> list[str]:
+        """That the choice of the second costs nothing, and hides nothing."""
+        return [
+            "The choice between the two nearest words is post-processing of the noisy "
+            "vector. Words that it changes are no privacy, as an adversary knows the "
+            "rule."
+        ]
+
+    @property
+    def fallback_reason(self) -> str | None:
+        """Why the engine asked for is not in use; None if it is."""
+        if self._engine == "numpy":
+            return None
+        return "the two nearest words are searched by NumPy alone"
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with `memory` for its scores."""
+        yield partial(self.apply, memory=memory)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,32 +14,36 @@ from scipy.spatial.distance import cdist
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import blocks, working_memory_bytes
+from skdptext.utils import blocks, progress, working_memory_bytes
 
-__all__ = ["Fit", "WordDistances", "exact_fit"]
+__all__ = ["MARGIN", "Fit", "WordDistances", "find_fit", "log_sums"]
 
 # Below this share of ‖φ‖², squared distances are computed from differences: there the
 # product's would have lost more than three of their sixteen digits.
 _NEAR = 2.2e-3
 # What rounding may do to a difference of two ln C, in nats; added before a division.
 _ROUNDING = 2.0**-40
+# What float32 may do to it, subtracted.
+_ROUGH = -(2.0**-16)
 # How far below ε the rate is aimed, relative: more than rounding changes.
-_MARGIN = 2.0**-33
+MARGIN = 2.0**-33
 # Words that the search for a rate starts with, and rows that each failure adds.
 _FIRST_WORDS = 256
 _MORE_ROWS = 32
 
 
 class Fit(NamedTuple):
-    """A rate, and what follows from it."""
+    """A rate and weights, and what follows from them for the words to be released."""
 
     rate: float  # a
-    attained: float  # the largest privacy loss per unit of distance, over all pairs
-    log_normalizers: np.ndarray  # ln C_w, (n_words,), read-only
+    weights: np.ndarray | None = None  # μ_z, (n_outputs,), read-only; None: all 1
+    #: The largest privacy loss per unit of distance, over all pairs.
+    attained: float = np.nan
+    log_normalizers: np.ndarray = np.empty(0)  # ln C_w, (n_outputs,), read-only
 
 
 class WordDistances:
-    """All distances between the words of a table, in float64, a block at a time.
+    """Distances of words to those that may be released, in float64, in blocks.
 
     Parameters
     ----------
@@ -48,6 +52,14 @@ class WordDistances:
         Names the metric.
     max_distance : float > 0 or None
         Words further apart count as so far apart.
+    outputs : ndarray of int, shape (n_outputs,), default=None
+        Numbers of the words that may be released, ascending; None: all.
+
+    Attributes
+    ----------
+    outputs : ndarray of int, shape (n_outputs,)
+    targets : ndarray of shape (n_outputs, dim)
+        Their points.
 
     Notes
     -----
@@ -55,12 +67,19 @@ class WordDistances:
     """
 
     def __init__(
-        self, embedding: WordEmbedding, lam: float, max_distance: float | None
+        self,
+        embedding: WordEmbedding,
+        lam: float,
+        max_distance: float | None,
+        outputs: np.ndarray | None = None,
     ) -> None:
         self.max_distance = max_distance
+        self._rounding = _ROUNDING
         vectors = embedding.vectors
+        self.outputs = np.arange(len(vectors)) if outputs is None else outputs
         seen: dict[bytes, int] = {}
-        self._first = np.array(  # + 0.0: −0 is 0
+        # of equal vectors the first; + 0.0: −0 is 0
+        self._first = np.array(
             [seen.setdefault((row + 0.0).tobytes(), i) for i, row in enumerate(vectors)]
         )
         points = vectors.astype(np.float64)
@@ -70,25 +89,39 @@ class WordDistances:
             )
         points -= points.mean(axis=0)
         self._points = points[self._first]
-        squares = np.einsum("ij,ij->i", self._points, self._points)
-        ones = np.ones(len(points))
+        self.targets = self._points
+        if outputs is not None:
+            self.targets = self._points[outputs]
         # ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy as one product
-        self._left = np.column_stack([-2 * self._points, squares, ones])
-        self._right = np.column_stack([self._points, ones, squares])
+        self._left = np.column_stack([-2 * self._points, *_squares(self._points)])
+        self._right = np.column_stack([self.targets, *_squares(self.targets)[::-1]])
 
     def __len__(self) -> int:
-        return len(self._points)
+        return len(self.targets)
+
+    def rough(self) -> WordDistances:
+        """The same in float32, for a look that decides nothing, in half the time."""
+        found = copy(self)
+        for name in ("_points", "targets", "_left", "_right"):
+            setattr(found, name, getattr(self, name).astype(np.float32))
+        found._rounding = _ROUGH  # what may be rounding is none
+        return found
+
+    def points(self, words: np.ndarray) -> np.ndarray:
+        """Vectors of words, whose Euclidean distances are those of the metric."""
+        return self._points[words]
 
     def between(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Distances of the words x to the words y, shape (len(x), len(y))."""
         return self._capped(cdist(self._points[x], self._points[y]))
 
-    def rows(self, words: np.ndarray | slice, start: int = 0) -> np.ndarray:
-        """Distances of words to all words from `start` on, by one product."""
-        x, y = self._points[words], self._points[start:]
+    def rows(self, words: np.ndarray, start: int = 0) -> np.ndarray:
+        """Distances of words to all outputs from `start` on, by one product."""
+        x, y = self._points[words], self.targets[start:]
         left = self._left[words]
         found = left @ self._right[start:].T
-        i, j = np.nonzero(found <= _NEAR * left[:, -2:-1])
+        near = np.flatnonzero(found <= _NEAR * left[:, -2:-1])
+        i, j = np.divmod(near, found.shape[1])
         for some in blocks(len(i), max(1, 2**20 // x.shape[1])):
             gaps = x[i[some]] - y[j[some]]
             found[i[some], j[some]] = np.einsum("ij,ij->i", gaps, gaps)
@@ -99,31 +132,86 @@ class WordDistances:
             np.minimum(found, self.max_distance, out=found)
         return found
 
-    def log_normalizers(self, rate: float) -> np.ndarray:
-        """ln C_w = ln Σ_z e^(−a d(w, z)) of every word, in one pass."""
+    def masses(self, rate: float, words: np.ndarray, start: int = 0) -> np.ndarray:
+        """e^(−a d(w, z)) for each of the words and the outputs from `start` on."""
+        found = self.rows(words, start)
+        found *= -rate
+        return np.exp(found, out=found)
+
+    def sums(self, rate: float, weights: np.ndarray | None = None) -> np.ndarray:
+        """Σ_z μ_z e^(−a d(w, z)) for every output w, in one pass."""
+        weights = np.ones(len(self)) if weights is None else weights
+        weights = weights.astype(self.targets.dtype, copy=False)
         sums = np.zeros(len(self))
-        for rows in self._blocks():
-            masses = self.rows(rows, rows.start)
-            masses *= -rate
-            np.exp(masses, out=masses)
-            sums[rows] += masses.sum(axis=1)
+        for rows in self._passing():
+            masses = self.masses(rate, self.outputs[rows], rows.start)
+            sums[rows] += masses @ weights[rows.start :]
             # the other half is the same numbers
-            sums[rows.stop :] += masses[:, rows.stop - rows.start :].sum(axis=0)
-        found = np.log(sums)[self._first]
+            sums[rows.stop :] += weights[rows] @ masses[:, rows.stop - rows.start :]
+        return sums
+
+    def kernel(self, rate: float) -> np.ndarray:
+        """e^(−a d(w, z)) of all outputs, shape (n_outputs, n_outputs)."""
+        found = np.empty((len(self), len(self)))
+        for rows in self._passing():
+            masses = self.masses(rate, self.outputs[rows], rows.start)
+            found[rows, rows.start :] = masses
+            found[rows.stop :, rows] = masses[:, rows.stop - rows.start :].T
+        return found
+
+    def log_normalizers(
+        self, rate: float, weights: np.ndarray | None = None
+    ) -> np.ndarray:
+        """ln C_w = ln Σ_z μ_z e^(−a d(w, z)) of every output, in one pass."""
+        found = np.log(self.sums(rate, weights))[self.alike]
         found.flags.writeable = False
         return found
+
+    def log_masses(self, words: np.ndarray, fit: Fit) -> np.ndarray:
+        """ln μ_z e^(−a d(w, z)) for each of the words and every output."""
+        found = self.rows(words)
+        found *= -fit.rate
+        if fit.weights is not None:
+            with np.errstate(divide="ignore"):  # words that are never released
+                found += np.log(fit.weights)
+        return found
+
+    def log_normalizers_of(self, words: np.ndarray, fit: Fit) -> np.ndarray:
+        """ln C_w of any words, by a row each."""
+        distinct, numbers = np.unique(self._first[words], return_inverse=True)
+        found = np.empty(len(distinct))
+        for some in blocks(len(distinct), self._n_rows):
+            found[some] = log_sums(self.log_masses(distinct[some], fit))
+        return found[numbers]
+
+    def log_normalizers_from(self, fit: Fit) -> np.ndarray:
+        """ln C_w of all words, of which a fit has those of the outputs."""
+        found = np.full(len(self._first), np.nan)
+        found[self._first[self.outputs]] = fit.log_normalizers
+        missing = np.flatnonzero(np.isnan(found[self._first]))
+        found = found[self._first]
+        found[missing] = self.log_normalizers_of(missing, fit)
+        found.flags.writeable = False
+        return found
+
+    def evaluated(self, fit: Fit) -> Fit:
+        """The same rate and weights, with what is attained by them."""
+        logs = self.log_normalizers(fit.rate, fit.weights)
+        attained, _ = self.attained(fit.rate, logs)
+        return Fit(fit.rate, fit.weights, attained, logs)
 
     def attained(
         self, rate: float, log_normalizers: np.ndarray
     ) -> tuple[float, np.ndarray]:
-        """The largest loss per unit of distance, and the words of the worst pairs."""
+        """The largest loss per unit of distance, and the outputs of the worst pairs."""
         best = np.zeros(len(self))
         mates = np.zeros(len(self), dtype=np.intp)
-        for rows in self._blocks():
+        for rows in self._passing():
             found = _excess(
-                self.rows(rows, rows.start),
+                self.rows(self.outputs[rows], rows.start),
                 log_normalizers[rows],
                 log_normalizers[rows.start :],
+                self._rounding,
             )
             at = found.argmax(axis=1)
             best[rows] = np.minimum(found[np.arange(len(at)), at], rate)
@@ -131,65 +219,120 @@ class WordDistances:
         worst = np.argsort(-best, kind="stable")[:_MORE_ROWS]
         return rate + float(best.max()), np.concatenate([worst, mates[worst]])
 
-    def _blocks(self) -> list[slice]:
+    def largest_loss(self, fit: Fit) -> float:
+        """The largest exponent of two outputs, in one pass."""
+        logs, found = fit.log_normalizers, 0.0
+        for rows in self._passing():
+            losses = self.rows(self.outputs[rows], rows.start)
+            losses *= fit.rate
+            losses += np.abs(logs[rows, None] - logs[rows.start :])
+            found = max(found, float(losses.max()))
+        return found
+
+    @property
+    def diameter(self) -> float:
+        """No two outputs are further apart."""
+        found = 2 * float(np.sqrt(self._right[:, -1].max()))
+        return found if self.max_distance is None else min(found, self.max_distance)
+
+    @cached_property
+    def alike(self) -> np.ndarray:
+        """For each output the first of the outputs with its vector."""
+        _, places, numbers = np.unique(
+            self._first[self.outputs], return_index=True, return_inverse=True
+        )
+        return places[numbers]
+
+    @property
+    def _n_rows(self) -> int:
         n_rows = working_memory_bytes() // (40 * len(self))
-        return list(blocks(len(self), int(np.clip(n_rows, 1, 256))))
+        return int(np.clip(n_rows, 1, 256))
+
+    def _passing(self) -> Iterable[slice]:
+        """Blocks of outputs, for one pass over the pairs of them."""
+        every = list(blocks(len(self), self._n_rows))
+        return progress(every, "pairs of words")
 
 
-def _excess(distances: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+def log_sums(logs: np.ndarray) -> np.ndarray:
+    """ln Σ e^x of each row, where all of them may be too small for floats."""
+    highest = logs.max(axis=1)
+    return np.log(np.exp(logs - highest[:, None]).sum(axis=1)) + highest
+
+
+def _squares(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.einsum("ij,ij->i", points, points), np.ones(len(points))
+
+
+def _excess(
+    distances: np.ndarray,
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    rounding: float = _ROUNDING,
+) -> np.ndarray:
     """|ln C_w − ln C_w'| / d(w, w'), rounded up; `distances` is used up.
 
     0 for words 0 apart. By the triangle inequality it is at most a, but for rounding.
     """
     distances[distances == 0] = np.inf
-    found = np.abs(ours[:, None] - theirs)
-    found += _ROUNDING
+    ours, theirs = (logs.astype(distances.dtype, copy=False) for logs in (ours, theirs))
+    found = ours[:, None] - theirs
+    np.abs(found, out=found)
+    found += rounding
     found /= distances
     return found
 
 
 class _Some:
-    """The same question among some of the words: the answer is a lower bound."""
+    """The same question among some of the outputs: the answer is a lower bound."""
 
-    def __init__(self, table: WordDistances) -> None:
+    def __init__(self, table: WordDistances, weights: np.ndarray | None) -> None:
         self._table = table
-        self.words = np.empty(0, dtype=np.intp)
+        self._weights = np.ones(len(table)) if weights is None else weights
+        self.places = np.empty(0, dtype=np.intp)
         self._rows = np.empty((0, len(table)))
 
-    def add(self, words: np.ndarray) -> bool:
-        """Whether any of the words are new."""
-        new = np.setdiff1d(words, self.words)
-        self.words = np.concatenate([self.words, new])
-        self._rows = np.concatenate([self._rows, self._table.rows(new)])
+    def add(self, places: np.ndarray) -> bool:
+        """Whether any of the outputs, by their places, are new."""
+        new = np.setdiff1d(places, self.places)
+        self.places = np.concatenate([self.places, new])
+        rows = self._table.rows(self._table.outputs[new])
+        self._rows = np.concatenate([self._rows, rows])
         return len(new) > 0
 
     def attained(self, rate: float) -> float:
         sums = [
-            np.exp(self._rows[some] * -rate).sum(axis=1)
-            for some in blocks(len(self.words), 32)
+            np.exp(self._rows[some] * -rate) @ self._weights
+            for some in blocks(len(self.places), 32)
         ]
         logs = np.log(np.concatenate(sums))
-        excess = _excess(self._rows[:, self.words], logs, logs)
+        excess = _excess(self._rows[:, self.places], logs, logs)
         return rate + min(float(excess.max()), rate)
 
 
-def _find_fit(table: WordDistances, epsilon: float) -> Fit:
+def find_fit(
+    table: WordDistances, epsilon: float, weights: np.ndarray | None = None
+) -> Fit:
     """A rate for ε: aimed at among some words, accepted only if it holds for all.
 
     ε/2 always holds. A rate above what some of the words allow cannot hold for all, so
-    the aim comes down from above as the words that broke it are added.
+    the aim comes down from above as the words that broke it are added. The first look
+    at all of them is a rough one, and accepts nothing.
     """
-    some = _Some(table)
+    some = _Some(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
     some.add(np.random.default_rng(0).permutation(len(table))[:n_words])
-    aim = epsilon * (1 - _MARGIN)
-    highest = aim
+    aim = epsilon * (1 - MARGIN)
+    highest = _largest(some.attained, epsilon / 2, aim, aim)
+    rough = table.rough()
+    logs = rough.log_normalizers(highest, weights)
+    some.add(rough.attained(highest, logs)[1])
     while True:
         rate = _largest(some.attained, epsilon / 2, highest, aim)
-        logs = table.log_normalizers(rate)
+        logs = table.log_normalizers(rate, weights)
         attained, worst = table.attained(rate, logs)
         if attained <= epsilon:
-            return Fit(rate, attained, logs)
+            return Fit(rate, weights, attained, logs)
         if not some.add(worst):  # rounding alone is in the way
             aim -= 2 * (attained - epsilon)
         highest = rate
@@ -214,42 +357,3 @@ def _largest(
     if rate == above:
         return rate
     return float(brentq(lambda a: attained(a) - aim, rate, above, xtol=1e-13 * aim))
-
-
-# Keyed by content, as spectra are.
-_fits: OrderedDict[tuple[bytes, float, float | None, float], Fit] = OrderedDict()
-_fits_lock = threading.Lock()
-_MAX_FITS = 32
-
-
-def exact_fit(
-    embedding: WordEmbedding,
-    lam: float,
-    max_distance: float | None,
-    epsilon: float,
-    table: WordDistances,
-) -> Fit:
-    """The rate of the exactly calibrated mechanism, found once per process.
-
-    Parameters
-    ----------
-    embedding : WordEmbedding
-    lam : float in [0, 1]
-    max_distance : float > 0 or None
-    epsilon : float > 0
-    table : WordDistances
-        Of these three.
-
-    Returns
-    -------
-    fit : Fit
-        With ``attained <= epsilon``.
-    """
-    key = embedding.fingerprint, lam, max_distance, epsilon
-    with _fits_lock:  # held while computing: two threads must not do it twice
-        if key not in _fits:
-            _fits[key] = _find_fit(table, epsilon)
-        _fits.move_to_end(key)
-        while len(_fits) > _MAX_FITS:
-            _fits.popitem(last=False)
-        return _fits[key]

@@ -1,4 +1,4 @@
-"""Noisy versions of words, drawn as a release draws them."""
+"""Noisy versions of words: as a release draws them, or by the law in full."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from skdptext.mechanisms._channel import WordChannel, checked_draws, checked_words
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["draw_words"]
+__all__ = ["draw_words", "probabilities"]
 
 # Words drawn at a time; the same whatever memory there is, so that a seed tells all.
 _PIECE = 256
@@ -44,3 +44,26 @@ def draw_words(
                 found = apply(words[some], checked_draws(channel, rng, n))
                 noisy[some] = checked_words(channel, found, n, n_words)
             yield rows, noisy.reshape(-1, n_draws)
+
+
+def probabilities(
+    channel: WordChannel, ids: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """The law of words, of a channel that has `log_proba`, some words at a time.
+
+    Parameters
+    ----------
+    channel : WordChannel
+    ids : ndarray of int, shape (n,)
+
+    Yields
+    ------
+    rows : slice
+        Of `ids`.
+    law : ndarray of shape (n_rows, n_words of the embedding)
+        Pr[z | w]; the caller's own.
+    """
+    at_once = working_memory_bytes() // (64 * len(channel.embedding))
+    for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
+        law = np.exp(channel.log_proba(ids[rows]))  # type: ignore[misc]
+        yield rows, np.minimum(law, 1, out=law)  # rounding

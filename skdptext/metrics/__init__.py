@@ -1,10 +1,17 @@
 """Distances between documents, and measures of what a perturber does."""
 
+from skdptext.metrics._channel import (
+    Estimate,
+    WordTransitions,
+    released_profiles,
+    word_channel,
+)
 from skdptext.metrics._deniability import (
     PlausibleDeniability,
     plausible_deniability,
 )
 from skdptext.metrics._density import DensityStatistics, density_statistics
+from skdptext.metrics._likelihood import ReleaseLikelihood
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,
     word_movers_distance,
@@ -19,12 +26,17 @@ from skdptext.metrics._words import (
 
 __all__ = [
     "DensityStatistics",
+    "Estimate",
     "PlausibleDeniability",
+    "ReleaseLikelihood",
+    "WordTransitions",
     "density_statistics",
     "find_perturber",
     "has_perturber",
     "pairwise_word_movers_distances",
     "plausible_deniability",
+    "released_profiles",
+    "word_channel",
     "word_movers_distance",
     "words_changed_scorer",
     "words_unchanged",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_integer, kind_of
+from skdptext.utils import check_integer, kind_of, shown, warn_once
 
 __all__ = [
     "find_perturber",
@@ -23,8 +22,8 @@ __all__ = [
 ]
 
 
-def find_perturber(estimator: Any) -> DPWordPerturber:
-    """The one perturber in an estimator.
+def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
+    """The perturber in an estimator.
 
     Parameters
     ----------
@@ -32,6 +31,10 @@ def find_perturber(estimator: Any) -> DPWordPerturber:
         A perturber, or a pipeline, search, FeatureUnion, ColumnTransformer or other
         meta-estimator that holds one; a fitted part (``best_estimator_``,
         ``estimator_``, ``transformers_``) goes before the unfitted.
+    name : str, default=None
+        Which one, where there are several: the name of its step, or as much of its path
+        as tells it from the others, as in parameters (``"columns__title"``). None: the
+        only one.
 
     Returns
     -------
@@ -40,7 +43,7 @@ def find_perturber(estimator: Any) -> DPWordPerturber:
     Raises
     ------
     InvalidParameterError
-        If there is none, or more than one.
+        If there is none, or more than one, of that name.
 
     Warns
     -----
@@ -55,8 +58,13 @@ def find_perturber(estimator: Any) -> DPWordPerturber:
     >>> from skdptext.metrics import find_perturber
     >>> find_perturber(make_pipeline(DPWordPerturber(lam=0.2), MultinomialNB())).lam
     0.2
+    >>> from sklearn.compose import make_column_transformer
+    >>> columns = make_column_transformer(
+    ...     (DPWordPerturber(lam=0), "title"), (DPWordPerturber(lam=1), "body"))
+    >>> find_perturber(columns, "dpwordperturber-2").lam
+    1
     """
-    return _find(estimator)[0]
+    return _find(estimator, name)[0]
 
 
 def has_perturber(estimator: Any) -> bool:
@@ -81,48 +89,76 @@ def has_perturber(estimator: Any) -> bool:
     return any(True for _ in _perturbers(estimator))
 
 
-def _find(estimator: Any) -> tuple[DPWordPerturber, tuple[Any, ...]]:
-    """The one perturber, and the steps that its input passes through first."""
-    found = list(_perturbers(estimator))
+class _Place(NamedTuple):
+    """A perturber and where it is."""
+
+    perturber: DPWordPerturber
+    before: tuple[Any, ...] = ()  # the steps that its input passes through first
+    path: str = ""  # names of the steps that lead to it, as in parameters
+
+
+def _find(estimator: Any, name: str | None = None) -> _Place:
+    """The perturber of a name, or the only one."""
+    places = list(_perturbers(estimator))
+    if name is None:
+        if len(places) == 1:
+            return places[0]
+        raise InvalidParameterError(
+            "estimator must hold exactly one word perturber, or name must say which, "
+            f"got {len(places)} in {type(estimator).__name__}{_listed(places)}."
+        )
+    if not isinstance(name, str):
+        raise InvalidParameterError(f"name must be a str or None, got {shown(name)}.")
+    # the whole path, or its end
+    found = [p for p in places if p.path == name] or [
+        p for p in places if p.path.endswith(f"__{name}")
+    ]
     if len(found) != 1:
         raise InvalidParameterError(
-            "estimator must hold exactly one word perturber, got "
-            f"{len(found)} in {type(estimator).__name__}."
+            f"name must tell one word perturber, got {shown(name)}, which tells "
+            f"{len(found)} of {len(places)}{_listed(places)}."
         )
     return found[0]
 
 
+def _listed(places: list[_Place]) -> str:
+    return f" ({', '.join(p.path for p in places)})" if places else ""
+
+
 def _perturbers(
-    estimator: Any, before: tuple[Any, ...] = ()
-) -> Iterator[tuple[DPWordPerturber, tuple[Any, ...]]]:
+    estimator: Any, before: tuple[Any, ...] = (), path: str = ""
+) -> Iterator[_Place]:
     """Each perturber with the steps that its input passes through first."""
+
+    def below(name: str) -> str:
+        return f"{path}__{name}" if path else name
+
     if isinstance(estimator, DPWordPerturber):
-        yield estimator, before
+        yield _Place(estimator, before, path)
     elif isinstance(estimator, Pipeline):
         _warn_of_memory(estimator)
-        for position, (_, step) in enumerate(estimator.steps):
+        for position, (name, step) in enumerate(estimator.steps):
             earlier = tuple(s for _, s in estimator.steps[:position])
-            yield from _perturbers(step, before + earlier)
+            yield from _perturbers(step, before + earlier, below(name))
     else:
         for name in ("best_estimator_", "estimator_", "estimator"):
             if hasattr(estimator, name):
-                yield from _perturbers(getattr(estimator, name), before)
+                yield from _perturbers(getattr(estimator, name), before, path)
                 return
-        for _, part, *columns in _parallel_parts(estimator):
+        for name, part, *columns in _parallel_parts(estimator):
             picked = (_PickColumn(columns[0]),) if columns else ()
-            yield from _perturbers(part, before + picked)
+            yield from _perturbers(part, before + picked, below(name))
 
 
 def _warn_of_memory(pipeline: Pipeline) -> None:
     """A pipeline with a cache: its perturber cannot see that it is in one."""
     location = getattr(pipeline.memory, "location", pipeline.memory)
     if location is not None and len(pipeline.steps) > 1:
-        warnings.warn(
+        warn_once(
             "memory of the pipeline is set: joblib writes what its steps are given, "
             "private texts too, to files, and takes noise that was drawn before for "
             "the same texts. Leave memory=None where texts are private.",
             PrivacyLeakWarning,
-            stacklevel=1,
         )
 
 
@@ -199,7 +235,9 @@ def words_unchanged(
     return float(np.mean(noisy == np.array(words, dtype=object)))
 
 
-def words_unchanged_scorer(estimator: Any, X: Any, y: Any = None) -> float:
+def words_unchanged_scorer(
+    estimator: Any, X: Any, y: Any = None, *, name: str | None = None
+) -> float:
     """Scorer: `words_unchanged` of the perturber inside an estimator.
 
     Parameters
@@ -209,6 +247,8 @@ def words_unchanged_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     X : documents
         What the estimator is given.
     y : ignored
+    name : str, default=None
+        Which perturber, where the estimator holds several: see `find_perturber`.
 
     Returns
     -------
@@ -219,14 +259,16 @@ def words_unchanged_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     --------
     skdptext.model_selection.best_under_constraint : Chooses by two scores at once.
     """
-    perturber, before = _find(estimator)
+    perturber, before, _ = _find(estimator, name)
     for step in before:
         if step is not None and not isinstance(step, str):  # "passthrough"
             X = step.transform(X)
     return words_unchanged(perturber, X)
 
 
-def words_changed_scorer(estimator: Any, X: Any, y: Any = None) -> float:
+def words_changed_scorer(
+    estimator: Any, X: Any, y: Any = None, *, name: str | None = None
+) -> float:
     """Scorer: share of the words that the perturber inside an estimator changes.
 
     Parameters
@@ -236,6 +278,9 @@ def words_changed_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     X : documents
         What the estimator is given.
     y : ignored
+    name : str, default=None
+        Which perturber, where the estimator holds several: see `find_perturber`. For a
+        search: ``partial(words_changed_scorer, name="title")``, of `functools`.
 
     Returns
     -------
@@ -257,4 +302,4 @@ def words_changed_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     ...     refit=best_under_constraint(
     ...         maximize="changed", subject_to={"accuracy": 0.8}, tuned_on="public"))
     """
-    return 1 - words_unchanged_scorer(estimator, X, y)
+    return 1 - words_unchanged_scorer(estimator, X, y, name=name)

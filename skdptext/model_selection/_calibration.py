@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
-from skdptext.documents import some_word_ids
-from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel, draw_words
+from skdptext.documents import DocumentReader, some_word_ids
+from skdptext.exceptions import CalibrationWarning, InvalidParameterError
+from skdptext.mechanisms import WordChannel, draw_words, probabilities
 from skdptext.metrics import find_perturber
 from skdptext.model_selection._tuned_on import check_tuned_on, warn_of_private_tuning
 from skdptext.perturbation import DPWordPerturber
 from skdptext.search import SharedNoise, half_squared_norms
-from skdptext.utils import NoiseStreams, check_integer, check_option, check_real
+from skdptext.utils import (
+    NoiseStreams,
+    check_integer,
+    check_option,
+    check_real,
+    progress_bar,
+    warn_once,
+)
 
 __all__ = ["Calibration", "calibrate_epsilon"]
+
+# Every ε that is looked at lies between them.
+_LOWEST, _HIGHEST = 1e-6, 1e6
+# Words that an exact law is first solved for, to have a start for all of them.
+_FIRST_WORDS = 256
 
 
 @dataclass(frozen=True)
@@ -27,17 +40,25 @@ class Calibration:
     Attributes
     ----------
     epsilon : float
-        The ε at which the drawn noise reaches the target.
+        The ε that reaches the target: with the noise drawn, or exactly.
     interval : (float, float)
         The ε whose share differs from the target by no more than 1.96 standard
-        errors: about 95 % confidence. 0 and inf are possible ends.
+        errors: about 95 % confidence. 0 and inf are possible ends. Where `exact`, both
+        ends are `epsilon`.
     share : float
-        Share reached at `epsilon`, with the noise drawn.
+        Share reached at `epsilon`, with the noise drawn, or exactly.
     standard_error : float
-        Monte-Carlo standard error of `share`, the dependence of the words counted in.
+        Monte-Carlo standard error of `share`, the dependence of the words counted in;
+        0 where `exact`.
     target : float
     statistic : str
-    n_words, n_draws : int
+    n_words : int
+        Different words that were counted.
+    n_draws : int
+    counted : str
+        What the share is a share of, in words.
+    exact : bool
+        Whether the share follows from the law of the mechanism, without draws.
     """
 
     epsilon: float
@@ -48,44 +69,55 @@ class Calibration:
     statistic: str
     n_words: int
     n_draws: int
+    counted: str
+    exact: bool
 
 
 def calibrate_epsilon(
     perturber: Any,
     target: float = 0.5,
     *,
-    statistic: str = "unchanged",
+    documents: Any = None,
     words: Iterable[str] | None = None,
+    statistic: str = "unchanged",
     n_draws: int = 100,
     random_state: Any = None,
     tuned_on: str = "private",
+    verbose: int = 0,
 ) -> Calibration:
-    """The ε at which a wanted share of words stays unchanged.
+    """The ε at which a wanted share of the words of a text stays unchanged.
 
-    Compares mechanisms and tables at equal empirical privacy [1]_: equal ε means little
-    where λ, the dimension or the scale of the vectors differ.
+    Compares mechanisms and embeddings at equal empirical privacy [1]_: equal ε means
+    little where λ, the dimension or the scale of the vectors differ.
 
     Parameters
     ----------
     perturber : fitted DPWordPerturber
-        Or a fitted pipeline or search that holds one. Its λ and table are used, its ε
-        is not.
+        Or a fitted pipeline or search that holds one. Its mechanism, λ, embedding and
+        way of reading documents are used, its ε is not.
     target : float in (0, 1), default=0.5
         Wanted mean of N_w / n_draws over the words, or of its complement.
+    documents : iterable of str, of lists of str, or count matrix, default=None
+        Public text of the kind that is to be released, as it reaches the perturber.
+        Each word counts as often as it occurs. This is the way to get what is asked
+        for.
+    words : iterable of str, default=None
+        Words of the embedding, each of which counts once. Neither `documents` nor
+        `words`: all words of the embedding, with a warning.
     statistic : {"unchanged", "changed"}, default="unchanged"
         The share that `target` is about.
-    words : iterable of str, default=None
-        Words of the embedding; None: all of them.
     n_draws : int, default=100
         Noise vectors, which all words share, or draws per word, where they cannot; at
-        least 2.
+        least 2. Of no effect on a mechanism that knows its law in full.
     random_state : None, int or numpy.random.Generator, default=None
         An int gives the same ε again, and ε that rise with the target.
     tuned_on : {"private", "public", "released"}, default="private"
-        Where `words` come from. Words taken from the documents that are to be
-        protected make ε depend on them: that is assumed, and warned of, until they are
-        said to be public, or taken from text released before. Without `words` nothing
-        but the public embedding is read, and it does not matter.
+        Where `documents` or `words` come from. Taken from the documents that are to be
+        protected, they make ε depend on them: that is assumed, and warned of, until
+        they are said to be public, or taken from text released before. Without either,
+        nothing but the public embedding is read, and it does not matter.
+    verbose : int, default=0
+        Above 0, show a progress bar.
 
     Returns
     -------
@@ -99,26 +131,45 @@ def calibrate_epsilon(
 
     Warns
     -----
+    CalibrationWarning
+        If neither `documents` nor `words` are given: text is made of the frequent
+        words, of which noise changes another share than of the whole embedding.
     PrivacyLeakWarning
-        If `words` are given and not said to be public or released.
+        If `documents` or `words` are given and not said to be public or released.
+
+    See Also
+    --------
+    skdptext.metrics.plausible_deniability : The same statistic, word by word.
+    skdptext.metrics.words_changed_scorer : The share changed, as a score.
 
     Notes
     -----
-    Along one noise direction a word stays itself from one ε on, and for good, since
-    its Voronoi cell is convex. That ε is computed for every word and draw, in one pass
-    over the vocabulary (float32, relative error about 10⁻⁵). The share at any ε is the
-    part of them that it exceeds: monotone, with no search. The share at the result
-    misses the target by less than 1/(n_words n_draws).
+    *What is counted.* The frequent words of a language often lie close together or
+    close to the origin, where the same noise changes more of them, or fewer. An
+    embedding of 30,000 words has 29,000 that a text hardly uses. So the share over the
+    embedding says little about a text; that over `documents` is the share that a
+    release of such text changes.
 
-    For mechanisms other than noise on vectors that scales with 1/ε, the words are drawn
-    at one ε after the other, from 1e-6 to 1e6, each time with the same draws, until the
-    share is bracketed to a relative 1e-4; the share is taken to grow with ε.
-
+    *Noise on vectors.* Along one noise direction a word stays itself from one ε on,
+    and for good, since its Voronoi cell is convex. That ε is computed for every word
+    and draw, in one pass over the vocabulary (float32, relative error about 10⁻⁵). The
+    share at any ε is the part of them that it exceeds: monotone, with no search. The
+    share at the result misses the target by less than the weight of one word and draw.
     Shared noise makes the words depend on each other. The standard error is computed
     from the shares of single draws, which are independent: more words do not replace
     more draws. It needs n_words × n_draws floats.
 
-    *Privacy.* Nothing is read but the public embedding and the words asked about.
+    *Laws known in full* (`~skdptext.mechanisms.Exponential`, for one) are not drawn
+    from: the share is the mean of Pr[w | w], and its root is found in some ten
+    evaluations. Where ε is calibrated by a search of its own, the root is looked for in
+    the rate, and ε computed once.
+
+    *Other mechanisms* draw the words at one ε after the other, from 1e-6 to 1e6, each
+    time with the same draws, until the share is bracketed to a relative 1e-4; the share
+    is taken to grow with ε.
+
+    *Privacy.* Nothing is read but the public embedding, and the documents or words
+    given.
 
     References
     ----------
@@ -128,45 +179,185 @@ def calibrate_epsilon(
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.model_selection import calibrate_epsilon
-    >>> embedding = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
-    >>> perturber = DPWordPerturber(embedding, document_length=1).fit([])
-    >>> found = calibrate_epsilon(perturber, 0.9, n_draws=20_000, random_state=0)
+    >>> embedding = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(embedding, document_length=1, lam=0).fit([])
+    >>> found = calibrate_epsilon(
+    ...     perturber, 0.9, documents=["aa bb", "bb, aa"], tuned_on="public",
+    ...     n_draws=20_000, random_state=0)
     >>> round(found.epsilon)  # exactly 2 log(5) = 3.2, where 1 - exp(-ε/2)/2 = 0.9
     3
+    >>> found.counted
+    'the words of 2 documents, by their frequency'
     """
     source = find_perturber(perturber)
     own = source.channel_at()
-    ids = some_word_ids(words, source.embedding_)
     target = check_real("target", target, low=0, high=1, open_low=True, open_high=True)
     check_option("statistic", statistic, ("unchanged", "changed"))
     n_draws = check_integer("n_draws", n_draws, low=2)
+    check_integer("verbose", verbose, low=0)
     check_tuned_on(tuned_on)
-    if words is not None:
-        warn_of_private_tuning(tuned_on, "ε is chosen by words", "these words")
+    ids, weights, counted = _counted(source, documents, words)
+    if documents is not None or words is not None:
+        given = "words" if documents is None else "documents"
+        warn_of_private_tuning(tuned_on, "ε is chosen by words", f"these {given}")
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     unchanged = target if statistic == "unchanged" else 1 - target
-    find = _Drawn if own.unit_noise is None else _Shared
-    shares = find(source, own, ids, n_draws, streams)
-    epsilon = shares.reach(unchanged)
-    if epsilon is None:
-        low, high = shares.limits()
-        if statistic == "changed":
-            low, high = 1 - high, 1 - low
-        raise InvalidParameterError(
-            f"target must be a share that some epsilon reaches, between {low:.4g} and "
-            f"{high:.4g} here, got {target:g}."
-        )
-    reached, error = shares.at(epsilon)
+    exact = own.log_proba is not None
+    find: type[_Exact] | type[_Shared] | type[_Drawn] = _Drawn
+    if exact:
+        find = _Exact
+    elif own.unit_noise is not None:
+        find = _Shared
+    with progress_bar(verbose, "calibration") as bar:
+        shares = find(source, own, ids, weights, n_draws, streams, bar)
+        epsilon = shares.reach(unchanged)
+        if epsilon is None:
+            low, high = shares.limits()
+            if statistic == "changed":
+                low, high = 1 - high, 1 - low
+            raise InvalidParameterError(
+                f"target must be a share that some epsilon reaches, between {low:.4g} "
+                f"and {high:.4g} here, got {target:g}."
+            )
+        reached, error = shares.at(epsilon)
+        interval = (epsilon, epsilon)
+        if not isinstance(shares, _Exact):
+            interval = _interval(shares, unchanged, epsilon)
     return Calibration(
         epsilon=epsilon,
-        interval=_interval(shares, unchanged, epsilon),
+        interval=interval,
         share=reached if statistic == "unchanged" else 1 - reached,
         standard_error=error,
         target=target,
         statistic=statistic,
         n_words=len(ids),
         n_draws=n_draws,
+        counted=counted,
+        exact=exact,
     )
+
+
+def _counted(
+    source: DPWordPerturber, documents: Any, words: Iterable[str] | None
+) -> tuple[np.ndarray, np.ndarray, str]:
+    """Which words count, how much, and what to say of it."""
+    embedding = source.embedding_
+    if documents is None:
+        ids = some_word_ids(words, embedding)
+        if words is None:
+            warn_once(
+                "calibrate_epsilon counted each word of the embedding once. Text uses "
+                "the frequent words, of which noise changes another share: give "
+                "documents=, public text of the kind to be released. If each word "
+                "counting once is what you want, give words=embedding.words.",
+                CalibrationWarning,
+            )
+            return ids, np.ones(len(ids)), "every word of the embedding, once"
+        return ids, np.ones(len(ids)), "the words given, once each"
+    if words is not None:
+        raise InvalidParameterError(
+            "words must be None where documents are given, whose words are counted."
+        )
+    read = DocumentReader.of(source, embedding).read(documents)
+    codes, each = read.codes, np.ones(len(read.codes))
+    if source.resize == "sample" and source.document_length is not None:
+        # redrawn to one length, so that each document counts alike
+        lengths = np.diff(read.offsets)
+        each = np.repeat(1 / np.maximum(lengths, 1), lengths)
+    known = codes >= 0
+    weights = np.bincount(codes[known], each[known], minlength=len(embedding))
+    ids = np.flatnonzero(weights)
+    if not len(ids):
+        raise InvalidParameterError(
+            "documents must hold at least one word of the embedding, got none."
+        )
+    plural = "" if len(read) == 1 else "s"
+    said = f"the words of {len(read)} document{plural}, by their frequency"
+    return ids, weights[ids], said
+
+
+class _Exact:
+    """Shares of unchanged words by a law that is known in full."""
+
+    def __init__(
+        self,
+        source: DPWordPerturber,
+        own: WordChannel,
+        ids: np.ndarray,
+        weights: np.ndarray,
+        n_draws: int,
+        streams: NoiseStreams,
+        bar: Any,
+    ) -> None:
+        self.source, self.own = source, own
+        self.ids, self.weights, self.bar = ids, weights, bar
+
+    def at(self, epsilon: float) -> tuple[float, float]:
+        """Share at one ε, and its standard error."""
+        channel = self.source.channel_at(epsilon=epsilon)
+        return self._share(channel, slice(None)), 0.0
+
+    def _share(self, channel: WordChannel, some: Any) -> float:
+        ids, weights = self.ids[some], self.weights[some]
+        stays = 0.0
+        for rows, law in probabilities(channel, ids):
+            stays += weights[rows] @ law[np.arange(len(law)), ids[rows]]
+            self.bar.update(len(law))
+        return float(stays / weights.sum())
+
+    def _channel(self, scale: float) -> WordChannel:
+        """Of a rate, where ε follows from one; else of an ε."""
+        if self.own.at_rate is not None:
+            return self.own.at_rate(scale)
+        return self.source.channel_at(epsilon=scale)
+
+    def reach(self, share: float) -> float | None:
+        """The ε that reaches a share; None if none does."""
+
+        def excess_of(some: Any) -> Callable[[float], float]:
+            return lambda scale: self._share(self._channel(scale), some) - share
+
+        # Some words tell a rate from which all need few steps.
+        rng = np.random.default_rng(0)
+        some = rng.permutation(len(self.ids))[:_FIRST_WORDS]
+        start = _root(excess_of(some), self.own.epsilon, 2.0)
+        if start is None:
+            start = self.own.epsilon
+        scale = _root(excess_of(slice(None)), start, 1.05)
+        if scale is None or self.own.at_rate is None:
+            return scale
+        return self.own.at_rate(scale).attained
+
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest share that some ε reaches."""
+        low, high = (
+            self._share(self._channel(x), slice(None)) for x in (_LOWEST, _HIGHEST)
+        )
+        return low, high
+
+
+def _root(
+    excess: Callable[[float], float], start: float, factor: float
+) -> float | None:
+    """Where a rising function is 0, looked for from `start`; None if it nowhere is."""
+    known: dict[float, float] = {}
+
+    def at(log_scale: float) -> float:
+        if log_scale not in known:
+            known[log_scale] = excess(float(np.exp(log_scale)))
+        return known[log_scale]
+
+    ends = np.log([_LOWEST, _HIGHEST])
+    here = float(np.clip(np.log(start), *ends))
+    step = np.log(factor) * (1 if at(here) < 0 else -1)
+    while True:
+        there = float(np.clip(here + step, *ends))
+        if there == here:
+            return None
+        if at(here) * at(there) <= 0:
+            break
+        here, step = there, 2 * step
+    return float(np.exp(brentq(at, here, there, xtol=1e-8)))
 
 
 class _Shared:
@@ -182,8 +373,10 @@ class _Shared:
         source: DPWordPerturber,
         own: WordChannel,
         ids: np.ndarray,
+        weights: np.ndarray,
         n_draws: int,
         streams: NoiseStreams,
+        bar: Any,
     ) -> None:
         vectors = source.embedding_.vectors
         noise = SharedNoise(
@@ -191,25 +384,32 @@ class _Shared:
             vectors,
             half_squared_norms(vectors),
         )
+        self.weights = weights
         self.least = np.empty((len(ids), n_draws), dtype=np.float32)
         for rows, part in noise.critical_scales(ids):
             self.least[rows] = part
-        self.ordered = np.sort(self.least, axis=None)
-        self.size = self.ordered.size
+            bar.update(len(part))
+        order = np.argsort(self.least, axis=None)
+        self.ordered = self.least.ravel()[order]
+        self.upto = np.cumsum(weights[order // n_draws])
+        self.step = float(weights.max() / self.upto[-1])
 
     def at(self, epsilon: float) -> tuple[float, float]:
         """Share at one ε, and its standard error."""
-        return _mean_and_error((self.least <= epsilon).mean(axis=0))
+        return _mean_and_error(self.weights, self.least <= epsilon)
 
     def reach(self, share: float) -> float | None:
         """The ε that reaches a share; None if none does."""
-        rank = int(np.ceil(share * self.size - 1e-9))
-        epsilon = float(self.ordered[max(rank, 1) - 1])
+        place = np.searchsorted(self.upto, share * self.upto[-1] - 1e-9)
+        epsilon = float(self.ordered[place])
         return epsilon if 0 < epsilon < np.inf else None
 
     def limits(self) -> tuple[float, float]:
         """The least and the largest share that some ε reaches."""
-        return float(np.mean(self.ordered == 0)), float(np.mean(self.ordered < np.inf))
+        shares = np.append(0.0, self.upto) / self.upto[-1]
+        low = np.searchsorted(self.ordered, 0, side="right")
+        high = np.searchsorted(self.ordered, np.inf)
+        return float(shares[low]), float(shares[high])
 
     def range(self) -> tuple[float, float]:
         """An ε below, and one above, all at which the share changes."""
@@ -227,22 +427,25 @@ class _Drawn:
         source: DPWordPerturber,
         own: WordChannel,
         ids: np.ndarray,
+        weights: np.ndarray,
         n_draws: int,
         streams: NoiseStreams,
+        bar: Any,
     ) -> None:
         self.source, self.ids, self.n_draws = source, ids, n_draws
-        self.streams = streams
-        self.size = len(ids) * n_draws
+        self.weights, self.streams, self.bar = weights, streams, bar
+        self.step = float(weights.max() / weights.sum() / n_draws)
         self.known: dict[float, tuple[float, float]] = {}
 
     def at(self, epsilon: float) -> tuple[float, float]:
         if epsilon not in self.known:
             channel, rng = self.source.channel_at(epsilon=epsilon), self.streams
-            stays = np.zeros(self.n_draws)
+            stays = np.empty((len(self.ids), self.n_draws), dtype=bool)
             drawn = draw_words(channel, self.ids, self.n_draws, rng.open(b"noise"))
             for rows, noisy in drawn:
-                stays += (noisy == self.ids[rows][:, None]).sum(axis=0)
-            self.known[epsilon] = _mean_and_error(stays / len(self.ids))
+                stays[rows] = noisy == self.ids[rows][:, None]
+                self.bar.update(len(noisy))
+            self.known[epsilon] = _mean_and_error(self.weights, stays)
         return self.known[epsilon]
 
     def reach(self, share: float) -> float | None:
@@ -260,11 +463,12 @@ class _Drawn:
         return self.at(low)[0], self.at(high)[0]
 
     def range(self) -> tuple[float, float]:
-        return 1e-6, 1e6
+        return _LOWEST, _HIGHEST
 
 
-def _mean_and_error(by_draw: np.ndarray) -> tuple[float, float]:
-    """Mean over the draws, which are independent, and its standard error."""
+def _mean_and_error(weights: np.ndarray, stays: np.ndarray) -> tuple[float, float]:
+    """Mean over words and draws, and its standard error: draws are independent."""
+    by_draw = weights @ stays / weights.sum()
     error = by_draw.std(ddof=1) / np.sqrt(len(by_draw))
     return float(by_draw.mean()), float(error)
 
@@ -276,7 +480,7 @@ def _interval(
 
     def agrees(at: float) -> bool:
         mean, error = shares.at(at)
-        return abs(mean - target) <= 1.96 * error + 1 / shares.size
+        return abs(mean - target) <= 1.96 * error + shares.step
 
     low, high = shares.range()
     ends = []

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
+from skdptext.exceptions import (
+    InvalidParameterError,
+    NoFeasibleCandidateError,
+    UnknownScoreError,
+)
 from skdptext.metrics import has_perturber
 from skdptext.model_selection._intervals import (
     check_confidence,
@@ -28,6 +32,7 @@ _RELATIONS = {">=": operator.ge, "<=": operator.le}
 # left out do not change what is released.
 _OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - {
     "random_state",
+    "order",
     "engine",
     "n_jobs",
     "verbose",
@@ -59,12 +64,18 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         parameter that changes the release warns. ``"public"``: documents that are no
         secret. ``"released"``: text that was released before, by this library or
         otherwise. Either of the two is what to tune on, and silences the warning.
+    scoring : iterable of str, default=None
+        Names of the scores of the search, such as the mapping that the search is given
+        as its own `scoring`. A misspelt name is then found here, before any fit.
 
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule; when called, if a score is not in the search, or
-        if `confidence` is given and the search has a single split.
+        If a parameter breaks a rule; when called, if `confidence` is given and the
+        search has a single split.
+    UnknownScoreError
+        When called, if a score is not in the search: an InvalidParameterError whose
+        ``cv_results`` holds the results.
     NoFeasibleCandidateError
         When called, if no candidate meets all constraints. The message says how far
         each score gets; the error's ``cv_results`` holds the results of the search,
@@ -130,6 +141,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         confidence: float | None = None,
         test_over_train: float | None = None,
         tuned_on: str = "private",
+        scoring: Iterable[str] | None = None,
     ) -> None:
         if not isinstance(maximize, str):
             raise InvalidParameterError(
@@ -147,6 +159,10 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         self.confidence = None if confidence is None else check_confidence(confidence)
         self.test_over_train = check_test_over_train(test_over_train)
         self.tuned_on = check_tuned_on(tuned_on)
+        self.scoring = None if scoring is None else _check_names(scoring)
+        for name in (self.maximize, *self.subject_to):
+            if self.scoring is not None and name not in self.scoring:
+                raise InvalidParameterError(_unknown(name, self.scoring))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Index of the chosen candidate.
@@ -220,7 +236,12 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         )
 
     def __repr__(self) -> str:
-        defaults = {"confidence": None, "test_over_train": None, "tuned_on": "private"}
+        defaults = {
+            "confidence": None,
+            "test_over_train": None,
+            "tuned_on": "private",
+            "scoring": None,
+        }
         parts = [f"maximize={self.maximize!r}", f"subject_to={self.subject_to!r}"]
         parts += [
             f"{name}={getattr(self, name)!r}"
@@ -246,11 +267,31 @@ def _check_bound(name: Any, bound: Any) -> tuple[str, float]:
     return relation, check_real(f"subject_to[{shown(name)}]", bound)
 
 
+def _check_names(scoring: Any) -> list[str]:
+    names = list(scoring) if isinstance(scoring, Iterable) else []
+    single = isinstance(scoring, str)  # as a search takes it, whose score is "score"
+    if single or not names or not all(isinstance(name, str) for name in names):
+        raise InvalidParameterError(
+            "scoring must hold names of scores, as the mapping of a search does, got "
+            f"{shown(scoring)}."
+        )
+    return names
+
+
+def _unknown(name: str, names: list[str]) -> str:
+    return (
+        f"maximize and subject_to must name scores of the search ({names}), got "
+        f"{shown(name)}."
+    )
+
+
 def _mean_scores(cv_results: Mapping[str, Any], name: str) -> np.ndarray:
     key = f"mean_test_{name}"
     if key not in cv_results:
-        raise InvalidParameterError(
-            "maximize and subject_to must name scores of the search "
-            f"({score_names(cv_results)}), got {shown(name)}."
+        raise UnknownScoreError(
+            f"{_unknown(name, score_names(cv_results))} The scores of the search are "
+            "in this error's cv_results; scoring=, given to the rule, finds a misspelt "
+            "name before any fit.",
+            cv_results,
         )
     return np.asarray(cv_results[key], dtype=np.float64)

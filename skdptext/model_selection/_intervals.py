@@ -62,7 +62,8 @@ def score_summary(
     """Mean, standard deviation and corrected t interval of a score.
 
     The variance of the mean of k splits is taken as (1/k + n_test/n_train) s², for the
-    splits share training documents (Nadeau and Bengio, 2003).
+    splits share training documents (Nadeau and Bengio, 2003). Scores that all lie in
+    [0, 1] are taken for shares, whose interval does not leave it.
     """
     by_split = split_scores(cv_results, name)
     k = by_split.shape[1]
@@ -74,7 +75,11 @@ def score_summary(
     ratio = 1 / (k - 1) if test_over_train is None else test_over_train
     quantile = stdtrit(k - 1, (1 + confidence) / 2)
     margin = quantile * std * np.sqrt(1 / k + ratio)
-    return Scores(mean, std, mean - margin, mean + margin, k)
+    low, high = mean - margin, mean + margin
+    known = by_split[~np.isnan(by_split)]
+    if ((known >= 0) & (known <= 1)).all():
+        low, high = low.clip(0, 1), high.clip(0, 1)
+    return Scores(mean, std, low, high, k)
 
 
 def check_confidence(confidence: Any) -> float:

@@ -44,13 +44,17 @@ class SearchResults(NamedTuple):
 
 
 def search_results(
-    search: Any, *, confidence: float = 0.95, test_over_train: float | None = None
+    search: Any,
+    *,
+    confidence: float = 0.95,
+    test_over_train: float | None = None,
+    name: str | None = None,
 ) -> SearchResults:
     """The results of a search over ε and λ, as arrays.
 
     Parameters
     ----------
-    search, confidence, test_over_train
+    search, confidence, test_over_train, name
         As for `search_results_frame`, which says what the intervals are.
 
     Returns
@@ -80,17 +84,21 @@ def search_results(
             f"{type(search).__name__}."
         )
     return SearchResults(
-        _params(search, list(results["params"])),
+        _params(search, list(results["params"]), name),
         {
-            name: score_summary(results, name, confidence, test_over_train)
-            for name in score_names(results)
+            score: score_summary(results, score, confidence, test_over_train)
+            for score in score_names(results)
         },
         getattr(search, "best_index_", None),
     )
 
 
 def search_results_frame(
-    search: Any, *, confidence: float = 0.95, test_over_train: float | None = None
+    search: Any,
+    *,
+    confidence: float = 0.95,
+    test_over_train: float | None = None,
+    name: str | None = None,
 ) -> Any:
     """The results of a search over ε and λ, one row per candidate and score.
 
@@ -106,6 +114,10 @@ def search_results_frame(
         Test documents over training documents in a split. None: 1/(n_splits − 1), as
         k-fold cross-validation has. Give it for other splitters: 0.3/0.7 for
         ``ShuffleSplit(test_size=0.3)``, 1/(k − 1) for repeated k-fold.
+    name : str, default=None
+        Whose ε and λ, where the search is over several perturbers: see
+        `skdptext.metrics.find_perturber`. Those of the others are then columns under
+        their own names.
 
     Returns
     -------
@@ -158,14 +170,14 @@ def search_results_frame(
     [[5.0, 0.5, 'accuracy', 0.8]]
     """
     found = search_results(
-        search, confidence=confidence, test_over_train=test_over_train
+        search, confidence=confidence, test_over_train=test_over_train, name=name
     )
     pd = import_pandas("search_results_frame")
     n = len(found.params["epsilon"])
     parts = []
-    for name, scores in found.scores.items():
+    for score, scores in found.scores.items():
         part = pd.DataFrame({"candidate": np.arange(n)} | found.params)
-        for column, values in {"score": name, **scores._asdict()}.items():
+        for column, values in {"score": score, **scores._asdict()}.items():
             part[column] = values
         part["chosen"] = part["candidate"] == (
             -1 if found.chosen is None else found.chosen
@@ -174,16 +186,16 @@ def search_results_frame(
     return pd.concat(parts, ignore_index=True)
 
 
-def _params(search: Any, params: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+def _params(
+    search: Any, params: list[Mapping[str, Any]], step: str | None
+) -> dict[str, np.ndarray]:
     """ε, λ and the other parameters of each candidate, as columns."""
-    keys = _noise_columns(params)
+    keys = _noise_columns(params, step)
     columns: dict[str, np.ndarray] = {}
     if hasattr(search, "estimator"):
-        steps = [_step(search.estimator, candidate) for candidate in params]
+        steps = [_step(search.estimator, candidate, step) for candidate in params]
         for name in _NOISE:
-            columns[name] = np.array(
-                [float(getattr(step, name, np.nan)) for step in steps]
-            )
+            columns[name] = np.array([float(getattr(p, name, np.nan)) for p in steps])
     else:
         for name in _NOISE:
             if name not in keys:
@@ -203,17 +215,18 @@ def _params(search: Any, params: list[Mapping[str, Any]]) -> dict[str, np.ndarra
     return columns
 
 
-def _noise_columns(params: list[Mapping[str, Any]]) -> dict[str, str]:
+def _noise_columns(params: list[Mapping[str, Any]], step: str | None) -> dict[str, str]:
     """Which searched parameters are ε and λ, where one step alone has them."""
     keys: dict[str, str] = {}
     for name in _NOISE:
-        found = {k for p in params for k in p if k.split("__")[-1] == name}
+        end = name if step is None else f"{step}__{name}"
+        found = {k for p in params for k in p if f"__{k}".endswith(f"__{end}")}
         if len(found) == 1 and all(found <= set(p) for p in params):
             keys[name] = found.pop()
     return keys
 
 
-def _step(estimator: Any, candidate: Mapping[str, Any]) -> Any:
+def _step(estimator: Any, candidate: Mapping[str, Any], name: str | None) -> Any:
     """The perturber of a candidate, as it was fitted."""
     twin = clone(estimator).set_params(**clone(dict(candidate), safe=False))
-    return find_perturber(twin)
+    return find_perturber(twin, name)

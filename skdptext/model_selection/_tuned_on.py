@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.utils import check_option
+from skdptext.utils import check_option, warn_once
 
 __all__ = ["check_tuned_on", "warn_of_private_tuning"]
 
@@ -18,17 +16,12 @@ def check_tuned_on(tuned_on: str) -> str:
 
 
 def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
-    """Say that a choice spends privacy, where its documents are not said to be public.
-
-    The place of the warning is always this one, so that Python's default filters show
-    each text the first time only.
-    """
+    """Say that a choice spends privacy, if its documents are not said to be public."""
     if tuned_on == "private":
-        warnings.warn(
+        warn_once(
             f"{what} of documents that may be private: a release that uses the choice "
             "tells something about them which its guarantee does not count. Choose on "
             f"public text of the same kind, or on text released before. If {documents} "
             'are such, say so: tuned_on="public" or tuned_on="released".',
             PrivacyLeakWarning,
-            stacklevel=1,
         )

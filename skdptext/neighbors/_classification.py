@@ -24,6 +24,7 @@ from skdptext.transport import (
     take_bags,
 )
 from skdptext.utils import (
+    DocLinked,
     as_array,
     check_bags,
     check_flag,
@@ -39,7 +40,7 @@ __all__ = ["WMDKNNClassifier"]
 Weights = Callable[[np.ndarray], np.ndarray]
 
 
-class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
+class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Classifier by the k nearest documents in Word Mover's Distance.
 
     The distance between two documents is the least total distance that the words of
@@ -63,6 +64,8 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
+    verbose : int, default=0
+        Above 0, show a progress bar over the queries.
 
     Attributes
     ----------
@@ -121,11 +124,13 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: int = 5,
         weights: str | Weights = "uniform",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.embedding = embedding
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # -- fitting ---------------------------------------------------------------
 
@@ -211,6 +216,7 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
                     f"{shown(self.weights)}."
                 ) from None
         check_n_jobs(self.n_jobs)
+        check_integer("verbose", self.verbose, low=0)
 
     def _build(self) -> None:
         vectors = None if self._table is None else self._table.vectors
@@ -251,6 +257,7 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "classes_")
         check_n_jobs(self.n_jobs)
+        check_integer("verbose", self.verbose, low=0)
         with_distance = check_flag("return_distance", return_distance)
         queries, exclude = self._query_bags(X)
         k = self._check_k(n_neighbors, itself=exclude is not None)
@@ -261,7 +268,7 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
                 f"{len(empty)} without any, in rows {name_rows(empty)}."
             )
         distances, rows, _ = self._index.nearest(
-            queries, k, exclude=exclude, n_jobs=self.n_jobs
+            queries, k, exclude=exclude, n_jobs=self.n_jobs, verbose=self.verbose
         )
         rows = self._rows[rows]
         return (distances, rows) if with_distance else rows
@@ -360,7 +367,11 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         best = np.full(len(queries), np.argmax(self.class_prior_))
         if len(filled):
             best[filled], _ = self._index.vote(
-                take_bags(queries, filled), k, self._labels, n_jobs=self.n_jobs
+                take_bags(queries, filled),
+                k,
+                self._labels,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
             )
         return self.classes_[best]
 
@@ -405,7 +416,10 @@ class WMDKNNClassifier(ClassifierMixin, BaseEstimator):
         result = np.tile(self.class_prior_, (len(queries), 1))
         if len(filled):
             distances, rows, _ = self._index.nearest(
-                take_bags(queries, filled), k, n_jobs=self.n_jobs
+                take_bags(queries, filled),
+                k,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
             )
             votes = np.zeros((len(filled), len(self.classes_)))
             voters = np.arange(len(filled))

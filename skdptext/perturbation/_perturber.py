@@ -15,6 +15,7 @@ from skdptext.documents import (
     FORMATS,
     DocumentReader,
     EncodedDocuments,
+    as_column,
     word_ids,
     write_documents,
 )
@@ -40,9 +41,11 @@ from skdptext.perturbation._leaks import (
     warn_of_unknown_words,
 )
 from skdptext.perturbation._release import Release
+from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
+    DocLinked,
     NoiseStreams,
     SecretSeed,
     check_bags,
@@ -54,6 +57,7 @@ from skdptext.utils import (
     check_real,
     is_count_matrix,
     kind_of,
+    show_progress,
     shown,
 )
 
@@ -61,6 +65,7 @@ __all__ = ["DPWordPerturber"]
 
 
 class DPWordPerturber(
+    DocLinked,
     TransformerMixin,
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
@@ -114,6 +119,10 @@ class DPWordPerturber(
     output : {"bow", "tokens", "text"}, default="bow"
         Count matrix, token lists or strings; the latter two keep the order of the
         words, and so have a weaker guarantee between documents.
+    order : {"keep"}, default=None
+        Whether the user knows that tokens and text release the order of the words.
+        None: a `PrivacyLeakWarning` says so. ``"keep"``: none does; nothing else
+        changes.
     mechanism : WordMechanism, default=None
         How a word is perturbed, an object of `skdptext.mechanisms` or one of your own;
         None: `~skdptext.mechanisms.MahalanobisNoise`. Its options are searched over as
@@ -141,7 +150,8 @@ class DPWordPerturber(
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show progress bars: of releases, and in `fit` of a mechanism that looks
+        at all pairs of words.
 
     Attributes
     ----------
@@ -169,9 +179,11 @@ class DPWordPerturber(
 
     Warns
     -----
+    CalibrationWarning
+        In `fit`, if ε changes nearly all or nearly none of the words.
     PrivacyLeakWarning
-        If lengths, unknown words or the vocabulary (``"one-hot"``) are released; if
-        `random_state` is an integer, which shows equal documents, or can be guessed.
+        If lengths, order, unknown words or the vocabulary (``"one-hot"``) are released;
+        if `random_state` is an integer, which shows equal documents, or can be guessed.
     OutOfVocabularyWarning
         If more than half of the words are unknown.
     RuntimeWarning
@@ -221,6 +233,9 @@ class DPWordPerturber(
     0.48
     """
 
+    # skrub then hands it one column of a data frame at a time
+    __single_column_transformer__ = True
+
     def __init__(
         self,
         embedding: WordEmbedding | Literal["one-hot"] | None = None,
@@ -235,6 +250,7 @@ class DPWordPerturber(
         token_pattern: str = r"(?u)\b\w\w+\b",
         tokenizer: Callable[[str], list[str]] | None = None,
         output: Literal["bow", "tokens", "text"] = "bow",
+        order: Literal["keep"] | None = None,
         mechanism: WordMechanism | None = None,
         engine: Literal["numpy", "torch"] = "numpy",
         random_state: Any = None,
@@ -252,6 +268,7 @@ class DPWordPerturber(
         self.token_pattern = token_pattern
         self.tokenizer = tokenizer
         self.output = output
+        self.order = order
         self.mechanism = mechanism
         self.engine = engine
         self.random_state = random_state
@@ -315,16 +332,25 @@ class DPWordPerturber(
         """The mechanism made ready for the table, which keeps what it searches by."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, channel.fallback_reason)
-        warn_of_leaks(self.document_length, self.oov)
+        self._warn_of_leaks()
         warn_of_caveats(self.embedding, self.random_state)
+        warn_of_strength(channel)
         return channel
+
+    def _warn_of_leaks(self) -> None:
+        # words that are redrawn from a document do not stand in its order
+        in_order = self.output != "bow" and self.resize != "sample"
+        warn_of_leaks(
+            self.document_length, self.oov, in_order=in_order and self.order is None
+        )
 
     def _channel(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordChannel:
         # A clone: what is done to the user's object later must not reach the noise.
         mechanism = clone(self._mechanism())
-        prepared = mechanism.prepare(embedding, epsilon, lam)
+        with show_progress(self.verbose):
+            prepared = mechanism.prepare(embedding, epsilon, lam)
         channel = as_channel(prepared, mechanism, embedding, epsilon, lam)
         return channel.with_engine(self.engine)
 
@@ -350,6 +376,8 @@ class DPWordPerturber(
             )
         DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)
+        if self.order is not None:
+            check_option("order", self.order, ("keep",))
         if self.oov == "keep" and self.output != "text":
             raise InvalidParameterError(
                 'output must be "text" with oov="keep", since an unknown word has no '
@@ -418,7 +446,7 @@ class DPWordPerturber(
         -------
         noisy : csr_matrix of shape (n_documents, n_words), or list
             Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
-            with the words separated by spaces for ``"text"``.
+            with the words separated by spaces for ``"text"``; see `set_output`.
 
         Raises
         ------
@@ -435,7 +463,7 @@ class DPWordPerturber(
         """
         self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
-        warn_of_leaks(self.document_length, self.oov)
+        self._warn_of_leaks()
         warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
         documents = self._read(X, streams.labeller(ids))
@@ -449,9 +477,11 @@ class DPWordPerturber(
         codes, offsets = self._release(streams, sample).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        return write_documents(
+        released = write_documents(
             codes, offsets, self.embedding_.word_array, documents.kept, self.output
         )
+        kind = vars(self).get("_sklearn_output_config", {}).get("transform")
+        return released if self.output == "bow" else as_column(released, X, kind)
 
     def _context(self, purpose: str) -> bytes:
         """All that the noise depends on besides seed and document.
@@ -620,14 +650,19 @@ class DPWordPerturber(
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> DPWordPerturber:
-        """Accept scikit-learn's setting, which changes nothing here.
+        """Whether texts and token lists come as a column of a data frame library.
 
-        Sparse bags and lists are never wrapped in a data frame; the method is there so
-        that ``Pipeline.set_output`` reaches the steps that follow.
+        Bags never do: a data frame holds no sparse matrix, and one of as many dense
+        columns as there are words would not fit in memory. scikit-learn's own
+        transformers refuse sparse output then; this one passes it on, so that
+        ``Pipeline.set_output`` reaches the steps that follow.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
+            ``"pandas"`` and ``"polars"``: a Series, for a vectorizer takes a column. It
+            has the name of the column given to `transform`, and, in pandas, its index,
+            which is released with it. None changes nothing.
 
         Returns
         -------
@@ -635,6 +670,8 @@ class DPWordPerturber(
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))
+            # under the name that scikit-learn's clone copies
+            self._sklearn_output_config = {"transform": transform}
         return self
 
     def __sklearn_tags__(self) -> Any:

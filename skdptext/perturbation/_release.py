@@ -21,8 +21,10 @@ from skdptext.utils import (
 
 __all__ = ["Release"]
 
-# Words perturbed in one go: enough to fill a product, small beside the table.
+# Words perturbed in one go: enough to fill a product, small beside the table; more of
+# those that take little memory.
 _MAX_BLOCK = 4096
+_BLOCK_BYTES = 2**22
 # Words that one draw of a document's stream is for: no block is smaller, so that
 # working_memory does not show in the noise of a seed.
 _PIECE = 64
@@ -107,8 +109,9 @@ class Release:
         """
         budget = working_memory_bytes() // n_threads
         memory = max(_APPLY_BYTES, budget // 4)
-        words = (budget - memory) // self.channel.row_bytes
-        return int(np.clip(words, _PIECE, _MAX_BLOCK)), memory
+        each = self.channel.row_bytes
+        most = max(_MAX_BLOCK, _BLOCK_BYTES // each)
+        return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
         self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any

@@ -19,6 +19,7 @@ from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     check_bags,
     check_option,
     check_rng,
@@ -30,6 +31,7 @@ __all__ = ["DocumentPreparer"]
 
 
 class DocumentPreparer(
+    DocLinked,
     TransformerMixin,
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
@@ -274,6 +276,10 @@ class DocumentPreparer(
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = self.embedding is not None
+        tags.input_tags.sparse = self.embedding is not None
+        tags.input_tags.positive_only = self.embedding is not None
+        # A one-hot column is a category, and its entry a whole number.
+        tags.input_tags.categorical = isinstance(self.embedding, str)
         tags.requires_fit = False
         tags.non_deterministic = self.resize == "sample" and self.random_state is None
         tags.transformer_tags.preserves_dtype = []

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import (
+    DocLinked,
     as_array,
     check_bags,
     check_flag,
@@ -25,6 +26,7 @@ __all__ = ["TopicWordSelector"]
 
 
 class TopicWordSelector(
+    DocLinked,
     OneToOneFeatureMixin,
     TransformerMixin,
     BaseEstimator,

@@ -2,5 +2,6 @@
 
 from skdptext.privacy._guarantee import PrivacyGuarantee
 from skdptext.privacy._part import ReleasePart
+from skdptext.privacy._tem import tem_distance
 
-__all__ = ["PrivacyGuarantee", "ReleasePart"]
+__all__ = ["PrivacyGuarantee", "ReleasePart", "tem_distance"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +15,16 @@ from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
+    LossDistribution,
     MahalanobisMetric,
     WordChannel,
     as_channel,
+    checked_exponents,
     law_fingerprint,
+    word_losses,
 )
-from skdptext.transport import bottleneck_distance, matching_cost
-from skdptext.utils import check_bags, kind_of, shown_words
+from skdptext.transport import bottleneck_distance, matching_cost, matching_plan
+from skdptext.utils import blocks, check_bags, kind_of, shown_words
 
 __all__ = ["ReleasePart", "listed"]
 
@@ -130,14 +134,7 @@ class ReleasePart:
             epsilon, metric = self.converted
             vectors = self.embedding.vectors
             return epsilon * metric.distances(vectors[x], vectors[y])
-        found = np.asarray(self.channel.exponents(x, y), dtype=np.float64)
-        if found.shape != (len(x), len(y)) or not (found >= 0).all():
-            raise InvalidParameterError(
-                f"exponents of {self.name} must be an array of shape ({len(x)}, "
-                f"{len(y)}) of numbers >= 0 or inf, got shape {found.shape}"
-                + (", with NaN or negative numbers." if found.size else ".")
-            )
-        return found
+        return checked_exponents(self.channel, x, y)
 
     def exponent(self, x: Any, y: Any) -> float:
         """Exponent of all releases between two words, or two documents, as listed."""
@@ -157,37 +154,123 @@ class ReleasePart:
         return one, two
 
     def _document_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
-        length = self.reader.sample_length
-        if length is not None:
+        sides = self._sides(one, two)
+        if sides is None:
+            return math.inf
+        one, two = sides
+        if self.ordered and not self.resampled:
+            words, others = np.unique(one), np.unique(two)
+            costs = self._code_exponents(words, others)
+            at = np.searchsorted(words, one), np.searchsorted(others, two)
+            return float(costs[at].sum())
+        words, supply, others, demand = _counted(one, two)
+        if np.array_equal(words, others) and np.array_equal(supply, demand):
+            return 0.0
+        costs = self._code_exponents(words, others)
+        if self.resampled:
+            return self._drawn * bottleneck_distance(supply, demand, costs)
+        return matching_cost(supply, demand, costs)
+
+    @property
+    def _drawn(self) -> int:
+        """How many words a document is redrawn to."""
+        return self.reader.sample_length or 0
+
+    def _sides(
+        self, one: np.ndarray, two: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Two documents as they are compared; None where their sizes differ."""
+        if self.resampled:
             # A document without words is redrawn from the whole vocabulary.
             everything = np.arange(len(self.embedding))
-            one = one if len(one) else everything
-            two = two if len(two) else everything
-        elif self.size is not None and {len(one), len(two)} != {self.size}:
+            return one if len(one) else everything, two if len(two) else everything
+        if self.size is not None and {len(one), len(two)} != {self.size}:
             raise InvalidParameterError(
                 f"documents must have n_words={self.size} words each, as is stated, "
                 f"got {len(one)} and {len(two)}."
             )
-        elif len(one) != len(two):
-            return math.inf
+        return None if len(one) != len(two) else (one, two)
+
+    # -- with a small δ --------------------------------------------------------
+
+    def losses(self, x: Any, y: Any) -> LossDistribution:
+        """A bound on the privacy loss of all releases between two inputs, as listed.
+
+        Released words have noise of their own, so in a text their losses add up. A bag
+        is a function of the text, whatever the order in which it is written down, so
+        the sum over any matching is a bound; here the one that is cheapest in
+        exponents. A redrawn word comes from a pair of words, one of each document,
+        drawn by any plan that moves one's word frequencies to the other's; the loss is
+        bounded by that where the pair is seen. Here the plan is the cheapest one that
+        has no longer step than it must.
+        """
+        if isinstance(x, str) and isinstance(y, str):
+            one, two = _word_ids(self.embedding, [x, y])[:, None]
+            return self._sum(one, two, np.ones(1, int)).times(self.releases)
+        sides = self._sides(*self._read(x, y))
+        if sides is None:
+            return LossDistribution.of_exponents(math.inf, math.inf)
+        one, two = sides
         if not len(one):
-            return 0.0
-        words, n_words = np.unique(one, return_counts=True)
-        others, n_others = np.unique(two, return_counts=True)
-        if length is not None:
-            # Over the common denominator the frequencies are whole numbers.
-            supply, demand = n_words * len(two), n_others * len(one)
-            if np.array_equal(words, others) and np.array_equal(supply, demand):
-                return 0.0
-            costs = self._code_exponents(words, others)
-            return length * bottleneck_distance(supply, demand, costs)
-        if self.ordered:
-            costs = self._code_exponents(words, others)
-            at = np.searchsorted(words, one), np.searchsorted(others, two)
-            return float(costs[at].sum())
-        if np.array_equal(words, others) and np.array_equal(n_words, n_others):
-            return 0.0
-        return matching_cost(n_words, n_others, self._code_exponents(words, others))
+            return LossDistribution.total([])
+        if self.ordered and not self.resampled:
+            (one, two), counts = np.unique([one, two], axis=1, return_counts=True)
+            return self._sum(one, two, counts).times(self.releases)
+        words, supply, others, demand = _counted(one, two)
+        costs = self._code_exponents(words, others)
+        if self.resampled:
+            longest = bottleneck_distance(supply, demand, costs)
+            costs[costs > longest] = math.inf
+        plan = matching_plan(supply, demand, costs)
+        rows, columns = plan.nonzero()
+        matched = words[rows], others[columns], plan[rows, columns]
+        if self.resampled:
+            return self._mixed(*matched).times(self._drawn * self.releases)
+        return self._sum(*matched).times(self.releases)
+
+    def _sum(
+        self, x: np.ndarray, y: np.ndarray, counts: np.ndarray
+    ) -> LossDistribution:
+        """The loss of so many words of each pair together."""
+        totals = []
+        for losses, each in self._pair_losses(x, y, counts):
+            alike: dict[Any, LossDistribution] = {}
+            times: Counter[Any] = Counter()
+            for loss, n in zip(losses, each, strict=True):
+                key = loss.step, loss.lowest, loss.infinite, loss.masses.tobytes()
+                alike[key] = loss
+                times[key] += int(n)
+            totals.append(
+                LossDistribution.total(alike[key].times(n) for key, n in times.items())
+            )
+        return LossDistribution.total(totals)
+
+    def _mixed(
+        self, x: np.ndarray, y: np.ndarray, counts: np.ndarray
+    ) -> LossDistribution:
+        """The loss of one word of a pair that is drawn in proportion to the counts."""
+        mixed, weights = [], []
+        for losses, each in self._pair_losses(x, y, counts, same=True):
+            mixed.append(LossDistribution.mixture(losses, each / each.sum()))
+            weights.append(each.sum() / counts.sum())
+        return LossDistribution.mixture(mixed, weights)
+
+    def _pair_losses(
+        self, x: np.ndarray, y: np.ndarray, counts: np.ndarray, same: bool = False
+    ) -> Iterator[tuple[list[LossDistribution], np.ndarray]]:
+        """Losses of pairs of codes with their counts, some pairs at a time."""
+        moved, clear = x != y, (x < 0) | (y < 0)
+        noisy = (moved & ~clear).nonzero()[0]
+        for some in blocks(len(noisy), 256):
+            at = noisy[some]
+            yield word_losses(self.channel, x[at], y[at]), counts[at]
+        # an unknown word that is kept shows as what it is
+        if (moved & clear).any():
+            told = LossDistribution.of_exponents(math.inf, math.inf)
+            yield [told], counts[moved & clear].sum(keepdims=True)
+        if same and not moved.all():
+            nothing = LossDistribution.of_exponents(0, 0)
+            yield [nothing], counts[~moved].sum(keepdims=True)
 
     def _code_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The same for codes: an unknown word that is kept shows as what it is."""
@@ -202,6 +285,18 @@ def listed(document: Any) -> Any:
     """An input that may be read several times: an iterator is run through once."""
     again = isinstance(document, str | Sequence) or hasattr(document, "shape")
     return document if again or not isinstance(document, Iterable) else list(document)
+
+
+def _counted(
+    one: np.ndarray, two: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct codes of both, with counts that have the same sum on both sides."""
+    words, n_words = np.unique(one, return_counts=True)
+    others, n_others = np.unique(two, return_counts=True)
+    if len(one) == len(two):
+        return words, n_words, others, n_others
+    # Over the common denominator the frequencies are whole numbers.
+    return words, n_words * len(two), others, n_others * len(one)
 
 
 def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:

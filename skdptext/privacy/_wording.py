@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.mechanisms import law_fingerprint
+from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
 from skdptext.utils import blocks, bullets, page, paragraph, table
@@ -21,6 +21,9 @@ __all__ = ["as_html", "head", "in_words", "wrapped"]
 # among so many others, which stand first in a table (mostly the frequent ones).
 _SAMPLE = 500
 _AMONG = 50_000
+# The small δ that is shown, and words of a message where nothing fixes them.
+_DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
+_MESSAGE = 10
 _WIDTH = 88
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -32,25 +35,39 @@ class Scale(NamedTuple):
 
     nearest: float  # of a word to its nearest other word
     random: float  # of two words
+    pairs: np.ndarray  # numbers of the words at these medians, shape (2, 2)
 
 
 _scales: OrderedDict[Any, Scale] = OrderedDict()
+_losses: OrderedDict[Any, list[LossDistribution]] = OrderedDict()
 _MAX_SCALES = 32
 
 
 def _scale(part: ReleasePart) -> Scale:
     """Medians in the unit of a part, from a fixed sample."""
-    law = part.unit
-    if part.metric is None:  # of this ε, whatever the channel calls itself
-        channel = part.channel
-        given = channel.mechanism, part.embedding, channel.epsilon, channel.lam
-        law = law_fingerprint(*given), channel.fingerprint
-    key = part.embedding.fingerprint, law
-    if key not in _scales:
-        _scales[key] = _measure(part)
-        while len(_scales) > _MAX_SCALES:
-            _scales.popitem(last=False)
-    return _scales[key]
+    law = _law(part) if part.metric is None else part.unit
+    return _kept(_scales, (part.embedding.fingerprint, law), lambda: _measure(part))
+
+
+def _scale_losses(part: ReleasePart) -> list[LossDistribution]:
+    """Privacy losses of the pairs of words at these medians."""
+    key = part.embedding.fingerprint, part.unit, _law(part)
+    return _kept(_losses, key, lambda: word_losses(part.channel, *_scale(part).pairs.T))
+
+
+def _law(part: ReleasePart) -> tuple[bytes, bytes]:
+    """The law of this ε, whatever the channel calls itself."""
+    channel = part.channel
+    given = channel.mechanism, part.embedding, channel.epsilon, channel.lam
+    return law_fingerprint(*given), channel.fingerprint
+
+
+def _kept(store: OrderedDict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    if key not in store:
+        store[key] = make()
+        while len(store) > _MAX_SCALES:
+            store.popitem(last=False)
+    return store[key]
 
 
 def _measure(part: ReleasePart) -> Scale:
@@ -72,17 +89,21 @@ def _measure(part: ReleasePart) -> Scale:
         vectors
     )
 
-    def median(ids: np.ndarray) -> float:
+    def median(ids: np.ndarray) -> tuple[float, tuple[int, int]]:
         if metric is not None:
             gaps = vectors[sample].astype(np.float64) - vectors[ids]
-            return float(np.median(np.linalg.norm(metric.whiten(gaps), axis=1)))
-        pairs = [
-            np.diag(part.word_exponents(sample[some], ids[some]))
-            for some in blocks(len(sample), 50)
-        ]
-        return float(np.median(np.concatenate(pairs)))
+            apart = np.linalg.norm(metric.whiten(gaps), axis=1)
+        else:
+            pairs = [
+                np.diag(part.word_exponents(sample[some], ids[some]))
+                for some in blocks(len(sample), 50)
+            ]
+            apart = np.concatenate(pairs)
+        at = np.argsort(apart, kind="stable")[len(apart) // 2]
+        return float(np.median(apart)), (sample[at], ids[at])
 
-    return Scale(median(near), median(others))
+    nearest, random = median(near), median(others)
+    return Scale(nearest[0], random[0], np.array([nearest[1], random[1]]))
 
 
 def head(parts: Parts) -> str:
@@ -126,6 +147,7 @@ def in_words(parts: Parts) -> str:
             _words_promise(part),
             _documents_promise(part),
             _scale_sentence(part),
+            *_described(part),
         ]
     return "\n".join([" ".join(sentences), "Not promised:", *limits])
 
@@ -151,13 +173,27 @@ def as_html(parts: Parts) -> str:
         paragraph(_words_promise(part)),
         paragraph(_documents_promise(part)),
         table(
-            ["at the median of the table", *distance, "exponent", "odds factor"],
             [
-                [name, *far[: len(distance)], exponent, _odds(exponent)]
-                for name, exponent, *far in _scale_rows(part)
+                "at the median of the table",
+                *distance,
+                "exponent",
+                "odds factor",
+                f"exponent {_WITH_DELTA}",
+            ],
+            [
+                [
+                    row.name,
+                    *[row.apart][: len(distance)],
+                    row.exponent,
+                    _odds(row.exponent),
+                    row.with_delta,
+                ]
+                for row in _scale_rows(part)
             ],
             caption="On a human scale: what an observer's odds change by, at most.",
         ),
+        paragraph(_delta_promise()),
+        *map(paragraph, _described(part)),
         *limits,
     )
 
@@ -252,6 +288,8 @@ def _documents_promise(part: ReleasePart) -> str:
 
 def _odds(exponent: float) -> str:
     """e^t as a reader takes it in."""
+    if exponent == math.inf:
+        return "∞"
     if exponent < math.log(1000):
         return f"{math.exp(exponent):.3g}"
     power, rest = divmod(exponent / math.log(10), 1)
@@ -261,41 +299,89 @@ def _odds(exponent: float) -> str:
     return f"{digits}·10{f'{power:.0f}'.translate(_RAISED)}"
 
 
-def _scale_rows(part: ReleasePart) -> list[tuple[str, float, float]]:
-    """What is compared, its exponent, and how far the words are in the part's unit."""
-    (near, far), n_words = _scale(part), part.n_words or 1
-    total = part.releases * (part.epsilon if part.metric is not None else 1)
-    # One word that changes may change all the draws.
-    times = n_words if part.resampled else 1
-    compared = [
-        ("a word and its nearest neighbour", near, times),
-        ("two random words", far, times),
-    ]
-    if part.resampled:
-        compared = [
-            ("documents in which a word becomes its neighbour", near, times),
-            ("documents in which it becomes a random word", far, times),
-        ]
-    elif n_words > 1:
-        all_words = f"documents, all {n_words} words become neighbours"
-        compared.append((all_words, near, n_words))
-    return [(name, total * k * apart, apart) for name, apart, k in compared]
+class Row(NamedTuple):
+    """What is compared, by how much it can be told apart, and how far the words are."""
+
+    name: str
+    exponent: float
+    with_delta: float
+    apart: float
+
+
+def _scale_rows(part: ReleasePart) -> list[Row]:
+    """Two words, at their nearest and at random; then documents."""
+    scale, n_words = _scale(part), part.n_words or _MESSAGE
+    total = part.epsilon if part.metric is not None else 1
+
+    def rows(times: int, near: str, far: str) -> list[Row]:
+        times *= part.releases
+        found = []
+        for name, apart, loss in zip(
+            (near, far), scale[:2], _scale_losses(part), strict=True
+        ):
+            pure = total * times * apart
+            with_delta = loss.times(times).exponent(_DELTA)
+            found.append(Row(name, pure, min(pure, with_delta), apart))
+        return found
+
+    if part.resampled:  # one word that changes may change all the draws
+        return rows(
+            n_words,
+            "documents in which a word becomes its neighbour",
+            "documents in which it becomes a random word",
+        )
+    words = rows(1, "a word and its nearest neighbour", "two random words")
+    if n_words == 1:
+        return words
+    every = f"documents, all {n_words} words become"
+    return words + rows(n_words, f"{every} neighbours", f"{every} random words")
 
 
 def _scale_sentence(part: ReleasePart) -> str:
-    (_, near, _), (_, far, _) = _scale_rows(part)[:2]
+    near, far, *documents = _scale_rows(part)
+    near_by = _nats(near.exponent)
+    far_off = f"{_nats(far.exponent)} ({_odds(far.exponent)})"
     if part.resampled:
-        return (
+        text = (
             "On a human scale, at the median of the table: between documents in which "
-            f"one word becomes its nearest neighbour the exponent is {near:.3g} "
-            f"(odds change by a factor of {_odds(near)} at most), or a random word "
-            f"{far:.3g} ({_odds(far)})."
+            f"one word becomes its nearest neighbour the exponent is {near_by} (odds "
+            f"change by a factor of {_odds(near.exponent)} at most), or a random word "
+            f"{far_off}."
         )
-    return (
-        "On a human scale, at the median of the table: between a word and its nearest "
-        f"neighbour the exponent is {near:.3g} (odds change by a factor of "
-        f"{_odds(near)} at most), between two random words {far:.3g} ({_odds(far)})."
+    else:
+        text = (
+            "On a human scale, at the median of the table: between a word and its "
+            f"nearest neighbour the exponent is {near_by} (odds change by a factor of "
+            f"{_odds(near.exponent)} at most), between two random words {far_off}."
+        )
+    text += (
+        f" W{_WITH_DELTA[1:]} these exponents are {_nats(near.with_delta)} and "
+        f"{_nats(far.with_delta)}."
     )
+    if documents:
+        near, far = documents
+        text += (
+            f" If all {part.n_words or _MESSAGE} words of a document become their "
+            f"neighbours, {_nats(near.with_delta)} instead of {_nats(near.exponent)}; "
+            f"if they become random words, {_nats(far.with_delta)} instead of "
+            f"{_nats(far.exponent)}."
+        )
+    return f"{text} {_delta_promise()}"
+
+
+def _nats(exponent: float) -> str:
+    """An exponent as a reader takes it in."""
+    return f"{exponent:.3g}" if exponent < 999.5 else f"{exponent:,.0f}"
+
+
+def _delta_promise() -> str:
+    return "Here δ, one in a million, is a probability left out of the promise."
+
+
+def _described(part: ReleasePart) -> list[str]:
+    """What the channel itself has to say."""
+    describe = part.channel.describe
+    return [] if describe is None or part.converted else describe()
 
 
 def _broken(parts: Parts) -> list[str]:
@@ -304,7 +390,14 @@ def _broken(parts: Parts) -> list[str]:
         "Words unknown to the embedding are released in clear: what follows holds "
         "only between documents that have the same ones, in the same places."
     )
-    found = [caveat for part in parts for caveat in part.caveats]
+    found = []
+    if any(part.ordered and not part.resampled for part in parts):
+        found.append(
+            "Words are released in order, which tells more than a bag of them: whoever "
+            "holds candidate documents compares word by word, and finds the right one "
+            "at an ε at which a bag hides it."
+        )
+    found += [caveat for part in parts for caveat in part.caveats]
     if any(part.unknown_kept for part in parts):
         found.append(kept)
     return list(dict.fromkeys(found))
@@ -391,9 +484,14 @@ def _parts_table(parts: Parts) -> str:
             part.lam,
             _short_metric(part),
             part.n_words,
-            _scale_rows(part)[0][1],
+            near.exponent,
+            near.with_delta,
         ]
         for part in parts
+        for near in _scale_rows(part)[:1]
     ]
-    names = ["releases", "ε", "λ", "metric", "words", "exponent to nearest word"]
+    names = [
+        *("releases", "ε", "λ", "metric", "words", "exponent to nearest word"),
+        _WITH_DELTA,
+    ]
     return table(names, rows, caption="The parts; the exponents are medians.")

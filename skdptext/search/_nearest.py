@@ -95,6 +95,8 @@ def k_nearest_words(
     k: int,
     *,
     exclude: np.ndarray | None = None,
+    half_norms: np.ndarray | None = None,
+    memory: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k rows of `vectors` nearest to each point in Euclidean distance.
 
@@ -109,6 +111,10 @@ def k_nearest_words(
         At most the number of rows that are not excluded.
     exclude : ndarray of int, shape (n_points,), default=None
         For each point a row that is left out: the word itself, where points are words.
+    half_norms : ndarray of shape (n_words,), float64, default=None
+        `half_squared_norms(vectors)`, where the caller has it already.
+    memory : int, default=None
+        Bytes to stay within; None: scikit-learn's ``working_memory``.
 
     Returns
     -------
@@ -122,19 +128,21 @@ def k_nearest_words(
     k-th best by 2δ and by what rounding in float64 may change. The distances of the
     others decide.
 
-    *Memory.* Points are taken in blocks that stay within ``working_memory``, but for
-    what a single point needs: some 64 bytes per word.
+    *Memory.* Points are taken in blocks that stay within `memory`, but for what a
+    single point needs: some 64 bytes per word.
     """
+    memory = working_memory_bytes() if memory is None else memory
     ids = np.empty((len(points), k), dtype=np.intp)
     distances = np.empty((len(points), k))
     if not ids.size:
         return ids, distances
-    half_norms = half_squared_norms(vectors)
+    if half_norms is None:
+        half_norms = half_squared_norms(vectors)
     with np.errstate(over="ignore", invalid="ignore"):
         half32 = half_norms.astype(np.float32)
         slack = twice_error_bound(points, half_norms)
         slack += _twice_float64_error(points, half_norms)
-        n_rows = working_memory_bytes() // (64 * len(vectors))
+        n_rows = memory // (64 * len(vectors))
         for rows in blocks(len(points), int(np.clip(n_rows, 1, _ROWS))):
             block = points[rows]
             row = np.arange(len(block))

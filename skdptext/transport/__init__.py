@@ -9,7 +9,7 @@ from skdptext.transport._bottleneck import bottleneck_distance
 from skdptext.transport._compiled_cascade import compile_search
 from skdptext.transport._exact import one_hot_distances, pair_distance
 from skdptext.transport._kernels import kernels_for
-from skdptext.transport._matching import matching_cost
+from skdptext.transport._matching import matching_cost, matching_plan
 from skdptext.transport._search import BagIndex
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "compile_search",
     "kernels_for",
     "matching_cost",
+    "matching_plan",
     "name_rows",
     "one_hot_distances",
     "pair_distance",

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from skdptext.transport._bottleneck import can_move
-from skdptext.transport._exact import transport_cost
+from skdptext.transport._exact import solver, transport_cost
 
-__all__ = ["matching_cost"]
+__all__ = ["matching_cost", "matching_plan"]
 
 
 def matching_cost(supply: np.ndarray, demand: np.ndarray, cost: np.ndarray) -> float:
@@ -30,11 +30,46 @@ def matching_cost(supply: np.ndarray, demand: np.ndarray, cost: np.ndarray) -> f
     """
     masses = supply.astype(np.float64), demand.astype(np.float64)
     allowed = np.isfinite(cost)
-    if allowed.all():
-        return transport_cost(*masses, cost)
-    if not can_move(supply, demand, allowed):
+    if not allowed.all() and not can_move(supply, demand, allowed):
         return math.inf
-    # One forbidden match must cost more than any way without.
+    return transport_cost(*masses, _finite(supply, cost))
+
+
+def matching_plan(
+    supply: np.ndarray, demand: np.ndarray, cost: np.ndarray
+) -> np.ndarray:
+    """The cheapest way itself, with as few forbidden matches as can be.
+
+    Parameters
+    ----------
+    supply, demand, cost : ndarrays
+        As in `matching_cost`.
+
+    Returns
+    -------
+    plan : ndarray of shape (n, k), int
+        Units of each supply that are matched with each demand.
+
+    Raises
+    ------
+    RuntimeError
+        If the solver does not return a matching.
+    """
+    scaled = _finite(supply, cost)
+    # as `transport_cost` does; whole numbers stay whole in the solver
+    scaled = np.ascontiguousarray(scaled * 2.0 ** -math.frexp(float(scaled.max()))[1])
+    flow = solver()(supply.astype(np.float64), demand.astype(np.float64), scaled, 0, 1)
+    plan = np.rint(flow[0]).astype(np.int64)
+    if (plan.sum(axis=1) != supply).any() or (plan.sum(axis=0) != demand).any():
+        raise RuntimeError(
+            f"The exact transport solver returned no matching for {len(supply)} and "
+            f"{len(demand)} words."
+        )
+    return plan
+
+
+def _finite(supply: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """Costs of which a single forbidden one is more than any way without."""
+    allowed = np.isfinite(cost)
     most = float(cost[allowed].max(initial=0.0))
-    forbidden = 2 * int(supply.sum()) * most or 1.0
-    return transport_cost(*masses, np.where(allowed, cost, forbidden))
+    return np.where(allowed, cost, 2 * int(supply.sum()) * most or 1.0)

@@ -15,6 +15,7 @@ from skdptext.transport._compiled_cascade import search_for
 from skdptext.transport._exact import one_hot_distances
 from skdptext.transport._index import IndexedBags, n_likely
 from skdptext.transport._plain import search_plainly
+from skdptext.utils import progress_bar
 
 __all__ = ["BagIndex"]
 
@@ -32,6 +33,7 @@ class BagIndex(IndexedBags):
         *,
         exclude: np.ndarray | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The `k` nearest bags to each query, by (distance, number of the bag).
 
@@ -49,7 +51,9 @@ class BagIndex(IndexedBags):
         n_solved : ndarray of shape (n_queries,)
             Exact problems solved for each query.
         """
-        return self._find(queries, k, exclude=exclude, n_jobs=n_jobs)[:3]
+        return self._find(queries, k, exclude=exclude, n_jobs=n_jobs, verbose=verbose)[
+            :3
+        ]
 
     def vote(
         self,
@@ -58,6 +62,7 @@ class BagIndex(IndexedBags):
         labels: np.ndarray,
         *,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The most frequent label of the `k` nearest bags to each query.
 
@@ -79,7 +84,7 @@ class BagIndex(IndexedBags):
         # of one type, as numba compiles the search for each
         labels = np.require(labels, np.intp, ["C", "W"])
         _, rows, n_solved, winners = self._find(
-            queries, k, labels=labels, n_jobs=n_jobs
+            queries, k, labels=labels, n_jobs=n_jobs, verbose=verbose
         )
         unsure = np.flatnonzero(winners < 0)
         votes = np.zeros((len(unsure), labels.max() + 1), dtype=np.intp)
@@ -95,6 +100,7 @@ class BagIndex(IndexedBags):
         exclude: np.ndarray | None = None,
         labels: np.ndarray | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """As `nearest`, and the label that is sure to win the vote, -1 of none.
 
@@ -120,10 +126,14 @@ class BagIndex(IndexedBags):
             else:
                 found = *self._scan(some, k, skip), -1
             distances[block], rows[block], n_solved[block], winners[block] = found
+            bar.update(block.stop - block.start)
 
         workers = effective_n_jobs(n_jobs)
         # One BLAS thread: with threads over queries more would only get in the way.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with (
+            threadpool_limits(limits=1, user_api="blas"),
+            progress_bar(verbose, "neighbours", total=n, unit="doc") as bar,
+        ):
             Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
                 delayed(search)(block) for block in self._blocks(queries, k, workers)
             )

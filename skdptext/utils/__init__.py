@@ -3,21 +3,24 @@
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._files import delete_abandoned, replacing
-from skdptext.utils._html import Fragment, bullets, page, paragraph, table
+from skdptext.utils._html import DocLinked, Fragment, bullets, page, paragraph, table
 from skdptext.utils._inputs import (
     as_array,
     check_document,
     check_matrix,
     is_count_matrix,
+    plain_documents,
 )
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas, import_pyarrow
+from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
     SecretSeed,
     check_document_ids,
     check_noise_state,
     check_rng,
+    keyed_generators,
 )
 from skdptext.utils._threads import blas_threads, limit_blas_threads
 from skdptext.utils._validation import (
@@ -34,10 +37,12 @@ from skdptext.utils._validation import (
     shown,
     shown_words,
 )
+from skdptext.utils._warnings import warn_once
 
 __all__ = [
     "MAX_WHOLE_WORDS",
     "MAX_WORDS",
+    "DocLinked",
     "Fragment",
     "LoadedOnce",
     "NoiseStreams",
@@ -64,13 +69,19 @@ __all__ = [
     "import_pandas",
     "import_pyarrow",
     "is_count_matrix",
+    "keyed_generators",
     "kind_of",
     "limit_blas_threads",
     "page",
     "paragraph",
+    "plain_documents",
+    "progress",
+    "progress_bar",
     "replacing",
+    "show_progress",
     "shown",
     "shown_words",
     "table",
+    "warn_once",
     "working_memory_bytes",
 ]

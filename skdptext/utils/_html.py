@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["Fragment", "bullets", "page", "paragraph", "table"]
+__all__ = ["DocLinked", "Fragment", "bullets", "page", "paragraph", "table"]
+
+# The documentation of the newest release: [project.urls] of pyproject.toml.
+SITE = "https://skdptext.readthedocs.io/"
 
 # Text and background come from the same theme, in the same order: Sphinx-Gallery,
 # VS Code, JupyterLab, pydata-sphinx-theme; else from what the reader's system asks for.
@@ -42,6 +45,19 @@ _STYLE = """<style>
 .skdptext-view thead th { font-weight: 600; }
 .skdptext-view .skdp-number { text-align: right; font-variant-numeric: tabular-nums; }
 </style>"""
+
+
+class DocLinked:
+    """An estimator whose HTML view links to its own page of the API reference.
+
+    scikit-learn's developer API: the names in braces are filled in by it, with the
+    public module, and it makes no link for a subclass that is defined elsewhere.
+    """
+
+    _doc_link_module = "skdptext"
+    _doc_link_template = (
+        f"{SITE}api/generated/{{estimator_module}}.{{estimator_name}}.html"
+    )
 
 
 class Fragment(str):

@@ -12,12 +12,25 @@ import scipy.sparse as sp
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._validation import check_indices, kind_of, refuse_masked
 
-__all__ = ["as_array", "check_document", "check_matrix", "is_count_matrix"]
+__all__ = [
+    "as_array",
+    "check_document",
+    "check_matrix",
+    "is_count_matrix",
+    "plain_documents",
+]
 
 _EXPECTED = "Expected an iterable of documents (str or lists of str) or a count matrix"
 
 # scikit-learn's own wording, which its users and checks look for
 _NO_NUMBER = "(A float() argument must be a string or a real number.)"
+
+
+def plain_documents(X: Any) -> Any:
+    """Documents of an Arrow array as Python's own; anything else as it is."""
+    # a table of Arrow, which has no type, is a matrix
+    arrow = hasattr(X, "to_pylist") and hasattr(X, "type")
+    return X.to_pylist() if arrow else X
 
 
 def is_count_matrix(X: Any, expected: str = _EXPECTED) -> bool:
@@ -34,6 +47,7 @@ def is_count_matrix(X: Any, expected: str = _EXPECTED) -> bool:
             f"Expected an iterable of documents, got a single {type(X).__name__}."
         )
     refuse_masked(X)
+    X = plain_documents(X)
     if sp.issparse(X):
         check_indices(X)  # scikit-learn would follow them before we do
         return True

@@ -12,7 +12,9 @@ def import_pandas(needed_by: str) -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError(f"{needed_by} needs pandas: pip install pandas.") from error
+        raise ImportError(
+            f"{needed_by} needs pandas: install skdptext[frames]."
+        ) from error
     return pandas
 
 

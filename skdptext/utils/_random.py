@@ -20,6 +20,7 @@ __all__ = [
     "check_document_ids",
     "check_noise_state",
     "check_rng",
+    "keyed_generators",
 ]
 
 RandomState = None | int | np.integer | np.random.Generator
@@ -145,10 +146,7 @@ class NoiseStreams:
         turns in one generator. So what an index returns is good until the next one is
         asked for; asked for again, a stream goes on where it was left.
         """
-        keys = [self._stream_key(label) for label in labels]
-        if not _takes_turns():
-            return [_generator(key) for key in keys]
-        return _Turns(keys)
+        return keyed_generators([self._stream_key(label) for label in labels])
 
     def _stream_key(self, label: bytes) -> bytes:
         return blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
@@ -185,6 +183,13 @@ def check_document_ids(document_ids: Any) -> list[Any]:
                 f"positions {first} and {position} hold the same."
             )
     return ids
+
+
+def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
+    """The ChaCha20 streams of 256-bit keys, of which one is read at a time."""
+    if not _takes_turns():
+        return [_generator(key) for key in keys]
+    return _Turns(list(keys))
 
 
 def _generator(key: bytes) -> np.random.Generator:

@@ -161,7 +161,8 @@ def check_n_jobs(value: Any) -> int | None:
 def refuse_masked(X: Any, name: str = "X") -> None:
     """Refuse masked arrays, of which NumPy and SciPy read what the mask hides."""
     rows = X[:] if isinstance(X, list | tuple) else (X,)
-    if any(isinstance(part, np.ma.MaskedArray) for part in rows):
+    # of kinds, of which a document has one: a token list is looked at several times
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
         raise InvalidParameterError(
             f"{name} must not be a masked array: what the mask hides would be used. "
             "Fill it first, as in X.filled(0)."

@@ -21,12 +21,8 @@ from tests.mistakes import (
     LINE,
     Perturber,
     Several,
-    elementwise_root,
     keep_if_far,
     one_in_clear,
-    renormalised,
-    scale_for_rate,
-    scaled_by_all_entries,
     vickrey,
 )
 
@@ -49,8 +45,9 @@ def audit(perturber, pairs=None, **params):
 )
 def test_false_alarms_at_the_stated_rate(embedding, lam, pairs):
     # On the line the exponent is attained, so that any bound that is too high violates
-    # the claim. Bonferroni's correction keeps the rate well below the stated one.
-    repeats, rate = 200, 0.2
+    # the claim. Bonferroni's correction keeps the rate well below the stated one. False
+    # alarm 1e-6; a rate of 0.5 is found with probability 0.96.
+    repeats, rate = 100, 0.2
     alarms = 0
     for seed in range(repeats):
         perturber = Perturber(embedding, 1.0, lam, seed=seed)
@@ -106,22 +103,7 @@ def test_a_step_that_sees_the_noisy_vector_only_passes():
     assert not audit(perturber, n_draws=5000).violated.any()
 
 
-# -- false claims ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("wrong", "epsilon"),
-    [
-        (renormalised, 3.0),
-        (scaled_by_all_entries(CLOUD.vectors), 3.0),
-        (scale_for_rate, 0.5),
-        (elementwise_root, 3.0),
-    ],
-    ids=["renormalised", "all-entries", "rate", "elementwise"],
-)
-def test_wrong_noise_is_caught_by_the_words(wrong, epsilon):
-    perturber = Perturber(CLOUD, epsilon, 1.0, sample=wrong)
-    assert audit(perturber, n_draws=50_000).violated.any()
+# -- false claims; noise of a wrong law is in test_audits_compared ------------------
 
 
 def test_vickrey_that_looks_at_the_true_word_is_caught():
@@ -373,7 +355,7 @@ def test_claims_that_so_few_draws_cannot_refute_are_counted():
 def test_frame_needs_pandas(monkeypatch):
     result = audit(Perturber(LINE, 1.0, 0.0), [("a", "b")], n_draws=200)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
+    with pytest.raises(ImportError, match=r"skdptext\[frames\]"):
         result.to_frame()
 
 
@@ -485,3 +467,11 @@ def test_claims_that_depend_on_the_order_are_each_held_to_their_own():
             audit = audit_word_privacy(Channel(false), [pair], random_state=0)
             assert audit.violated.all()
             assert audit.claimed == pytest.approx([false[which]])
+
+
+def test_verbose_shows_progress(capsys):
+    perturber = DPWordPerturber(LINE, epsilon=1.0, document_length=1).fit([])
+    for verbose in (0, 1):
+        audit_word_privacy(perturber, n_draws=1000, n_pairs=1, verbose=verbose)
+        shown = capsys.readouterr().err
+        assert ("audit: 2000draw" in shown) if verbose else (shown == "")

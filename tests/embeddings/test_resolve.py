@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from gensim.models import KeyedVectors, Word2Vec
 
-from skdptext import WordEmbedding
+from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.embeddings import check_embedding, one_hot_embedding
 from skdptext.exceptions import InvalidParameterError
 
@@ -30,3 +33,21 @@ def test_check_embedding():
     for bad in (None, "onehot", [[1.0]]):
         with pytest.raises(InvalidParameterError, match="must be a WordEmbedding or"):
             check_embedding(bad)
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ("vectors.txt", r"WordEmbedding\.load\(path\)"),
+        (Path("vectors.kv"), r"WordEmbedding\.load\(path\)"),
+        ({"a": [1.0]}, r"WordEmbedding\(list\(mapping\), list\(mapping\.values"),
+        (KeyedVectors(2), r"WordEmbedding\.from_gensim\(model\)"),
+        (Word2Vec([["a"]], min_count=1), r"WordEmbedding\.from_gensim\(model\)"),
+        (3, "load_docstring_embedding"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_holds_vectors_is_told_how_to_become_an_embedding(given, advice):
+    for estimator in (DPWordPerturber(given), WMDKNNClassifier(given)):
+        with pytest.raises(InvalidParameterError, match=advice):
+            estimator.fit([[1, 0], [0, 1]], [0, 1])

@@ -307,3 +307,19 @@ def test_groups_stay_together(synthetic):
 def _bags(synthetic):
     preparer = DocumentPreparer(synthetic[0], output="bow", stop_words=None)
     return preparer.fit_transform(synthetic[1]).toarray()
+
+
+def test_names_of_adversaries_are_explained_and_progress_is_shown(synthetic, capsys):
+    embedding, documents, authors, _ = synthetic
+    perturber = DPWordPerturber(embedding, epsilon=10.0, document_length=30)
+    report = obfuscation_report(
+        documents, authors, None, perturber, trained_on="originals", cv=2, verbose=1
+    )
+    assert "attacks: 100%" in capsys.readouterr().err
+    for view in (str(report), report._repr_html_()):
+        for name in ("SR: ", "DRauth: ", "linear: "):
+            assert view.count(name) == 1
+        assert "DRtopic: " not in view  # nobody asked for topics
+    own = small(synthetic, cv=2, trained_on="originals")
+    assert capsys.readouterr().err == ""
+    assert "SR: " not in str(own)

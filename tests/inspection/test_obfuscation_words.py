@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -169,11 +170,7 @@ def test_resampled_releases_have_an_exponent(synthetic):
 
 
 def test_warning_where_fasttext_is_missing(synthetic, monkeypatch):
-    from skdptext.attacks import _attribution
-    from skdptext.inspection import _obfuscation
-
-    for module in (_attribution, _obfuscation):
-        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "floret", None)
     report = small(synthetic, adversaries=None, cv=2, trained_on="originals")
     assert "DRtopic" not in report.results["adversary"]
     assert said(report, "install skdptext[fasttext]")

@@ -97,6 +97,11 @@ def test_words_under_noise_are_one_draw_at_every_epsilon(perturber, small_embedd
     assert perturber.epsilon == 10.0
 
 
+def test_columns_are_multiples_of_the_epsilon_of_the_perturber(perturber):
+    table = words_under_noise(perturber.set_params(epsilon=3.0).fit([]), "w1 w2")
+    assert table.columns == ("none", "ε = 12", "ε = 6", "ε = 3", "ε = 1.5", "ε = 0.75")
+
+
 def test_a_changed_word_does_not_come_back(perturber, small_embedding):
     words = [f"w{i}" for i in range(10, 60)]
     epsilons = [40.0, 20.0, 10.0, 5.0, 2.0]

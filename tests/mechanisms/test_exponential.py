@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from sklearn.pipeline import Pipeline
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_fresh_noise, audit_word_privacy
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
@@ -29,7 +32,10 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     embedding_spectrum,
 )
+from skdptext.mechanisms._lazy import LazySampler
+from skdptext.mechanisms._rate import Fit, WordDistances
 from skdptext.metrics import plausible_deniability
+from skdptext.privacy import PrivacyGuarantee, tem_distance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
@@ -63,8 +69,8 @@ def distances(table, lam=0.0, cap=None):
     return D if cap is None else np.minimum(D, cap)
 
 
-def law(D, rate):
-    K = np.exp(-rate * D)
+def law(D, rate, weights=1):
+    K = np.exp(-rate * D) * weights
     return K / K.sum(axis=1, keepdims=True)
 
 
@@ -102,23 +108,103 @@ def test_claims_are_what_is_lost(n_words, dim, seed, epsilon, lam, cap, equal):
     table = random_table(n_words, dim, seed, equal=equal)
     assume(len(np.unique(table.vectors, axis=0)) > 1)
     D = distances(table, lam, cap)
+    far = D[D > 1e-9].min() > 0.02  # else rounding shows
     attained = {}
-    for calibration in ("half", "exact"):
-        channel = Exponential(calibration, cap).prepare(table, epsilon, lam)
+    for calibration in ("half", "exact", "balanced", "tight"):
+        try:
+            channel = Exponential(calibration, cap).prepare(table, epsilon, lam)
+        except InvalidParameterError:
+            assert calibration == "tight"
+            continue
         P, claimed = all_of(channel)
-        np.testing.assert_allclose(P, law(D, channel.rate), rtol=1e-6, atol=1e-300)
+        weighted = np.exp(-channel.rate * D) * channel.weights
+        expected = weighted / weighted.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(P, expected, rtol=1e-6, atol=1e-300)
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
-        lost = losses(P)
-        assert (lost <= claimed + 1e-12 + 1e-10 * claimed).all()
-        np.testing.assert_allclose(lost, claimed, rtol=1e-9, atol=1e-11)
+        outputs = np.flatnonzero(channel.weights)
+        np.testing.assert_array_equal(P[:, channel.never_released], 0)
+        lost = losses(P[:, outputs])
+        assert (lost <= claimed + 1e-11 + 1e-10 * claimed).all()
+        # exact for the words that may be released
+        np.testing.assert_allclose(
+            lost[outputs], claimed[outputs], rtol=1e-9, atol=1e-11
+        )
         attained[calibration] = per_distance(lost, D)
-        assert channel.attained == pytest.approx(attained[calibration], rel=1e-8)
+        assert channel.attained >= attained[calibration] * (1 - 1e-9)
+        if len(outputs) == n_words and far:
+            assert channel.attained == pytest.approx(attained[calibration], rel=1e-8)
         assert (claimed <= epsilon * D * (1 + 1e-12) + 1e-7).all()
-    assert channel.rate >= epsilon / 2
-    # ε is spent to the last digit, unless rounding between near words is in the way
-    if D[D > 1e-9].min() > 0.02:
-        assert attained["exact"] == pytest.approx(epsilon, rel=1e-9)
-        assert attained["exact"] <= epsilon * (1 + 1e-13)
+        assert epsilon / 2 <= channel.rate <= epsilon
+        if calibration in ("half", "exact"):
+            assert (channel.weights == 1).all()
+        if calibration == "tight":
+            np.testing.assert_allclose(claimed, epsilon * D, rtol=2e-3, atol=1e-6)
+            np.testing.assert_allclose(P, np.exp(-epsilon * D) * P.diagonal(), 2e-2)
+    if far:  # ε is spent to the last digit
+        for calibration in attained.keys() - {"half", "balanced"}:
+            assert attained[calibration] == pytest.approx(epsilon, rel=1e-8)
+            assert attained[calibration] <= epsilon * (1 + 1e-13)
+
+
+def solved(D, rate):
+    """K⁻¹1, equal words sharing evenly, by a dense pseudo-inverse."""
+    return np.linalg.pinv(np.exp(-rate * D), hermitian=True) @ np.ones(len(D))
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_tight_weights_are_those_of_the_linear_system(lam):
+    table = random_table(30, 4, 11, equal=3)
+    D = distances(table, lam)
+    channel = Exponential("tight").prepare(table, 6.0, lam)
+    expected = solved(D, channel.rate)
+    assert expected.min() > 0
+    np.testing.assert_allclose(channel.weights, expected, rtol=1e-6)
+    P, claimed = all_of(channel)
+    # every pair, not the worst one alone, loses ε d
+    np.testing.assert_allclose(losses(P), 6.0 * D, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(claimed, 6.0 * D, rtol=1e-7, atol=1e-9)
+    # words with equal vectors share their mass evenly
+    twins = np.flatnonzero(D[0] == 0)
+    assert len(twins) > 1
+    np.testing.assert_allclose(channel.weights[twins], channel.weights[0], rtol=1e-12)
+    balanced = Exponential("balanced").prepare(table, 6.0, lam)
+    np.testing.assert_array_equal(balanced.weights, channel.weights)
+
+
+def test_infeasible_tight_names_what_is_feasible():
+    table = random_table(40, 2, 5)
+    with pytest.raises(InvalidParameterError, match="epsilon must be larger") as caught:
+        Exponential("tight").prepare(table, 0.5, 0.0)
+    feasible = float(re.search(r"([\d.]+) is feasible", str(caught.value))[1])
+    D = distances(table)
+    assert solved(D, 0.5).min() < 0
+    _, claimed = all_of(Exponential("tight").prepare(table, feasible, 0.0))
+    np.testing.assert_allclose(claimed, feasible * D, rtol=1e-6, atol=1e-8)
+    # by far not the first that came along
+    assert solved(D, feasible / 1.05).min() < 0
+    # two words 1e-5 apart in a crowd: so many doublings are not tried
+    crowd = np.r_[random_table(20, 2, 5).vectors, [[1e-7, 0], [0, 0], [0, 1e-7]]]
+    with pytest.raises(InvalidParameterError, match="no feasible value was found"):
+        Exponential("tight").prepare(named(crowd), 1e-3, 0.0)
+
+
+def test_balanced_where_tight_is_infeasible():
+    table = random_table(60, 3, 2)
+    D = distances(table)
+    channel = Exponential("balanced").prepare(table, 1.0, 0.0)
+    never = channel.never_released
+    assert 0 < len(never) < 60
+    P, _ = all_of(channel)
+    assert not P[:, never].any()
+    # the weights are of a rate near to the one in use
+    near = [np.maximum(solved(D, channel.rate * f), 0) for f in (0.9, 1, 1.1)]
+    gaps = [np.abs(mu - channel.weights).max() for mu in near]
+    assert gaps[1] < 0.05
+    exact, _ = all_of(Exponential("exact").prepare(table, 1.0, 0.0))
+    assert P.diagonal().mean() > 1.2 * exact.diagonal().mean()
+    draws = channel.draw(np.random.default_rng(0), 6000)
+    noisy = channel.apply(np.repeat(np.arange(60), 100), draws)
+    assert not np.isin(noisy, never).any()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -131,7 +217,7 @@ def test_no_larger_rate_would_do(seed):
 
 
 def test_few_words():
-    for calibration in ("half", "exact"):
+    for calibration in ("half", "exact", "balanced", "tight"):
         one = Exponential(calibration).prepare(named([[1.0, 2.0]]), 3.0, 0.0)
         P, claimed = all_of(one)
         assert P.tolist() == [[1.0]]
@@ -176,6 +262,56 @@ def test_calibration_does_not_depend_on_its_blocks():
     assert rates == pytest.approx([rates[2]] * 3, rel=1e-9)
 
 
+@settings(deadline=None, max_examples=30)
+@given(
+    n_words=st.integers(2, 40),
+    seed=st.integers(0, 10**6),
+    epsilon=st.floats(0.05, 8),
+    lam=st.sampled_from([0.0, 0.5]),
+    cap=st.sampled_from([None, 0.5]),
+    calibration=st.sampled_from(["half", "exact"]),
+    data=st.data(),
+)
+def test_some_words_only_may_be_released(
+    n_words, seed, epsilon, lam, cap, calibration, data
+):
+    table = random_table(n_words, 3, seed, equal=2)
+    assume(len(np.unique(table.vectors, axis=0)) > 1)
+    outputs = data.draw(
+        st.lists(st.integers(0, n_words - 1), min_size=1, unique=True), "outputs"
+    )
+    channel = Exponential(calibration, cap).prepare_among(table, epsilon, lam, outputs)
+    assert channel.outputs.tolist() == sorted(outputs)
+    P, claimed = all_of(channel)
+    D = distances(table, lam, cap)
+    K = np.where(np.isin(np.arange(n_words), outputs), np.exp(-channel.rate * D), 0)
+    np.testing.assert_allclose(
+        P, K / K.sum(axis=1, keepdims=True), rtol=1e-6, atol=1e-300
+    )
+    lost = losses(P[:, sorted(outputs)])
+    assert (lost <= claimed + 1e-11 + 1e-10 * claimed).all()
+    among = np.ix_(outputs, outputs)
+    np.testing.assert_allclose(lost[among], claimed[among], rtol=1e-9, atol=1e-11)
+    assert (claimed[among] <= epsilon * D[among] * (1 + 1e-12) + 1e-7).all()
+    draws = channel.draw(np.random.default_rng(0), n_words)
+    noisy = channel.apply(np.arange(n_words), draws)
+    assert set(noisy.tolist()) <= set(outputs)
+    # all words: the same channel, to the noise of a seed
+    everything = Exponential(calibration, cap).prepare(table, epsilon, lam)
+    listed = Exponential(calibration, cap).prepare_among(
+        table, epsilon, lam, np.arange(n_words)
+    )
+    assert listed.rate == everything.rate
+    assert len({c.fingerprint for c in (channel, everything, listed)}) >= 2
+
+
+@pytest.mark.parametrize("outputs", [[], [0.5], [3], [-1], [[0]], "w"])
+def test_outputs_are_checked(outputs):
+    table = named(np.eye(3))
+    with pytest.raises(InvalidParameterError, match="outputs must be numbers of words"):
+        Exponential().prepare_among(table, 1.0, 0.0, outputs)
+
+
 # -- what is drawn ---------------------------------------------------------------------
 
 
@@ -198,6 +334,7 @@ def assert_counts(counts, p):
     [
         (Exponential(), 1.5),
         (Exponential("half", 2.0), 2.0),
+        (Exponential("balanced"), 0.8),
         (RandomizedResponse(), 3.0),
     ],
     ids=repr,
@@ -209,7 +346,8 @@ def test_releases_follow_the_law(mechanism, epsilon):
         P = np.full((40, 40), 1 / (math.exp(3) + 39))
         np.fill_diagonal(P, math.exp(3) / (math.exp(3) + 39))
     else:
-        P = law(distances(table, 0.0, mechanism.max_distance), channel.rate)
+        D = distances(table, 0.0, mechanism.max_distance)
+        P = law(D, channel.rate, channel.weights)
     np.testing.assert_allclose(all_of(channel)[0], P, rtol=1e-8)
     rng = np.random.default_rng(2)
     n = 200_000
@@ -227,6 +365,92 @@ def test_releases_follow_the_law(mechanism, epsilon):
         found = noisy[words == word]
         assert_counts(np.bincount(found, minlength=40), P[word])
     assert_counts(np.bincount(noisy, minlength=40), P.mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "outputs"),
+    [
+        (Exponential("half", sampler="lazy"), 0.2, None),
+        (Exponential("half", sampler="lazy"), 4.0, None),
+        (Exponential("exact", 1.0, sampler="lazy"), 1.5, None),
+        (Exponential("balanced", sampler="lazy"), 0.8, None),
+        (Exponential("half", sampler="lazy"), 1.0, np.arange(5, 35)),
+    ],
+    ids=repr,
+)
+def test_lazy_draws_follow_the_law(mechanism, epsilon, outputs):
+    table = random_table(40, 3, 1, equal=3)
+    of = mechanism.prepare if outputs is None else mechanism.prepare_among
+    given = (table, epsilon, 0.5) if outputs is None else (table, epsilon, 0.5, outputs)
+    channel = of(*given)
+    allowed = np.isin(np.arange(40), channel.outputs)
+    D = distances(table, 0.5, mechanism.max_distance)
+    P = law(D, channel.rate, channel.weights * allowed)
+    rng = np.random.default_rng(3)
+    n = 2500
+    for word in (3, 30):  # 3 is not among the outputs
+        noisy = channel.apply(np.full(n, word), channel.draw(rng, n))
+        assert not noisy[~allowed[noisy]].size
+        assert_counts(np.bincount(noisy, minlength=40), P[word])
+
+
+def test_lazy_draws_are_of_a_word_and_its_key_alone():
+    table = random_table(300, 3, 1)
+    channel = Exponential("half", sampler="lazy").prepare(table, 1.0, 0.0)
+    words = np.random.default_rng(0).integers(0, 300, 500)
+    (keys,) = channel.draw(np.random.default_rng(1), 500)
+    assert keys.shape == (500, 4)
+    assert len(np.unique(keys)) == 2000
+    once = channel.apply(words, (keys,))
+    order = np.random.default_rng(2).permutation(500)
+    for memory in (0, 2**14, 2**30):
+        with channel.session(1, memory) as apply:
+            again = [apply(words[s], (keys[s],)) for s in np.array_split(order, 9)]
+        np.testing.assert_array_equal(np.concatenate(again), once[order])
+    # the same words by other keys
+    assert (channel.apply(words, (keys[::-1],)) != once).any()
+
+
+class Short(LazySampler):
+    """Takes the nearest words for all that can win."""
+
+    def _one(self, word, top, rng):
+        sums = top.scores - np.log(rng.standard_exponential(len(top.scores)))
+        return int(top.places[sums.argmax()])
+
+
+def test_a_sampler_of_near_words_alone_is_caught():
+    table = random_table(40, 3, 1)
+    channel = Exponential("half", sampler="lazy").prepare(table, 0.5, 0.0)
+    wrong = Short(WordDistances(table, 0.0, None), Fit(channel.rate))
+    keys = channel.draw(np.random.default_rng(0), 2000)[0]
+    noisy = wrong(np.zeros(2000, int), keys, {}, 0)
+    with pytest.raises(AssertionError):
+        assert_counts(
+            np.bincount(noisy, minlength=40), law(distances(table), channel.rate)[0]
+        )
+
+
+def test_large_tables_are_lazy():
+    vectors = np.random.default_rng(0).normal(size=(100_000, 2))
+    table = named(vectors)
+    channel = Exponential("half").prepare(table, 20.0, 0.0)
+    assert channel.draw(np.random.default_rng(0), 2)[0].shape == (2, 4)
+    rows = Exponential("half", sampler="rows").prepare(table, 20.0, 0.0)
+    assert rows.draw(np.random.default_rng(0), 2)[0].shape == (2,)
+    smaller = Exponential("half").prepare(table.restrict(99_999), 20.0, 0.0)
+    assert smaller.draw(np.random.default_rng(0), 2)[0].shape == (2,)
+    # Under so many words near 0 the noise has length a² r e^(−a r) in the plane
+    words = np.argsort(np.linalg.norm(vectors, axis=1))[:300]
+    noisy = channel.apply(words, channel.draw(np.random.default_rng(0), 300))
+    moved = np.linalg.norm(vectors[noisy] - vectors[words], axis=1)
+    assert stats.kstest(moved, stats.gamma(2, scale=1 / 10).cdf).pvalue > ALPHA
+    # and the exponent of a pair does not need all pairs
+    t = channel.exponents(words[:2], words[:2])
+    D = distances(named(vectors[words[:2]]))
+    logs = [np.log(np.exp(-10 * np.linalg.norm(vectors - vectors[w], axis=1)).sum())
+            for w in words[:2]]  # fmt: skip
+    assert t[0, 1] == pytest.approx(10 * D[0, 1] + logs[1] - logs[0], rel=1e-4)
 
 
 def inverse(channel, word, uniforms):
@@ -251,13 +475,15 @@ def test_small_masses_are_not_lost():
 def test_sums_of_float32_are_caught():
     class Float32(ExponentialChannel):
         def apply(self, words, draws, memory=None, kept=None):
-            upto = np.exp(self.log_proba(words)).astype(np.float32).cumsum(axis=1)
+            masses = np.exp(ExponentialChannel.log_proba(self, words))
+            upto = masses.astype(np.float32).cumsum(axis=1)
             below = upto <= (draws[0] * upto[:, -1])[:, None]
             return below.sum(axis=1).clip(0, len(upto[0]) - 1)
 
     channel = Float32(Exponential("half"), RARE, 2.0, 0.0)
     found = channel.apply(np.zeros(40, int), (TAIL,))
-    assert (found != inverse(channel, 0, TAIL)).mean() > 0.5
+    true = Exponential("half").prepare(RARE, 2.0, 0.0)
+    assert (found != inverse(true, 0, TAIL)).mean() > 0.5
 
 
 def test_the_ends_of_the_uniforms():
@@ -412,6 +638,88 @@ def test_statistics_attack_and_grid():
     assert (clear > 0.9).all()
 
 
+# -- what is said ----------------------------------------------------------------------
+
+
+def says(text, pattern):
+    """The number in a text after a pattern."""
+    found = re.search(pattern + r"(\d[\d.]*\d|\d)", text)
+    assert found, f"{pattern!r} is not in {text!r}"
+    return float(found[1])
+
+
+@pytest.mark.parametrize("calibration", ["half", "exact", "balanced", "tight"])
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_the_printed_guarantee(calibration, lam):
+    epsilon = 12.0 if calibration == "tight" else 0.7
+    fitted = perturber(Exponential(calibration), epsilon=epsilon, lam=lam)
+    channel = fitted.mechanism_
+    P, claimed = all_of(channel)
+    D = distances(TABLE, lam)
+    for text in (str(fitted.guarantee()), fitted.guarantee()._repr_html_()):
+        text = " ".join(html.unescape(text).split())
+        named_metric = "Mahalanobis (λ = 0.5)" if lam else "Euclidean"
+        assert f"the {named_metric} distance of their vectors" in text
+        assert f'calibration "{calibration}"' in text
+        rate = says(text, r"exp\(−")
+        assert rate == pytest.approx(channel.rate, rel=1e-3)
+        star = says(text, r"ε\* = ")
+        worst = says(text, "the exponent is at most ")
+        # rounded up, and attained
+        lost = per_distance(claimed, D)
+        assert lost * (1 - 1e-9) <= star <= lost * 1.002
+        assert claimed.max() * (1 - 1e-9) <= worst <= claimed.max() * 1.002
+        kappa = re.search(r"κ = ([\d.e-]*\d)", text)[1]
+        assert float(kappa) == pytest.approx(
+            lost / channel.rate - 1, rel=2e-3, abs=1e-6
+        )
+        assert ("μ(z)" in text) == (calibration in ("balanced", "tight"))
+        never = channel.never_released
+        assert ("never released" in text) == (len(never) > 0) == (not P.all())
+        if len(never):
+            assert f"{len(never)} of the 40 words are never released: 'w" in text
+    assert len(channel.never_released) == 0 or calibration == "balanced"
+    assert channel.worst_exponent == pytest.approx(claimed.max(), rel=1e-12)
+
+
+def test_a_large_table_is_shown_without_a_look_at_all_pairs():
+    table = random_table(3001, 2, 0)
+    channel = Exponential("half", 2.0).prepare(table, 1.0, 0.0)
+    law, worst = channel.describe()
+    assert "no two words lose more than 1 per unit of d" in law
+    assert "ε*" not in law
+    assert says(worst, "is at most ") == 2.0
+    channel.worst_exponent  # noqa: B018 - asked for, it is told
+    law, worst = channel.describe()
+    assert says(law, r"ε\* = ") < 1
+    assert says(worst, "is at most ") < 2
+    # no cap: the words lie within a ball
+    far = Exponential("half").prepare(table, 1.0, 0.0)
+    assert (
+        says(far.describe()[1], "is at most ") >= distances(table.restrict(300)).max()
+    )
+
+
+def test_subclasses_do_not_inherit_what_is_said():
+    class Other(ExponentialChannel):
+        def draw(self, rng, n):
+            return (np.zeros(n),)
+
+    other = Other(Exponential("half"), TABLE, 1.0, 0.0)
+    assert other.describe is None
+    reader = DocumentReader(TABLE)
+    assert "ε*" not in str(PrivacyGuarantee(other, reader))
+
+
+def test_progress_is_shown_where_it_is_asked_for(capfd):
+    # caps of their own, or the calibration is kept from before
+    for verbose, cap in ((0, 31.0), (1, 32.0)):
+        perturber(Exponential("exact", cap), verbose=verbose)
+        assert ("pairs of words" in capfd.readouterr().err) == bool(verbose)
+    perturber(Exponential("exact", 33.0))
+    assert capfd.readouterr().err == ""
+
+
 # -- mistakes, each one published or easily made ---------------------------------------
 
 # one word alone, eleven together: their normalisers differ as much as they can
@@ -494,13 +802,66 @@ def test_tem_is_max_distance_and_its_published_mistake_is_caught():
     assert (losses(wrong) - epsilon * D).max() > 0.5
 
 
+def test_the_distance_of_tem():
+    n_words, epsilon, beta = 60, 2.5, 0.05
+    rng = np.random.default_rng(1)
+    table = named(rng.uniform(-30, 30, (n_words, 2)))
+    cap = tem_distance(n_words, epsilon, beta)
+    assert cap == pytest.approx(0.8 * math.log(0.95 * 59 / 0.05))
+    P, claimed = all_of(Exponential("half", cap).prepare(table, epsilon, 0.0))
+    far = distances(table) > cap
+    # beta is what may be released from beyond, and nearly is in a table so sparse
+    assert 0.5 * beta < (P * far).sum(axis=1).max() <= beta
+    # whatever ε is
+    assert claimed.max() <= 2 * math.log(0.95 * 59 / 0.05) + 1e-9
+    assert tem_distance(n_words, 2 * epsilon, beta) == pytest.approx(cap / 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_words": 1}, "n_words must be an integer >= 2, got 1"),
+        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+        ({"beta": 0.0}, "beta must be"),
+        ({"beta": 0.75}, "beta must be"),
+    ],
+)
+def test_parameters_of_tem_are_checked(given, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        tem_distance(**{"n_words": 4, "epsilon": 1.0, **given})
+
+
+def loss_beyond(P, epsilon, D):
+    """The largest ln-ratio above ε d."""
+    return (losses(P) - epsilon * D).max()
+
+
+@pytest.mark.parametrize(("epsilon", "excess"), [(3.0, 0.3), (4.0, 0.5)])
+def test_the_published_mistake_of_tem_at_its_own_distance(epsilon, excess):
+    rng = np.random.default_rng(4)
+    v = np.r_[rng.normal(size=(40, 3)) * 0.1, rng.uniform(-9, 9, (20, 3))]
+    table = named(v)
+    cap = tem_distance(60, epsilon)
+    D = distances(table)
+    capped = np.minimum(D, cap)
+    right = tem(D, epsilon, cap, lambda n, near: n - near)
+    assert loss_beyond(right, epsilon, capped) <= 1e-9
+    np.testing.assert_allclose(
+        all_of(Exponential("half", cap).prepare(table, epsilon, 0.0))[0],
+        right,
+        rtol=1e-5,
+    )
+    wrong = tem(D, epsilon, cap, lambda n, near: n / near)
+    assert loss_beyond(wrong, epsilon, D) > excess
+
+
 # -- refusals --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("mechanism", "message"),
     [
-        (Exponential("balanced"), "calibration must be one of 'exact', 'half'"),
+        (Exponential("tem"), "calibration must be one of 'half', 'exact', 'balanced'"),
         (Exponential(max_distance=0), "max_distance must be a finite number > 0"),
         (Exponential(max_distance=math.inf), "max_distance must be a finite number"),
     ],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -111,6 +112,51 @@ def test_find_perturber_needs_exactly_one():
     two = make_pipeline(DPWordPerturber(), DPWordPerturber())
     with pytest.raises(InvalidParameterError, match=r"exactly one .* 2 in Pipeline"):
         find_perturber(two)
+
+
+def test_perturbers_by_name_or_path(small_embedding):
+    frame = pd.DataFrame({"title": ["w1 w2", "w3"], "body": ["w4 w5", "w6 w7 w8"]})
+    faithful = DPWordPerturber(small_embedding, epsilon=1e9)
+    noisy = DPWordPerturber(small_embedding, epsilon=1e-9)
+    columns = ColumnTransformer([("title", faithful, "title"), ("body", noisy, "body")])
+    model = Pipeline([("columns", columns), ("bayes", MultinomialNB())])
+    assert find_perturber(model, "columns__body") is noisy
+    model.fit(frame, [0, 1])
+    for name, epsilon in (("title", 1e9), ("columns__title", 1e9), ("body", 1e-9)):
+        found = find_perturber(model, name)
+        assert found.epsilon == epsilon
+        assert found.guarantee().epsilon == epsilon  # fitted
+        changed = words_changed_scorer(model, frame, name=name)
+        assert (changed == 0) if epsilon > 1 else (changed > 0.5)
+        assert words_unchanged_scorer(model, frame, name=name) == 1 - changed
+    search = GridSearchCV(
+        model,
+        {"columns__title__lam": [0, 0.5]},
+        scoring={
+            name: partial(words_changed_scorer, name=name) for name in ("title", "body")
+        },
+        refit=False,
+        cv=[([0, 1], [0, 1])],
+    ).fit(frame, [0, 1])
+    assert search.cv_results_["mean_test_title"].tolist() == [0, 0]
+    assert (search.cv_results_["mean_test_body"] > 0.5).all()
+    assert find_perturber(search, "title").epsilon == 1e9
+
+
+def test_names_that_tell_no_perturber():
+    two = Pipeline([("a", DPWordPerturber()), ("b", DPWordPerturber())])
+    nested = Pipeline([("x", two), ("y", Pipeline([("a", DPWordPerturber())]))])
+    assert find_perturber(nested, "y__a") is nested.steps[1][1].steps[0][1]
+    for name, told in (("c", 0), ("a", 2), ("y", 0)):
+        with pytest.raises(
+            InvalidParameterError,
+            match=rf"got '{name}', which tells {told} of 3 \(x__a, x__b, y__a\)",
+        ):
+            find_perturber(nested, name)
+    with pytest.raises(InvalidParameterError, match="name must be a str or None, got"):
+        find_perturber(nested, 3)
+    with pytest.raises(InvalidParameterError, match=r"name must say which, got 3 in"):
+        find_perturber(nested)
 
 
 def test_has_perturber():

@@ -9,14 +9,25 @@ import pytest
 from scipy import stats
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisChannel
+from skdptext.datasets import load_docstring_embedding, load_docstrings
+from skdptext.exceptions import (
+    CalibrationWarning,
+    InvalidParameterError,
+    PrivacyLeakWarning,
+)
+from skdptext.mechanisms import (
+    Exponential,
+    MahalanobisChannel,
+    MahalanobisNoise,
+    RandomizedResponse,
+)
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from tests.laws import ALPHA
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+    "ignore::skdptext.exceptions.PrivacyLeakWarning",
+    "ignore::skdptext.exceptions.CalibrationWarning",
 )
 
 # Each word stays itself with probability 1 - exp(-ε/2)/2.
@@ -148,3 +159,234 @@ def test_targets_out_of_reach():
 def test_bad_input(small, target, options, message):
     with pytest.raises(InvalidParameterError, match=message):
         calibrate_epsilon(small, target, **options)
+
+
+# -- exact laws ------------------------------------------------------------------------
+
+
+def kept(mechanism, embedding, epsilon, lam):
+    """Pr[w | w] of every word."""
+    channel = mechanism.prepare(embedding, epsilon, lam)
+    return np.exp(channel.log_proba(np.arange(len(embedding)))).diagonal()
+
+
+def bisected(share, target, low=0.05, high=20.0):
+    """The root of a rising function, by halving."""
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if share(middle) >= target else (middle, high)
+    return middle
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.7])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Exponential(),
+        Exponential(max_distance=2.0),
+        Exponential("half"),
+        RandomizedResponse(),
+    ],
+    ids=repr,
+)
+def test_exact_laws_against_bisection(small_embedding, mechanism, lam):
+    table = small_embedding.restrict(60)
+    perturber = DPWordPerturber(table, epsilon=1.0, lam=lam, mechanism=mechanism)
+    found = calibrate_epsilon(perturber.fit([]), 0.4, random_state=0)
+    true = bisected(lambda e: kept(mechanism, table, e, lam).mean(), 0.4)
+    assert found.epsilon == pytest.approx(true, rel=1e-6)
+    assert found.share == pytest.approx(0.4, abs=1e-7)
+    again = kept(mechanism, table, found.epsilon, lam).mean()
+    assert found.share == pytest.approx(again, rel=1e-12)
+    assert (found.standard_error, found.exact) == (0.0, True)
+    assert found.interval == (found.epsilon, found.epsilon)
+    # once more with weights, and from the other side
+    some, counts = ["w3", "w9", "w31"], [5, 1, 2]
+    documents = [[w] * n for w, n in zip(some, counts, strict=True)]
+    changed = calibrate_epsilon(
+        perturber, 0.3, statistic="changed", documents=documents
+    )
+    weighted = bisected(
+        lambda e: np.average(
+            kept(mechanism, table, e, lam)[[3, 9, 31]], weights=counts
+        ),
+        0.7,
+    )
+    assert changed.epsilon == pytest.approx(weighted, rel=1e-6)
+    assert (changed.n_words, changed.share) == (3, pytest.approx(0.3, abs=1e-7))
+
+
+def test_exact_laws_start_anywhere(small_embedding):
+    # all words, from a start by some of them
+    found = [
+        calibrate_epsilon(
+            DPWordPerturber(small_embedding, epsilon=e, mechanism=Exponential()).fit([])
+        ).epsilon
+        for e in (1e-3, 2.0, 500.0)
+    ]
+    np.testing.assert_allclose(found, found[0], rtol=1e-6)
+    big = WordEmbedding(
+        [f"v{i}" for i in range(400)], np.random.default_rng(1).normal(size=(400, 3))
+    )
+    perturber = DPWordPerturber(big, lam=0, mechanism=Exponential("half")).fit([])
+    assert calibrate_epsilon(perturber, 0.5).share == pytest.approx(0.5, abs=1e-7)
+
+
+PREPARED: list[float] = []
+
+
+class Counted(Exponential):
+    def prepare(self, embedding, epsilon, lam):
+        PREPARED.append(epsilon)
+        return super().prepare(embedding, epsilon, lam)
+
+
+def test_a_rate_is_calibrated_once(small_embedding):
+    perturber = DPWordPerturber(small_embedding, epsilon=2.0, mechanism=Counted())
+    perturber.fit([])
+    PREPARED.clear()
+    found = calibrate_epsilon(perturber, 0.6)
+    assert set(PREPARED) == {2.0, found.epsilon}
+
+
+def test_exact_targets_out_of_reach(small_embedding):
+    for mechanism in (RandomizedResponse(), Exponential()):
+        perturber = DPWordPerturber(small_embedding, mechanism=mechanism).fit([])
+        with pytest.raises(InvalidParameterError, match=r"between 0\.005 and 1 here"):
+            calibrate_epsilon(perturber, 0.004)
+        with pytest.raises(InvalidParameterError, match=r"between 0 and 0\.995 here"):
+            calibrate_epsilon(perturber, 0.996, statistic="changed")
+
+
+# -- documents -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon"),
+    [(MahalanobisNoise(), 20.0), (Exponential(), 2.0)],
+    ids=["noise", "exponential"],
+)
+def test_the_share_asked_for_is_the_share_changed_in_a_text(mechanism, epsilon):
+    texts = load_docstrings().data[:2000:20]
+    perturber = DPWordPerturber(
+        load_docstring_embedding().restrict(1500),
+        epsilon=epsilon,
+        lam=0.0,
+        mechanism=mechanism,
+        output="tokens",
+    ).fit([])
+    found = calibrate_epsilon(
+        perturber,
+        0.3,
+        statistic="changed",
+        documents=texts,
+        tuned_on="public",
+        n_draws=150,
+    )
+    perturber.set_params(epsilon=found.epsilon).fit([])
+    before = np.concatenate(perturber.known_words(texts))
+    after = np.concatenate(perturber.transform(texts))
+    share = (before != after).mean()
+    assert found.n_words == len(set(before))
+    assert "the words of 100 documents, by their frequency" in repr(found)
+    # Words change independently, each with a probability of its own: the variance of
+    # the share is at most p(1 − p)/n. The interval is about normal.
+    error = np.hypot(found.standard_error, np.sqrt(0.21 / len(before)))
+    limit = stats.norm.isf(ALPHA / 2) * error
+    assert abs(share - 0.3) < limit
+    if not found.exact:
+        return
+    # and each word once is another question
+    plain = calibrate_epsilon(
+        perturber, 0.3, statistic="changed", words=set(before), tuned_on="public"
+    )
+    at = perturber.set_params(epsilon=plain.epsilon).fit([])
+    other = (before != np.concatenate(at.transform(texts))).mean()
+    assert abs(other - 0.3) > limit
+
+
+@pytest.mark.parametrize("resize", ["truncate", "sample"])
+def test_documents_are_counted_as_they_are_read(small_embedding, resize):
+    texts = ["w1 w2 zz w3 w3", "W7", "zz"]
+    perturber = DPWordPerturber(
+        small_embedding,
+        document_length=1 if resize == "truncate" else 4,
+        resize=resize,
+        mechanism=RandomizedResponse(),
+        lam=0,
+        epsilon=6.0,
+    ).fit([])
+    truncated = {"w1": 1.0, "w7": 1.0}
+    redrawn = {"w1": 0.25, "w2": 0.25, "w3": 0.5, "w7": 1.0}
+    weights = truncated if resize == "truncate" else redrawn
+    texts = texts[:2] if resize == "truncate" else texts
+    found = calibrate_epsilon(perturber, documents=texts, tuned_on="public")
+    assert found.n_words == len(weights)
+    # a law by which each word stays at an ε of its own tells the weights
+    near = DPWordPerturber(
+        small_embedding,
+        document_length=perturber.document_length,
+        resize=resize,
+        mechanism=Exponential("half"),
+        lam=0,
+    ).fit([])
+    found = calibrate_epsilon(near, documents=texts, tuned_on="public")
+    share = np.average(
+        kept(Exponential("half"), small_embedding, found.epsilon, 0)[
+            [int(w[1:]) for w in weights]
+        ],
+        weights=list(weights.values()),
+    )
+    assert share == pytest.approx(0.5, abs=1e-6)
+
+
+def test_weights_of_shared_and_of_drawn_noise_agree(small_embedding):
+    # A text in which a word occurs k times is a list of words that has it k times.
+    counts = {"w5": 7, "w20": 1, "w100": 3}
+    bag = np.zeros((1, 200))
+    for word, n in counts.items():
+        bag[0, int(word[1:])] = n
+    perturber = DPWordPerturber(small_embedding, lam=0.2).fit([])
+    repeated = [word for word, n in counts.items() for _ in range(n)]
+    options = {"random_state": 3, "n_draws": 500, "tuned_on": "public"}
+    weighted = calibrate_epsilon(perturber, 0.45, documents=bag, **options)
+    listed = calibrate_epsilon(perturber, 0.45, words=repeated, **options)
+    assert weighted.n_words == 3
+    for name in ("epsilon", "share", "standard_error"):
+        assert getattr(weighted, name) == pytest.approx(getattr(listed, name), rel=1e-6)
+    np.testing.assert_allclose(weighted.interval, listed.interval, rtol=0.01)
+
+
+def test_what_was_counted_is_said(small):
+    with pytest.warns(CalibrationWarning, match="each word of the embedding once"):
+        found = calibrate_epsilon(small, n_draws=5)
+    assert "every word of the embedding, once" in repr(found)
+    for options, said in (
+        ({"words": ["w1"]}, "the words given, once each"),
+        ({"documents": ["w1 w2"]}, "the words of 1 document, by their frequency"),
+    ):
+        with pytest.warns(
+            PrivacyLeakWarning, match=f"If these {next(iter(options))}"
+        ) as caught:
+            found = calibrate_epsilon(small, n_draws=5, **options)
+        assert found.counted == said
+        assert not any(w.category is CalibrationWarning for w in caught)
+    for documents, message in (
+        (["zz"], "documents must hold at least one word of the embedding, got none"),
+        ("w1", "Expected an iterable of documents, got a single str"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            calibrate_epsilon(small, documents=documents, tuned_on="public")
+    with pytest.raises(InvalidParameterError, match="words must be None where docum"):
+        calibrate_epsilon(small, documents=["w1"], words=["w1"])
+
+
+def test_progress_is_shown_if_asked_for(small, small_embedding, capsys):
+    exact = DPWordPerturber(small_embedding, mechanism=RandomizedResponse()).fit([])
+    for perturber in (small, exact):
+        calibrate_epsilon(perturber, n_draws=2)
+        assert capsys.readouterr().err == ""
+        calibrate_epsilon(perturber, n_draws=2, verbose=1)
+        assert "calibration" in capsys.readouterr().err
+    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
+        calibrate_epsilon(small, verbose=-1)

@@ -19,6 +19,7 @@ from skdptext.exceptions import (
     InvalidParameterError,
     NoFeasibleCandidateError,
     PrivacyLeakWarning,
+    UnknownScoreError,
 )
 from skdptext.model_selection import best_under_constraint
 
@@ -169,3 +170,41 @@ def test_unknown_score():
     rule = best_under_constraint(maximize="a", subject_to={"b": 0.5})
     with pytest.raises(InvalidParameterError, match=r"\(\['a'\]\), got 'b'"):
         rule({"mean_test_a": [1.0]})
+
+
+def test_a_misspelt_score_is_found_before_any_fit():
+    scoring = {"accuracy": "accuracy", "changed": None}
+    for maximize, bounded in (("chnged", "accuracy"), ("changed", "acuracy")):
+        with pytest.raises(
+            InvalidParameterError,
+            match=r"must name scores of the search \(\['accuracy', 'changed'\]\), got "
+            rf"'({maximize}|{bounded})'",
+        ):
+            best_under_constraint(
+                maximize=maximize, subject_to={bounded: 0.5}, scoring=scoring
+            )
+    rule = best_under_constraint(
+        maximize="changed", subject_to={"accuracy": 0.5}, scoring=scoring
+    )
+    assert "scoring=['accuracy', 'changed']" in repr(rule)
+    assert repr(pickle.loads(pickle.dumps(rule))) == repr(rule)
+    for bad in ("accuracy", [], [1], 3):
+        with pytest.raises(InvalidParameterError, match="scoring must hold names of"):
+            best_under_constraint(maximize="a", subject_to={"a": 1}, scoring=bad)
+
+
+def test_a_misspelt_score_costs_no_results():
+    X, y = make_classification(random_state=0)
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [0.1, 1.0]},
+        scoring={"accuracy": "accuracy", "f1": "f1"},
+        refit=best_under_constraint(maximize="f2", subject_to={"accuracy": 0.5}),
+        cv=2,
+    )
+    with pytest.raises(UnknownScoreError, match=r"got 'f2'\. The scores of") as told:
+        search.fit(X, y)
+    assert isinstance(told.value, InvalidParameterError)
+    assert set(told.value.cv_results) >= {"mean_test_accuracy", "mean_test_f1"}
+    found = best_under_constraint(maximize="f1", subject_to={"accuracy": 0.5})
+    assert found(told.value.cv_results) in (0, 1)

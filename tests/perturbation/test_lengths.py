@@ -119,7 +119,8 @@ def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
     with pytest.warns(PrivacyLeakWarning, match="released in clear"):
         perturber.fit(DOCUMENTS)
     promise = str(perturber.guarantee())
-    assert promise.startswith("Words unknown to the embedding are released in clear:")
+    first = promise.index("Words unknown to the embedding are released in clear:")
+    assert first < promise.index("For anyone who sees")
     documents = ["Alice met w1, Alice left w2"]
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
         assert perturber.transform(documents) == ["alice met w1 alice left w2"]
@@ -192,3 +193,26 @@ def test_threads_of_the_product_are_left_as_they_were(small_embedding):
     for n_jobs in (None, 1, 2):
         DPWordPerturber(small_embedding, n_jobs=n_jobs).fit([]).transform([["w1"] * 9])
     assert threads() == before
+
+
+def test_order_is_a_leak_unless_it_is_meant(small_embedding):
+    """Told for tokens and text; not for bags, redrawn words, or who says "keep"."""
+
+    def told(**options):
+        perturber = DPWordPerturber(small_embedding, document_length=1, **options)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            perturber.fit([]).transform([["w1"]])
+        return sum("order of the words" in str(w.message) for w in caught)
+
+    assert told(output="tokens") == told(output="text") == 2  # at fit and transform
+    assert told(output="bow") == 0
+    assert told(output="text", order="keep") == 0
+    assert told(output="text", resize="sample") == 0
+    first = DPWordPerturber(
+        small_embedding, document_length=2, output="text", order="keep"
+    ).fit([])  # fmt: skip
+    said = str(first.guarantee())
+    assert said.index("Words are released in order") < said.index("For anyone")
+    with pytest.raises(InvalidParameterError, match="order must be one of 'keep', got"):
+        first.set_params(order="shuffle").fit([])

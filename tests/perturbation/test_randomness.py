@@ -62,6 +62,7 @@ def test_repeatable_release_does_not_depend_on_the_work_split(
     with config_context(working_memory=1):
         assert make(small_embedding, **params).transform(documents) == whole
     monkeypatch.setattr(_release, "_MAX_BLOCK", _release._PIECE)
+    monkeypatch.setattr(_release, "_BLOCK_BYTES", 0)
     assert make(small_embedding, n_jobs=2, **params).transform(documents) == whole
 
 
@@ -77,6 +78,7 @@ def test_generator_gives_the_same_for_any_split(
     assert first != second  # the generator moves on
     assert release(n_jobs=2) == [first, second]
     monkeypatch.setattr(_release, "_MAX_BLOCK", _release._PIECE)
+    monkeypatch.setattr(_release, "_BLOCK_BYTES", 0)
     assert release() == [first, second]
 
 
@@ -169,6 +171,7 @@ def flips_of_documents(state, kind, n_documents=60, length=70):
 def test_documents_do_not_share_noise(state, kind, monkeypatch):
     """Over several tasks, each document against the next one."""
     monkeypatch.setattr(_release, "_MAX_BLOCK", 256)
+    monkeypatch.setattr(_release, "_BLOCK_BYTES", 0)
 
     def neighbours_are_independent():
         flipped = flips_of_documents(STATES[state](), kind)

@@ -277,3 +277,49 @@ def test_verbose_shows_progress(small_embedding, capsys):
     assert "2/2" in capsys.readouterr().err
     DPWordPerturber(small_embedding).fit_transform(DOCUMENTS)
     assert capsys.readouterr().err == ""
+
+
+class Arrow:
+    """What this library needs of an Arrow array of texts or lists."""
+
+    type = "string"
+
+    def __init__(self, values):
+        self.values = values
+
+    def to_pylist(self):
+        return self.values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=object)
+
+    def __iter__(self):
+        return map(Arrow, self.values)  # its scalars are no str
+
+
+@pytest.mark.parametrize("tokens", [False, True])
+def test_arrow_arrays_are_documents(small_embedding, tokens):
+    texts = [["w1", "w2"], ["w3"]] if tokens else ["w1 w2", "w3"]
+    perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, output="text")
+    assert perturber.fit(Arrow(texts)).transform(Arrow(texts)) == ["w1 w2", "w3"]
+    with pytest.raises(InvalidParameterError, match="as document 1"):
+        perturber.transform(Arrow(["w1", None]))
+
+
+@pytest.mark.parametrize("output", ["text", "tokens"])
+def test_texts_come_as_a_column_where_asked_for(small_embedding, output):
+    perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, output=output)
+    texts = pd.Series(["w1 w2", "w3"], index=[7, 9], name="body")
+    plain = perturber.fit_transform(texts)
+    assert isinstance(plain, list)
+    column = clone(perturber.set_output(transform="pandas")).fit_transform(texts)
+    pd.testing.assert_series_equal(
+        column, pd.Series(plain, index=[7, 9], name="body", dtype=object)
+    )
+    assert perturber.set_output().transform(["w3"]).index.tolist() == [0]
+    perturber.set_output(transform="polars")
+    column = perturber.transform(pl.Series("body", ["w1 w2", "w3"]))
+    assert isinstance(column, pl.Series)
+    assert (column.name, column.to_list()) == ("body", plain)
+    assert perturber.transform(["w3"]).name == ""
+    assert perturber.set_output(transform="default").transform(texts) == plain

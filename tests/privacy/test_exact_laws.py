@@ -24,6 +24,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.mechanisms import Exponential
 
 # "the" is a stop word of English and a word of the table; so may be any other.
 WORDS = ("the", "good", "Bad", "awful")
@@ -137,14 +138,20 @@ options = st.fixed_dictionaries(
     epsilon=st.sampled_from([0.3, 1.0, 3.0]),
     lam=st.sampled_from([0.0, 0.5, 1.0]),
     positions=st.lists(st.integers(0, 12).map(lambda i: i / 4), min_size=4, max_size=4),
+    calibration=st.sampled_from([None, "half", "exact", "balanced", "tight"]),
 )
-def test_no_release_loses_more_than_is_promised(x, y, options, epsilon, lam, positions):
+def test_no_release_loses_more_than_is_promised(
+    x, y, options, epsilon, lam, positions, calibration
+):
     assume(options["oov"] != "keep" or options["output"] == "text")
     assume(len(set(positions)) > 1)
     table = WordEmbedding(WORDS, np.array(positions)[:, None])
+    mechanism = None if calibration is None else Exponential(calibration)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        perturber = DPWordPerturber(table, epsilon=epsilon, lam=lam, **options)
+        perturber = DPWordPerturber(
+            table, epsilon=epsilon, lam=lam, mechanism=mechanism, **options
+        )
         guarantee = perturber.fit([]).guarantee()
     one, two = read(x, options), read(y, options)
     # a guarantee is asked about lists of words
@@ -155,6 +162,10 @@ def test_no_release_loses_more_than_is_promised(x, y, options, epsilon, lam, pos
         return
     claim = guarantee.exponent(x, y)
     P = transitions(positions, epsilon)
+    if calibration is not None:
+        channel = perturber.mechanism_
+        P = np.exp(-channel.rate * np.abs(np.subtract.outer(positions, positions)))
+        P *= channel.weights / (P @ channel.weights)[:, None]
     first, second = release(one, P, options), release(two, P, options)
     assert sum(first.values()) == pytest.approx(1)
     assert largest_loss(first, second) <= claim + 1e-9

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import _wording
 from tests.channels import guaranteed
 
@@ -103,6 +104,44 @@ def test_human_scale(small_embedding, lam):
     for number in (f"{nearest:.4g}", f"{6 * nearest:.4g}", f"{30 * nearest:.4g}"):
         assert number in shown
     assert "all 5 words become neighbours" in shown
+
+
+def delta_of(part, ids, times):
+    """The exponent with δ = 1e-6 between two words, so many times."""
+    (exponent,) = part.channel.exponents(ids[:1], ids[1:])[0]
+    loss = LossDistribution.of_noise(exponent, part.embedding.dim).times(times)
+    return min(times * exponent, loss.exponent(1e-6))
+
+
+@pytest.mark.parametrize("n_words", [None, 1, 5])
+def test_exponents_with_delta_stand_beside_the_pure_ones(small_embedding, n_words):
+    guarantee = guaranteed(3.0, 0.4, small_embedding, n_words=n_words, releases=2)
+    (part,) = guarantee.parts
+    scale = _wording._scale(part)
+    # the pairs are those at the medians
+    for median, ids in zip(scale[:2], scale.pairs, strict=True):
+        (apart,) = part.channel.exponents(ids[:1], ids[1:])[0]
+        assert apart == pytest.approx(3 * median, rel=0.02)
+    words = [delta_of(part, ids, 2) for ids in scale.pairs]
+    text, shown = one_line(guarantee), seen(guarantee)
+    near, far = (f"{t:.3g}" for t in words)
+    assert f"With δ = 1e-6 these exponents are {near} and {far}." in text
+    assert "one in a million, is a probability left out" in text
+    assert f"{words[0]:.4g}" in shown
+    if n_words == 1:
+        assert "words of a document become" not in text
+        return
+    n = n_words or 10
+    near, far = (f"{delta_of(part, ids, 2 * n):.3g}" for ids in scale.pairs)
+    pure = f"{6 * n * scale.nearest:.3g}"
+    assert f"If all {n} words of a document become their neighbours, {near}" in text
+    assert f"{near} instead of {pure}; if they become random words, {far}" in text
+    assert f"documents, all {n} words become random words" in shown
+
+
+def test_large_exponents_are_written_out():
+    assert _wording._nats(1234.5) == "1,234"
+    assert _wording._nats(12.34) == "12.3"
 
 
 def test_human_scale_of_drawn_words(small_embedding):

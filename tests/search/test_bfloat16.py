@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
+from skdptext import WordEmbedding
 from skdptext.search import _bfloat16, half_squared_norms, nearest_words
 from skdptext.search._bfloat16 import BFloat16Search
 from tests.channels import channel, sample
@@ -95,8 +96,8 @@ def test_the_bound_holds(data, sums):
 
 
 @pytest.mark.parametrize("sums", SUMS)
-def test_the_bound_holds_and_is_narrow_on_a_real_table(google_8k, sums):
-    part = google_8k.restrict(1500)
+def test_the_bound_holds_and_is_narrow_on_a_real_table(built_in, sums):
+    part = built_in.restrict(1500)
     search = make(part.vectors, sums, tile=512, group=16)
     points = noisy_words(part, 10.0, 0.5, 40)
     best, bound, low = bounded(search, points)
@@ -113,8 +114,8 @@ def test_the_bound_holds_and_is_narrow_on_a_real_table(google_8k, sums):
 @pytest.mark.parametrize(
     ("sums", "kept"), [*((s, True) for s in SUMS), ("bfloat16", False)]
 )
-def test_a_device_is_tried_before_it_is_trusted(google_8k, sums, kept):
-    assert make(google_8k.restrict(400).vectors, sums).keeps_bound() is kept
+def test_a_device_is_tried_before_it_is_trusted(built_in, sums, kept):
+    assert make(built_in.restrict(400).vectors, sums).keeps_bound() is kept
 
 
 class Narrow(BFloat16Search):
@@ -143,8 +144,8 @@ def test_a_tenth_of_the_bound_would_be_wrong():
 
 @pytest.mark.parametrize("sums", SUMS)
 @pytest.mark.parametrize(("epsilon", "lam"), [(10.0, 0.0), (10.0, 1.0), (60.0, 0.5)])
-def test_words_of_the_float32_search(google_8k, searched_again, sums, epsilon, lam):
-    part = google_8k.restrict(1000)
+def test_words_of_the_float32_search(built_in, searched_again, sums, epsilon, lam):
+    part = built_in.restrict(1000)
     points = noisy_words(part, epsilon, lam, 150)
     search = make(part.vectors, sums, tile=256, group=8)
     expected = nearest_words(points, part.vectors)
@@ -152,10 +153,10 @@ def test_words_of_the_float32_search(google_8k, searched_again, sums, epsilon, l
     assert searched_again() == 0
 
 
-def test_words_of_a_whole_table(glove_13k, searched_again):
-    points = noisy_words(glove_13k, 12.0, 0.5, 300)
-    search = make(glove_13k.vectors, tile=2048, group=16)
-    expected = nearest_words(points, glove_13k.vectors)
+def test_words_of_a_whole_table(built_in, searched_again):
+    points = noisy_words(built_in, 12.0, 0.5, 300)
+    search = make(built_in.vectors, tile=2048, group=16)
+    expected = nearest_words(points, built_in.vectors)
     np.testing.assert_array_equal(search(points), expected)
     assert searched_again() <= 15
 
@@ -180,9 +181,9 @@ def test_equal_vectors_go_to_the_first_word(n_copies):
     np.testing.assert_array_equal(make(vectors)(points), [0, 1])
 
 
-def test_midpoints_between_words(google_8k):
+def test_midpoints_between_words(built_in):
     """Ties in exact arithmetic, or almost: float64 decides, in both searches."""
-    vectors = google_8k.vectors[:300]
+    vectors = built_in.vectors[:300]
     pairs = np.random.default_rng(0).integers(0, 300, (100, 2))
     points = vectors[pairs].astype(np.float64).mean(axis=1)
     found = make(vectors)(points)
@@ -214,8 +215,15 @@ def test_no_points_and_one_word():
     assert make(vectors)(np.zeros((2, 3))).tolist() == [0, 0]
 
 
-def test_a_block_keeps_to_the_memory(google_8k, monkeypatch):
-    search = make(google_8k.vectors, tile=2048, group=16)
+@pytest.fixture(scope="module")
+def wide():
+    """8,000 words in 300 dimensions."""
+    vectors = np.random.default_rng(0).normal(size=(8000, 300)).astype(np.float32)
+    return WordEmbedding(map(str, range(8000)), vectors)
+
+
+def test_a_block_keeps_to_the_memory(wide, monkeypatch):
+    search = make(wide.vectors, tile=2048, group=16)
     # scores of a tile, bfloat16 maxima in parts and joined, three points of a kind
     per_row = 4 * 2048 + 4 * 512 + 16 * 302
     assert search._plan(2**30)[0] == search.arithmetic.max_rows
@@ -226,9 +234,9 @@ def test_a_block_keeps_to_the_memory(google_8k, monkeypatch):
         assert memory - 2 * per_row < taken <= memory
 
 
-def test_independent_of_blocks(google_8k):
-    points = noisy_words(google_8k, 20.0, 0.5, 100)
-    search = make(google_8k.vectors, tile=2048, group=16)
+def test_independent_of_blocks(wide):
+    points = noisy_words(wide, 20.0, 0.5, 100)
+    search = make(wide.vectors, tile=2048, group=16)
     whole = search(points)
     parts = [search(p) for p in np.array_split(points, 7)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))

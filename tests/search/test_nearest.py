@@ -22,17 +22,17 @@ def brute_force(points, vectors):
 
 
 @pytest.mark.parametrize(("epsilon", "lam"), [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)])
-def test_equals_brute_force_on_noisy_words(w2v_30k, epsilon, lam):
-    mechanism = channel(epsilon, lam, w2v_30k)
+def test_equals_brute_force_on_noisy_words(built_in, epsilon, lam):
+    mechanism = channel(epsilon, lam, built_in)
     rng = np.random.default_rng(7)
     points = sample(mechanism, rng, 2000)
-    points += w2v_30k.vectors[rng.integers(0, len(w2v_30k), 2000)]
-    expected, _ = brute_force(points, w2v_30k.vectors)
-    np.testing.assert_array_equal(nearest_words(points, w2v_30k.vectors), expected)
+    points += built_in.vectors[rng.integers(0, len(built_in), 2000)]
+    expected, _ = brute_force(points, built_in.vectors)
+    np.testing.assert_array_equal(nearest_words(points, built_in.vectors), expected)
 
 
-def test_words_are_nearest_to_themselves(glove_13k):
-    vectors = glove_13k.vectors
+def test_words_are_nearest_to_themselves(built_in):
+    vectors = built_in.vectors
     unique = np.unique(vectors, axis=0, return_index=True)[1]
     found = nearest_words(vectors[unique].astype(np.float64), vectors)
     np.testing.assert_array_equal(found, unique)
@@ -62,11 +62,11 @@ def test_equal_vectors_go_to_the_first_word():
     np.testing.assert_array_equal(nearest_words(points, vectors), [0, 1])
 
 
-def test_independent_of_how_points_are_split(google_8k):
+def test_independent_of_how_points_are_split(built_in):
     rng = np.random.default_rng(3)
-    points = rng.normal(size=(1100, 300)) * 2
-    whole = nearest_words(points, google_8k.vectors)
-    parts = [nearest_words(p, google_8k.vectors) for p in np.array_split(points, 37)]
+    points = rng.normal(size=(1100, built_in.dim)) * 2
+    whole = nearest_words(points, built_in.vectors)
+    parts = [nearest_words(p, built_in.vectors) for p in np.array_split(points, 37)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
@@ -112,9 +112,9 @@ def test_no_points():
     assert nearest_words(np.empty((0, 3)), np.eye(3, dtype=np.float32)).shape == (0,)
 
 
-def test_half_squared_norms(google_8k):
-    expected = 0.5 * (google_8k.vectors.astype(np.float64) ** 2).sum(axis=1)
-    np.testing.assert_allclose(half_squared_norms(google_8k.vectors), expected)
+def test_half_squared_norms(built_in):
+    expected = 0.5 * (built_in.vectors.astype(np.float64) ** 2).sum(axis=1)
+    np.testing.assert_allclose(half_squared_norms(built_in.vectors), expected)
 
 
 # -- the k nearest -----------------------------------------------------------------
@@ -223,8 +223,8 @@ def test_k_nearest_points_beyond_float32(scale):
         assert_k_nearest(points, vectors, 7)
 
 
-def test_k_nearest_on_noisy_words(google_8k):
-    vectors = google_8k.vectors
+def test_k_nearest_on_noisy_words(built_in):
+    vectors = built_in.vectors
     rng = np.random.default_rng(7)
     own = rng.integers(0, len(vectors), 40)
     for points, exclude in (

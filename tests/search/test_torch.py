@@ -58,13 +58,13 @@ def test_rounding_is_that_of_the_emulation():
 
 
 @pytest.mark.parametrize(("epsilon", "lam"), [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)])
-def test_words_of_the_numpy_engine(search, w2v_30k, epsilon, lam):
-    mechanism = channel(epsilon, lam, w2v_30k)
+def test_words_of_the_numpy_engine(search, built_in, epsilon, lam):
+    mechanism = channel(epsilon, lam, built_in)
     rng = np.random.default_rng(7)
     points = sample(mechanism, rng, 1500)
-    points += w2v_30k.vectors[rng.integers(0, len(w2v_30k), 1500)]
-    expected = nearest_words(points, w2v_30k.vectors)
-    found = search(w2v_30k)
+    points += built_in.vectors[rng.integers(0, len(built_in), 1500)]
+    expected = nearest_words(points, built_in.vectors)
+    found = search(built_in)
     np.testing.assert_array_equal(found(points), expected)
     np.testing.assert_array_equal(found(points[:40], memory=0), expected[:40])
 
@@ -86,34 +86,34 @@ def test_extremes(search):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_release_is_the_same(search, google_8k, n_jobs):
+def test_a_release_is_the_same(search, built_in, n_jobs):
     import torch
 
-    search(google_8k)
-    tokens = [google_8k.words[i : i + 9] for i in range(0, 1800, 9)]
+    search(built_in)
+    tokens = [built_in.words[i : i + 9] for i in range(0, 1800, 9)]
     options = {"epsilon": 20.0, "random_state": 4, "n_jobs": n_jobs}
     before = torch.get_num_threads()
     plain, fast = (
-        DPWordPerturber(google_8k, engine=engine, **options).fit([])
+        DPWordPerturber(built_in, engine=engine, **options).fit([])
         for engine in ("numpy", "torch")
     )
     assert (plain.transform(tokens) != fast.transform(tokens)).nnz == 0
-    draws = [p.perturb_words(google_8k.words[:50], 4) for p in (plain, fast)]
+    draws = [p.perturb_words(built_in.words[:50], 4) for p in (plain, fast)]
     np.testing.assert_array_equal(*draws)
     assert torch.get_num_threads() == before
 
 
-def test_a_product_that_breaks_the_bound_is_not_used(google_8k, search, monkeypatch):
+def test_a_product_that_breaks_the_bound_is_not_used(built_in, search, monkeypatch):
     monkeypatch.setattr(BFloat16Search, "_widen", 0.01)
-    found = embedding_search(google_8k, "torch")
+    found = embedding_search(built_in, "torch")
     assert "errs more than it may" in found.fallback_reason
 
 
-def test_here_it_is_used_or_says_why_not(google_8k):
-    perturber = DPWordPerturber(google_8k, engine="torch")
+def test_here_it_is_used_or_says_why_not(built_in):
+    perturber = DPWordPerturber(built_in, engine="torch")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         perturber.fit([])
     said = [str(w.message) for w in caught if w.category is RuntimeWarning]
-    used = isinstance(embedding_search(google_8k, "torch"), TorchSearch)
+    used = isinstance(embedding_search(built_in, "torch"), TorchSearch)
     assert used != bool(said)

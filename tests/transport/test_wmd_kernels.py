@@ -94,7 +94,7 @@ def test_the_block_is_that_of_these_sources():
     assert digest == kernels_module.sources_digest()
 
 
-def test_many_threads_may_come_first():
+def test_many_threads_may_come_first(compiled):
     # numba refuses to learn a function twice.
     code = """
 import threading

@@ -16,14 +16,14 @@ from skdptext.transport._plain import search_plainly
 
 
 @pytest.fixture(scope="module")
-def bags(labelled_sms):
-    X = labelled_sms[0]
+def bags(labelled_prose):
+    X = labelled_prose[0]
     return as_word_bags(X[:800]), as_word_bags(X[800:860])
 
 
-def test_the_second_bound_rules_most_bags_out(bags, google_8k, monkeypatch):
+def test_the_second_bound_rules_most_bags_out(bags, built_in, monkeypatch):
     train, queries = bags
-    index = BagIndex(train, 8000, google_8k.vectors)
+    index = BagIndex(train, len(built_in), built_in.vectors)
     found = search_plainly(index, queries, 5, None)
     monkeypatch.setattr(
         plain_module, "dual_bounds", lambda *args: np.zeros(len(args[-1]))
@@ -32,17 +32,6 @@ def test_the_second_bound_rules_most_bags_out(bags, google_8k, monkeypatch):
     for got, want in zip(found[:2], relaxed_only[:2], strict=True):
         np.testing.assert_array_equal(got, want)
     assert found[2].sum() < relaxed_only[2].sum() / 5
-
-
-def test_pieces_are_about_as_large_and_cover_all():
-    sizes = np.array([3, 50, 1, 1, 1, 7, 7, 7, 2])
-    pieces = plain_module._pieces(sizes, 10)
-    at = [i for piece in pieces for i in range(piece.start, piece.stop)]
-    assert at == list(range(len(sizes)))
-    assert all(0 < sizes[piece].sum() <= 10 + 50 for piece in pieces)
-    assert len(pieces) > 3
-    assert len(plain_module._pieces(sizes, 0)) == len(sizes)
-    assert plain_module._pieces(sizes[:0], 10) == []
 
 
 @pytest.fixture
@@ -64,9 +53,9 @@ def peak(monkeypatch):
 
 
 @pytest.mark.parametrize("megabytes", [4, 12])
-def test_memory_of_messages(bags, google_8k, peak, megabytes):
+def test_memory_of_texts(bags, built_in, peak, megabytes):
     train, queries = bags
-    index = BagIndex(train, 8000, google_8k.vectors)
+    index = BagIndex(train, len(built_in), built_in.vectors)
     assert peak(index, queries, megabytes) < megabytes * 2**20
 
 

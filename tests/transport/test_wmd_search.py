@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import time
 
@@ -22,7 +21,7 @@ from skdptext.transport import _compiled_exact as loops
 from skdptext.transport import _compiled_search as compiled_search
 from skdptext.transport import _kernels as kernels_module
 from skdptext.transport._compiled_cascade import CompiledCascade, load_search
-from skdptext.transport._compiled_search import likeliest, make_search
+from skdptext.transport._compiled_search import make_search
 from skdptext.transport._kernels import sources_digest
 from skdptext.transport._solver import solver_address
 from skdptext.utils import LoadedOnce
@@ -50,34 +49,34 @@ def fitted(X, embedding, k, **params):
 
 
 @pytest.fixture(scope="module")
-def sms_bags(labelled_sms):
-    return labelled_sms[0]
+def prose_bags(labelled_prose):
+    return labelled_prose[0]
 
 
-def test_sms(sms_bags, google_8k):
-    train, queries = sms_bags[:500], sms_bags[500:560]
-    found = fitted(train, google_8k, 5).kneighbors(queries)
-    assert_same(found, brute_force(queries, train, google_8k, 5))
+def test_prose(prose_bags, built_in):
+    train, queries = prose_bags[:500], prose_bags[500:560]
+    found = fitted(train, built_in, 5).kneighbors(queries)
+    assert_same(found, brute_force(queries, train, built_in, 5))
 
 
-def test_sms_with_ties_and_duplicates(sms_bags, google_8k):
-    some = sms_bags[:120]
+def test_prose_with_ties_and_duplicates(prose_bags, built_in):
+    some = prose_bags[:120]
     # every document three times, twice in proportion, in shuffled order
     train = sp.csr_array(sp.vstack([some, 2 * some, some]))
     train = train[np.random.default_rng(0).permutation(train.shape[0])]
-    model = fitted(train, google_8k, 7)
+    model = fitted(train, built_in, 7)
     distances, rows = model.kneighbors(some[:40])
-    assert_same((distances, rows), brute_force(some[:40], train, google_8k, 7))
+    assert_same((distances, rows), brute_force(some[:40], train, built_in, 7))
     assert (distances[:, :3] == 0).all()
     assert (np.diff(rows[:, :3]) > 0).all()
-    own = brute_force(train, train, google_8k, 7, itself=True)
+    own = brute_force(train, train, built_in, 7, itself=True)
     assert_same(model.kneighbors(), own)
 
 
-def test_few_problems_are_solved(sms_bags, google_8k):
+def test_few_problems_are_solved(prose_bags, built_in):
     # Were a bound useless, the answers would still be right, and nothing fast.
-    train, queries = as_word_bags(sms_bags[:900]), as_word_bags(sms_bags[900:1000])
-    index = BagIndex(train, len(google_8k), google_8k.vectors)
+    train, queries = as_word_bags(prose_bags[:900]), as_word_bags(prose_bags[900:1000])
+    index = BagIndex(train, len(built_in), built_in.vectors)
     n_solved = index.nearest(queries, 5)[2]
     assert n_solved.min() >= 5
     assert n_solved.mean() <= 10
@@ -180,15 +179,6 @@ def test_uncompiled_too(seed, k, lattice, exclude):
     assert_same(found[:2], (np.take_along_axis(D, rows, axis=1), rows))
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=60))
-def test_likeliest(bounds):
-    bounds = np.array(bounds, dtype=float)
-    for few in range(1, len(bounds) + 1):
-        least = np.sort(bounds)[:few]
-        assert np.sort(bounds[likeliest(bounds, few)]).tolist() == least.tolist()
-        assert len(set(likeliest(bounds, few))) == few
-
-
 @pytest.mark.parametrize("solver", ["native", "Python"])
 def test_a_failure_of_the_solver_is_told(solver, monkeypatch):
     """Also after the first k, where bounds have ruled the others out."""
@@ -222,19 +212,6 @@ def test_distances_that_differ_by_a_bit_are_not_used(off, monkeypatch):
     monkeypatch.setattr(cascade_module, "pair_distance", beside)
     found = load_search.__wrapped__()
     assert found.native == (native and not off)
-
-
-def test_runs_are_cut_at_words():
-    from_sizes = [3, 2000, 5, 1, 1, 900, 200]
-    starts = np.concatenate([[0], np.cumsum(from_sizes)])
-    pieces = cascade_module._pieces(starts)
-    assert pieces[0][0] == 0
-    assert pieces[-1][1] == len(from_sizes)
-    assert all(a[1] == b[0] for a, b in itertools.pairwise(pieces))
-    words = [starts[last] - starts[first] for first, last in pieces]
-    longest = max(from_sizes)
-    assert max(words) <= 1024 + longest
-    assert len(pieces) > 2
 
 
 def test_without_numba_there_is_no_compiled_search(monkeypatch):

@@ -82,13 +82,13 @@ def test_ties_uncompiled(seed, k, n_words, n_labels, n_bags, scale):
 
 
 @pytest.mark.parametrize("k", [1, 5, 10])
-def test_messages(kernels, labelled_sms, google_8k, k):
-    X, y = labelled_sms
+def test_texts(kernels, labelled_prose, built_in, k):
+    X, y = labelled_prose
     train, queries = as_word_bags(X[:900]), as_word_bags(X[900:1000])
-    index = BagIndex(train, len(google_8k), google_8k.vectors)
+    index = BagIndex(train, len(built_in), built_in.vectors)
     labels = np.unique(y, return_inverse=True)[1][:900]
     found, n_solved = index.vote(queries, k, labels)
-    D = pairwise_word_movers_distances(X[900:1000], X[:900], embedding=google_8k)
+    D = pairwise_word_movers_distances(X[900:1000], X[:900], embedding=built_in)
     assert found.tolist() == winners(D, labels, k)
     assert 0 < found.mean() < 1
     # Were a vote never sure before the neighbours are, it would still be right.
@@ -98,7 +98,7 @@ def test_messages(kernels, labelled_sms, google_8k, k):
     else:
         assert n_solved.min() == k // 2 + 1
         assert n_solved.mean() < everything.mean() * (0.9 if k > 1 else 1.0)
-    model = WMDKNNClassifier(google_8k, n_neighbors=k).fit(X[:900], y[:900])
+    model = WMDKNNClassifier(built_in, n_neighbors=k).fit(X[:900], y[:900])
     assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
     model.set_params(n_jobs=2)
     with config_context(working_memory=1):  # runs of a few queries each

@@ -21,7 +21,7 @@ WRONG = [
     (["a", b"b", "c"], "of one kind, all text or all numbers, got text for document 0"),
     (["a", np.nan, "b"], "must not be missing, got nan for document 1"),
     ([1.0, 2.0, np.inf], "must not be missing, got inf for document 2"),
-    (np.array([0.0, np.nan, 1.0]), "must not be missing, got np.float64(nan)"),
+    (np.array([0.0, np.nan, 1.0]), f"must not be missing, got {np.float64('nan')!r}"),
     (pd.Series(["a", None, "b"]), "must not be missing, got "),
     (
         pd.Series(["a", pd.NA, "b"], dtype="string"),

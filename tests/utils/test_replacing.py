@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -44,23 +43,22 @@ def test_a_write_that_ends_replaces_the_old_file(target):
     assert os.listdir(target.parent) == [target.name]
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from skdptext.utils import replacing
-with replacing(Path(sys.argv[1])) as file:
-    file.write(b"half")
-    file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
+def save_and_be_killed(path):
+    with replacing(path) as file:
+        file.write(b"half")
+        file.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".kv", ".vec.gz"])
 def test_what_a_killed_save_left_is_deleted_by_the_next(tmp_path, suffix):
     path = tmp_path / f"t[1]{suffix}"
     for _ in range(2):  # the second one deletes what the first one left
-        done = subprocess.run([sys.executable, "-c", KILLED, path], check=False)
-        assert done.returncode == -signal.SIGKILL
+        context = multiprocessing.get_context("fork")
+        process = context.Process(target=save_and_be_killed, args=(path,))
+        process.start()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
     others = {f".t[1]{suffix}.0.tmp", f".u{suffix}.0123456789abcdef.tmp", "mine.tmp"}
     for name in others:
         (tmp_path / name).touch()

@@ -1,0 +1,156 @@
+"""The mechanisms that are compared, and the ε of each that makes them equal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from corpora import embedding, prior
+
+from skdptext import DPWordPerturber
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    Directional,
+    Exponential,
+    MahalanobisNoise,
+    RandomizedResponse,
+    Ranked,
+    SensitiveWords,
+    WordClasses,
+    WordLists,
+    WordMechanism,
+)
+from skdptext.metrics import word_channel
+from skdptext.privacy import tem_distance
+
+# Bayes-optimal reconstruction, and nats to the nearest word, at which they are matched.
+SUCCESSES = (0.10, 0.25, 0.50, 0.75)
+EXPONENTS = (4.0, 8.0)
+N_DRAWS = 30  # per word, of an estimated law
+TOLERANCE = 0.01  # of a matched success
+
+# Of each, the λ of its metric, and the mechanism for an embedding's name and an ε.
+Make = Callable[[str, float], WordMechanism]
+Point = dict[str, float | None]
+FIELD: dict[str, tuple[float, Make]] = {
+    "Laplace noise": (0.0, lambda *_: MahalanobisNoise()),
+    "Mahalanobis noise, λ = 0.5": (0.5, lambda *_: MahalanobisNoise()),
+    "Vickrey over all words, t = 0.5": (0.0, lambda *_: MahalanobisNoise(second=0.5)),
+    "Ranked Laplace noise": (0.0, lambda *_: Ranked(MahalanobisNoise())),
+    "von Mises–Fisher": (0.0, lambda *_: Directional("vmf")),
+    "Purkayastha": (0.0, lambda *_: Directional("purkayastha")),
+    "Exponential, half (SanText)": (0.0, lambda *_: Exponential("half")),
+    "Exponential, exact": (0.0, lambda *_: Exponential()),
+    "Exponential, exact, λ = 0.5": (0.5, lambda *_: Exponential()),
+    "Exponential, balanced": (0.0, lambda *_: Exponential("balanced")),
+    "Exponential, tight": (0.0, lambda *_: Exponential("tight")),
+    "TEM": (0.0, lambda table, epsilon: tem(table, epsilon)),
+    "Ranked exponential": (0.0, lambda *_: Ranked(Exponential())),
+    "SanText+, rarer half": (0.0, lambda table, _: santext_plus(table)),
+    "Randomized response": (0.0, lambda *_: RandomizedResponse()),
+    "1-Diffractor, one list": (0.0, lambda *_: WordLists()),
+    "CusText, classes of 20": (0.0, lambda *_: WordClasses(20)),
+}
+
+
+def tem(table: str, epsilon: float) -> WordMechanism:
+    cap = tem_distance(len(embedding(table)), epsilon)
+    return Exponential("half", max_distance=cap)
+
+
+def santext_plus(table: str) -> WordMechanism:
+    words = embedding(table).words
+    return SensitiveWords(Exponential(), words[len(words) // 2 :])
+
+
+def perturber(name: str, table: str, epsilon: float, **options: object):
+    """The estimator for one mechanism, embedding and ε."""
+    lam, make = FIELD[name]
+    return DPWordPerturber(
+        embedding(table), epsilon=epsilon, lam=lam, mechanism=make(table, epsilon),
+        **{"document_length": 1, **options},
+    )  # fmt: skip
+
+
+def channel(name: str, table: str, epsilon: float):
+    """Its law, exact or estimated, with the public prior."""
+    return word_channel(
+        perturber(name, table, epsilon).fit([]),
+        prior=prior(table),
+        n_draws=N_DRAWS,
+        random_state=0,
+    )
+
+
+def nearest_and_random(table: str, n: int = 200) -> tuple[np.ndarray, ...]:
+    """Frequent words, the nearest of each, and a random one of each."""
+    vectors = embedding(table).vectors[:].astype(np.float64)
+    words = np.random.default_rng(0).choice(
+        len(vectors), n, replace=False, p=prior(table)
+    )
+    squares = (vectors**2).sum(axis=1)
+    gaps = squares - 2 * vectors[words] @ vectors.T
+    gaps[np.arange(n), words] = np.inf
+    others = np.random.default_rng(1).integers(1, len(vectors), size=n)
+    return words, gaps.argmin(axis=1), (words + others) % len(vectors)
+
+
+def to_nearest(name: str, table: str, epsilon: float) -> float:
+    """Median exponent between a word and its nearest, in nats."""
+    words, near, _ = nearest_and_random(table)
+    law = perturber(name, table, epsilon).fit([]).mechanism_
+    return float(np.median(np.diag(law.exponents(words, near))))
+
+
+def match(name: str, table: str) -> dict[str, list[Point]]:
+    """The ε at which each aim is met, and what is met there; None where none is."""
+
+    def success(epsilon: float) -> float:
+        return channel(name, table, epsilon).vulnerability().value
+
+    def nearest(epsilon: float) -> float:
+        return to_nearest(name, table, epsilon)
+
+    return {
+        "success": _solve(success, SUCCESSES, lambda aim: TOLERANCE),
+        "exponent": _solve(nearest, EXPONENTS, lambda aim: 0.01 * aim),
+    }
+
+
+def _solve(
+    measure: Callable[[float], float],
+    aims: tuple[float, ...],
+    tolerance: Callable[[float], float],
+) -> list[Point]:
+    """By halving brackets of ln ε, and by interpolation once both ends are known.
+
+    What is measured for one aim serves the others. Where ε is not feasible, it counts
+    as too small.
+    """
+    known = {math.log(0.02): -math.inf, math.log(2000.0): math.inf}
+    found: list[Point] = []
+    for aim in aims:
+        point: Point = {"aim": aim, "epsilon": None, "found": None}
+        while point["epsilon"] is None:
+            low = max(e for e, value in known.items() if value < aim)
+            high = min(e for e, value in known.items() if value >= aim)
+            if high - low < 1e-3:
+                break
+            at = _between(low, high, known[low], known[high], aim)
+            try:
+                known[at] = measure(math.exp(at))
+            except InvalidParameterError:
+                known[at] = -math.inf
+            if abs(known[at] - aim) <= tolerance(aim):
+                point |= {"epsilon": math.exp(at), "found": known[at]}
+        found.append(point)
+    return found
+
+
+def _between(low: float, high: float, below: float, above: float, aim: float) -> float:
+    """Where a line through both ends meets the aim, but not too near an end."""
+    share = 0.5
+    if math.isfinite(below) and math.isfinite(above):
+        share = min(0.85, max(0.15, (aim - below) / (above - below)))
+    return low + share * (high - low)

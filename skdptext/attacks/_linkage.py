@@ -1,0 +1,525 @@
+"""Which document was it? Adversaries who hold candidates, and see a release."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
+
+from skdptext.documents import read_release
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    InvalidParameterError,
+    OutOfVocabularyWarning,
+    PrivacyLeakWarning,
+)
+from skdptext.metrics import (
+    ReleaseLikelihood,
+    pairwise_word_movers_distances,
+    words_unchanged,
+)
+from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import (
+    as_array,
+    as_labels,
+    check_flag,
+    check_integer,
+    check_rng,
+    import_pandas,
+    is_count_matrix,
+    kind_of,
+)
+
+__all__ = ["DocumentLinkageAttack", "LinkageRow", "Linkages", "linkage_attack"]
+
+_SEEDS = 2**63
+
+
+class DocumentLinkageAttack(BaseEstimator):
+    r"""The likeliest of some candidate documents, by one who knows the mechanism.
+
+    The adversary holds candidates in clear, one of which was released, and knows the
+    embedding, ε and λ. Of a bag z_1, …, z_n the log-likelihood of document d is taken
+    as :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, with p_d(w) the share of word w
+    in it; of a text in order as :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact,
+    so that no adversary does better. Several releases of a document add up.
+
+    Parameters
+    ----------
+    perturber : DPWordPerturber
+        The mechanism under attack, fitted or not. Its `output` says whether order is
+        released; its `random_state` is not used, for the adversary does not know it.
+    prior : array-like of shape (n_candidates,), default=None
+        How likely each candidate is beforehand, in any unit. None: all alike.
+    n_draws : int, default=100
+        Simulated draws per word of the candidates; see `skdptext.metrics.word_channel`.
+    random_state : None, int or numpy.random.Generator, default=None
+        Fixes the simulation, which is no secret.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Attributes
+    ----------
+    n_candidates_ : int
+
+    See Also
+    --------
+    linkage_attack : Tries it, and simpler adversaries, on documents of yours.
+    skdptext.audit.audit_document_pair : Two documents, as a test with a bound.
+
+    Notes
+    -----
+    *Privacy.* A guarantee bounds by how much a release may change the odds between two
+    documents. This shows how much a release does change them. Its success proves a
+    leak; its failure proves nothing of adversaries who know more.
+
+    References
+    ----------
+    .. [1] Linking by retrieval, which ranks candidates by likeness of texts, is the
+       subject of arXiv:2504.21035; tests of hypotheses on text that of
+       arXiv:2603.22968.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.attacks import DocumentLinkageAttack
+    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(table, epsilon=2.0, document_length=3)
+    >>> attack = DocumentLinkageAttack(perturber, random_state=0)
+    >>> attack = attack.fit(["cat dog dog", "tea tea dog", "tea tea tea"])
+    >>> attack.predict(["cat cat dog", "tea tea cat"])
+    array([0, 1])
+    >>> attack.predict(["tea tea tea"] * 3, groups=[0, 0, 0])  # of one document
+    array([2])
+    """
+
+    def __init__(
+        self,
+        perturber: DPWordPerturber | None = None,
+        *,
+        prior: Any = None,
+        n_draws: int = 100,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.perturber = perturber
+        self.prior = prior
+        self.n_draws = n_draws
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> DocumentLinkageAttack:
+        """Work out what each candidate would be released as.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_candidates, n_words)
+            Candidates, in clear.
+        y : ignored
+
+        Returns
+        -------
+        self : DocumentLinkageAttack
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or an input breaks its rule.
+        """
+        likelihood = ReleaseLikelihood(
+            self.perturber,  # type: ignore[arg-type] # checked there
+            X,
+            n_draws=self.n_draws,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        )
+        n = len(likelihood.lengths)
+        log_prior = np.zeros(n)
+        if self.prior is not None:
+            rule = f"prior must hold one number > 0 per candidate ({n})"
+            prior = as_array(self.prior, rule, dtype=np.float64)
+            if prior.shape != (n,) or not (np.isfinite(prior) & (prior > 0)).all():
+                raise InvalidParameterError(f"{rule}, got shape {prior.shape}.")
+            log_prior = np.log(prior / prior.sum())
+        self._likelihood, self._log_prior = likelihood, log_prior
+        self.n_candidates_ = n
+        return self
+
+    def log_likelihood(self, releases: Any, groups: Any = None) -> np.ndarray:
+        """ln Pr[release | candidate], up to a number per release.
+
+        Parameters
+        ----------
+        releases : iterable of str, of lists of str, or count matrix
+            What the perturber released. Of several releases of a document it is the
+            sum.
+        groups : array-like of shape (n_releases,), default=None
+            Equal for releases of one document. None: each is of another one.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_releases or n_groups, n_candidates)
+            Groups in sorted order. −inf where the length rules a candidate out.
+        """
+        check_is_fitted(self)
+        return _added(self._likelihood(releases), groups)
+
+    def rank(self, releases: Any, groups: Any = None) -> np.ndarray:
+        """Numbers of the candidates, the likeliest first.
+
+        Parameters
+        ----------
+        releases, groups
+            As for `log_likelihood`.
+
+        Returns
+        -------
+        candidates : ndarray of int, shape (n_releases or n_groups, n_candidates)
+        """
+        found = self.log_likelihood(releases, groups) + self._log_prior
+        return np.argsort(-found, axis=1, kind="stable")
+
+    def predict(self, releases: Any, groups: Any = None) -> np.ndarray:
+        """Number of the likeliest candidate.
+
+        Parameters
+        ----------
+        releases, groups
+            As for `log_likelihood`.
+
+        Returns
+        -------
+        candidates : ndarray of int, shape (n_releases or n_groups,)
+        """
+        return self.rank(releases, groups)[:, 0]
+
+    def score(self, releases: Any, truth: Any, k: int = 1, groups: Any = None) -> float:
+        """Share of the releases whose document is among the `k` likeliest.
+
+        Parameters
+        ----------
+        releases : iterable of str, of lists of str, or count matrix
+        truth : array-like of int, shape (n_releases or n_groups,)
+            Numbers of the candidates that were released; of groups in sorted order.
+        k : int >= 1, default=1
+        groups : array-like of shape (n_releases,), default=None
+            As for `log_likelihood`.
+
+        Returns
+        -------
+        success : float in [0, 1]
+            Equally likely candidates share it.
+        """
+        k = check_integer("k", k, low=1)
+        found = self.log_likelihood(releases, groups) + self._log_prior
+        truth = _check_truth(truth, *found.shape)
+        return float(_among_first(found, truth, k).mean())
+
+
+class LinkageRow(NamedTuple):
+    """What one adversary reaches.
+
+    Attributes
+    ----------
+    adversary : str
+    knows : str
+        What of the release and of its law: "mechanism, order", "mechanism" or "words".
+    success : float
+        Share of the documents that were found as the first candidate.
+    low, high : float
+        Clopper–Pearson interval at 95 %, of documents like these.
+    among_ten : float
+        Share found among the first ten candidates.
+    """
+
+    adversary: str
+    knows: str
+    success: float
+    low: float
+    high: float
+    among_ten: float
+
+
+class Linkages:
+    """Which document was it? Adversaries on one footing, from `linkage_attack`.
+
+    Attributes
+    ----------
+    rows : list of LinkageRow
+        One per adversary, the best informed first.
+    n_candidates, n_targets, n_releases : int
+        Documents to choose from; those that were released; releases of each.
+    chance : float
+        Of a guess: 1 / n_candidates.
+    changed : float
+        Share of the words that the noise changed.
+    """
+
+    def __init__(
+        self,
+        rows: list[LinkageRow],
+        *,
+        n_candidates: int,
+        n_targets: int,
+        n_releases: int,
+        changed: float,
+    ) -> None:
+        self.rows = rows
+        self.n_candidates = n_candidates
+        self.n_targets = n_targets
+        self.n_releases = n_releases
+        self.chance = 1 / n_candidates
+        self.changed = changed
+
+    def to_frame(self) -> Any:
+        """A row per adversary, as a pandas data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            The fields of `LinkageRow`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return import_pandas("to_frame").DataFrame(self.rows)
+
+    def in_words(self) -> str:
+        """The result in two sentences."""
+        best = max(self.rows, key=lambda row: row.success)
+        times = "" if self.n_releases == 1 else f" {self.n_releases} times"
+        return (
+            f"The noise changed {self.changed:.1%} of the words. Of {self.n_targets} "
+            f"documents released{times}, an adversary who holds {self.n_candidates} "
+            f"candidates in clear found the right one in {best.success:.0%} of the "
+            f"cases [{best.low:.0%}, {best.high:.0%}] ({best.adversary}); a guess "
+            f"finds it in {self.chance:.2g} of them."
+        )
+
+    def __repr__(self) -> str:
+        return f"Linkages({len(self.rows)} adversaries, {self.n_candidates} candidates)"
+
+    def __str__(self) -> str:
+        width = max(len(row.adversary) for row in self.rows)
+        lines = [self.in_words(), ""]
+        lines += [
+            f"{row.adversary:{width}}  {row.success:4.2f} [{row.low:.2f}, "
+            f"{row.high:.2f}]  among ten {row.among_ten:4.2f}  knows {row.knows}"
+            for row in self.rows
+        ]
+        return "\n".join(lines)
+
+
+def linkage_attack(
+    documents: Any,
+    perturber: DPWordPerturber,
+    *,
+    n_targets: int | None = None,
+    n_releases: int = 1,
+    n_draws: int = 100,
+    distances: bool = True,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Linkages:
+    """Which document was it? Adversaries who know the mechanism, and those who do not.
+
+    Some of the documents are released; each adversary holds all of them in clear, and
+    says which one a release is of.
+
+    Parameters
+    ----------
+    documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+        The candidates; at least 2.
+    perturber : DPWordPerturber
+        Fitted or not. Its `random_state` is not used, and of its `output` nothing but
+        that ``oov="keep"`` leaves words in clear, which are passed over here.
+    n_targets : int, default=None
+        Documents to release, drawn at random; None: all.
+    n_releases : int, default=1
+        How often each is released, with fresh noise.
+    n_draws : int, default=100
+        As for `DocumentLinkageAttack`.
+    distances : bool, default=True
+        Also try the nearest candidate by Word Mover's Distance, which takes long where
+        documents are long.
+    random_state : None, int or numpy.random.Generator, default=None
+        Of targets, noise and simulation. None: fresh noise, as in a release.
+    verbose : int, default=0
+        Above 0, show progress bars.
+
+    Returns
+    -------
+    linkages : Linkages
+        Rows: "ordered text", the log-likelihood of a text in order (where documents are
+        redrawn there is none); "bag", that of a bag; "shared words", how many words
+        release and candidate have in common; "tf-idf", the cosine of their weighted
+        counts; "WMD 1-NN". The last three know words alone; of several releases they
+        take all words together.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    Notes
+    -----
+    *Privacy.* The result is computed from the documents in clear.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber
+    >>> from skdptext.attacks import linkage_attack
+    >>> from skdptext.datasets import make_documents, make_embedding
+    >>> table = make_embedding(60, 8, n_clusters=6, random_state=0)
+    >>> texts, _ = make_documents(table, 20, length=10, random_state=0)
+    >>> perturber = DPWordPerturber(table, epsilon=4.0, document_length=10)
+    >>> found = linkage_attack(texts, perturber, n_draws=50, random_state=0)
+    >>> [row.adversary for row in found.rows]
+    ['ordered text', 'bag', 'shared words', 'tf-idf', 'WMD 1-NN']
+    """
+    if not isinstance(perturber, DPWordPerturber):
+        raise InvalidParameterError(
+            f"perturber must be a word perturber, got {kind_of(perturber)}."
+        )
+    if not is_count_matrix(documents):
+        documents = list(documents)
+    n_candidates = documents.shape[0] if _is_matrix(documents) else len(documents)
+    if n_candidates < 2:
+        raise InvalidParameterError(
+            f"documents must hold at least 2 candidates, got {n_candidates}."
+        )
+    n_targets = n_candidates if n_targets is None else n_targets
+    n_targets = check_integer("n_targets", n_targets, low=1, high=n_candidates)
+    n_releases = check_integer("n_releases", n_releases, low=1)
+    check_flag("distances", distances)
+    fresh = random_state is None
+    rng = check_rng(random_state)
+    targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
+    with warnings.catch_warnings():
+        for kind in (PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
+            warnings.simplefilter("ignore", kind)  # whoever attacks knows
+        noisy = clone(perturber).set_params(
+            output="tokens",
+            oov="drop" if perturber.oov == "keep" else perturber.oov,
+            random_state=None if fresh else np.random.default_rng(rng.integers(_SEEDS)),
+        )
+        clear = noisy.fit(documents).known_words(documents)
+        released = [
+            release
+            for _ in range(n_releases)
+            for release in noisy.transform([clear[i] for i in targets])
+        ]
+        changed = 1 - words_unchanged(noisy, [clear[i] for i in targets])
+        groups = np.tile(np.arange(n_targets), n_releases)
+        seed = int(rng.integers(_SEEDS))
+        found: list[tuple[str, str, np.ndarray]] = []
+        for name, ordered in (("ordered text", True), ("bag", False)):
+            likelihood = ReleaseLikelihood(
+                noisy,
+                clear,
+                n_draws=n_draws,
+                ordered=ordered,
+                random_state=seed,
+                verbose=verbose,
+            )
+            if likelihood.ordered == ordered:
+                knows = "mechanism, order" if ordered else "mechanism"
+                found.append((name, knows, _added(likelihood(released), groups)))
+        of_clear, of_released = (
+            read_release(d, noisy.embedding_).bags(len(noisy.embedding_))
+            for d in (clear, released)
+        )
+        of_released = _added(of_released, groups)
+        scores = _by_words(of_released, of_clear)
+        if distances:
+            scores["WMD 1-NN"] = -pairwise_word_movers_distances(
+                of_released, of_clear, embedding=noisy.embedding_
+            )
+        found += [(name, "words", score) for name, score in scores.items()]
+    rows = [_row(name, knows, score, targets) for name, knows, score in found]
+    return Linkages(
+        rows,
+        n_candidates=n_candidates,
+        n_targets=n_targets,
+        n_releases=n_releases,
+        changed=changed,
+    )
+
+
+def _is_matrix(documents: Any) -> bool:
+    return hasattr(documents, "shape")
+
+
+def _by_words(released: sp.csr_array, clear: sp.csr_array) -> dict[str, np.ndarray]:
+    """Likenesses of bags that know nothing of the mechanism."""
+    weights = TfidfTransformer().fit(clear)
+    return {
+        "shared words": ((released > 0).astype(float) @ (clear > 0).T).toarray(),
+        "tf-idf": np.asarray(
+            (
+                normalize(weights.transform(released))
+                @ normalize(weights.transform(clear)).T
+            ).todense()
+        ),
+    }
+
+
+def _row(name: str, knows: str, scores: np.ndarray, targets: np.ndarray) -> LinkageRow:
+    from scipy.stats import beta
+
+    n = len(targets)
+    success = float(_among_first(scores, targets, 1).mean())
+    hits = success * n  # no whole number where candidates tie
+    low = float(beta.ppf(0.025, hits, n - hits + 1)) if hits > 0 else 0.0
+    high = float(beta.ppf(0.975, hits + 1, n - hits)) if hits < n else 1.0
+    ten = float(_among_first(scores, targets, 10).mean())
+    return LinkageRow(name, knows, success, low, high, ten)
+
+
+def _added(values: Any, groups: Any) -> Any:
+    """Sums over equal groups, in sorted order."""
+    if groups is None:
+        return values
+    labels = as_labels("groups", groups)
+    if labels.shape != (values.shape[0],):
+        raise InvalidParameterError(
+            f"groups must hold one group per release ({values.shape[0]}), got shape "
+            f"{labels.shape}."
+        )
+    names, numbers = np.unique(labels, return_inverse=True)
+    member = sp.csr_array(
+        (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))),
+        shape=(len(names), len(numbers)),
+    )
+    return member @ values
+
+
+def _check_truth(truth: Iterable[int], n: int, n_candidates: int) -> np.ndarray:
+    rule = f"truth must hold the number of a candidate per document ({n})"
+    found = as_array(truth, rule)
+    if found.shape != (n,) or found.dtype.kind not in "iu":
+        raise InvalidParameterError(
+            f"{rule}, got shape {found.shape} of {found.dtype}."
+        )
+    if n and not 0 <= found.min() <= found.max() < n_candidates:
+        raise InvalidParameterError(
+            f"truth must hold numbers in [0, {n_candidates}), got {found.min()} to "
+            f"{found.max()}."
+        )
+    return found
+
+
+def _among_first(scores: np.ndarray, truth: np.ndarray, k: int) -> np.ndarray:
+    """Probability that the truth is among the first k, ties being broken at random."""
+    own = scores[np.arange(len(truth)), truth][:, None]
+    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1)
+    return np.clip((k - better) / equal, 0, 1)

@@ -1,0 +1,236 @@
+"""Two documents, and how well their releases can be told apart."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from skdptext.audit._words import log_ratio_bound
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.metrics import ReleaseLikelihood
+from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import check_integer, check_real, check_rng, kind_of
+
+__all__ = ["DocumentPairAudit", "audit_document_pair"]
+
+# Releases of a document that are made at a time, and thresholds that are tried.
+_AT_ONCE, _THRESHOLDS = 500, 200
+_FALSE_POSITIVES = 0.01
+
+
+class DocumentPairAudit:
+    """How well releases of two documents are told apart, by `audit_document_pair`.
+
+    Attributes
+    ----------
+    auc : float
+        Probability that the log-likelihood ratio of a release of x is above that of a
+        release of y; 0.5 for a guess.
+    accuracy : float
+        Share of right answers by the sign of the ratio, if both are equally likely.
+    true_positives : float
+        Share of the releases of x that are recognised where 1 % of those of y are
+        taken for x. The threshold is of other releases than the share.
+    lower_bound : float
+        What the exponent between the documents is at least, in nats, with probability
+        `confidence`; of either order, the one nearer to its claim, or above it.
+    claimed : float
+        What it is at most, by the guarantee, in that order; inf where the documents are
+        of different length, which is released.
+    violated : bool
+        ``lower_bound > claimed``: the guarantee is false.
+    largest_bound : float
+        The largest lower bound that so many releases can show. The audit says nothing
+        of claims above it.
+    ratios : tuple of ndarray of shape (n_releases,)
+        Log-likelihood ratios of the releases of x, and of those of y.
+    confidence : float
+        As given.
+    """
+
+    def __init__(
+        self,
+        ratios: tuple[np.ndarray, np.ndarray],
+        claims: tuple[float, float],
+        confidence: float,
+        rng: np.random.Generator,
+    ) -> None:
+        self.ratios = ratios
+        self.confidence = confidence
+        of_x, of_y = ratios
+        n = len(of_x)
+        ranked = np.sort(of_y)
+        below = ranked.searchsorted(of_x, "left") + ranked.searchsorted(of_x, "right")
+        self.auc = float(below.mean() / (2 * n))
+        right = (of_x > 0).mean() + (of_y < 0).mean()
+        right += ((of_x == 0).mean() + (of_y == 0).mean()) / 2
+        self.accuracy = float(right / 2)
+        half = rng.permutation(n) < n // 2
+        threshold = np.quantile(of_y[half], 1 - _FALSE_POSITIVES, method="higher")
+        self.true_positives = float((of_x[~half] > threshold).mean())
+        level = (1 - confidence) / 4  # two limits, in each of two orders
+        n_test = int((~half).sum())
+        most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
+        self.largest_bound = float(most)
+        bounds = [
+            _bound(sign * of_p, sign * of_q, half, level)
+            for sign, of_p, of_q in ((1, of_x, of_y), (-1, of_y, of_x))
+        ]
+        # two that are inf, of documents of different length, are as good
+        which = 0 if bounds[0] - claims[0] >= bounds[1] - claims[1] else 1
+        if claims[0] == claims[1]:
+            which = int(np.argmax(bounds))
+        self.lower_bound, self.claimed = bounds[which], claims[which]
+        # A claim that holds with equality must not fail by rounding.
+        self.violated = self.lower_bound > self.claimed * (1 + 1e-12)
+
+    def __repr__(self) -> str:
+        return (
+            f"DocumentPairAudit(auc={self.auc:.3f}, "
+            f"lower_bound={self.lower_bound:.3g}, claimed={self.claimed:.4g})"
+        )
+
+    def __str__(self) -> str:
+        head = (
+            f"Releases of the two documents are told apart with AUC {self.auc:.3f} "
+            f"({len(self.ratios[0])} of each); at 1 % false positives "
+            f"{self.true_positives:.1%} are recognised. The exponent between them is "
+            f"at least {self.lower_bound:.3g} (confidence {self.confidence:g}), and "
+            f"at most {self.claimed:.4g} by the guarantee"
+        )
+        if self.violated:
+            return f"{head}, which is false."
+        if self.claimed >= self.largest_bound:
+            return (
+                f"{head}. So many releases show exponents up to "
+                f"{self.largest_bound:.3g} only: nothing is said of the claim."
+            )
+        return f"{head}. No violation was found; that does not prove privacy."
+
+
+def audit_document_pair(
+    perturber: DPWordPerturber,
+    x: Any,
+    y: Any,
+    *,
+    n_releases: int = 1000,
+    n_draws: int = 1000,
+    confidence: float = 0.99,
+    random_state: Any = None,
+) -> DocumentPairAudit:
+    """Test which of two documents was released, by their likelihood ratio.
+
+    Parameters
+    ----------
+    perturber : fitted DPWordPerturber
+        Its `output` says whether order is released.
+    x, y : str or list of str
+        Two documents.
+    n_releases : int >= 100, default=1000
+        Releases of each document.
+    n_draws : int, default=1000
+        Simulated draws per word of the two documents; see
+        `skdptext.metrics.word_channel`.
+    confidence : float in [0.5, 1), default=0.99
+        Probability with which a true claim is not called violated.
+    random_state : None, int or numpy.random.Generator, default=None
+        Of the simulation, and of which releases choose a threshold. The noise of the
+        releases is the perturber's own law, freshly drawn.
+
+    Returns
+    -------
+    audit : DocumentPairAudit
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    See Also
+    --------
+    audit_word_privacy : Pairs of words, by whatever they are released as.
+    skdptext.attacks.DocumentLinkageAttack : Many candidates.
+
+    Notes
+    -----
+    *Membership.* To ask whether a document holds a certain word, give it as x, and as y
+    the same with that word replaced by another one.
+
+    *Method.* The statistic is ln Pr[release | x] − ln Pr[release | y] of
+    `skdptext.metrics.ReleaseLikelihood`. By the lemma of Neyman and Pearson no other
+    test is better in order; for bags it is an approximation. Half the releases choose a
+    threshold S of the ratio; by the other half Clopper–Pearson limits bound
+    ln(Pr[S | x] / Pr[S | y]), which no true exponent is below. The bound is valid
+    however rough the statistic is.
+
+    *Power.* Bounds above `largest_bound`, some ln(n_releases) less 2.4, cannot be
+    shown: exponents between documents are mostly larger by far.
+
+    *Privacy.* An audit can show a violation; it never proves privacy. The result is
+    computed from x and y, which should be public.
+
+    References
+    ----------
+    .. [1] Tests of hypotheses on released text are the subject of arXiv:2603.22968.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.audit import audit_document_pair
+    >>> embedding = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, epsilon=1.0, lam=0.0, document_length=2, tokenizer=str.split)
+    >>> audit = audit_document_pair(perturber.fit([]), "a a", "a b", random_state=0)
+    >>> audit.claimed, audit.violated
+    (1.0, False)
+    """
+    if not isinstance(perturber, DPWordPerturber):
+        raise InvalidParameterError(
+            f"perturber must be a word perturber, got {kind_of(perturber)}."
+        )
+    n_releases = check_integer("n_releases", n_releases, low=100)
+    confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
+    rng = check_rng(random_state)
+    guarantee = perturber.guarantee()
+    # a guarantee takes a str for a word
+    x, y = (perturber.known_words([d])[0] if isinstance(d, str) else d for d in (x, y))
+    claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        likelihood = ReleaseLikelihood(
+            perturber, [x, y], n_draws=n_draws, random_state=rng
+        )
+        fresh = clone(perturber).set_params(random_state=None).fit([])
+        ratios = tuple(_ratios(fresh, likelihood, d, n_releases) for d in (x, y))
+    return DocumentPairAudit((ratios[0], ratios[1]), claims, confidence, rng)
+
+
+def _ratios(
+    perturber: DPWordPerturber, likelihood: ReleaseLikelihood, document: Any, n: int
+) -> np.ndarray:
+    """Log-likelihood ratios of releases of a document."""
+    parts = []
+    for start in range(0, n, _AT_ONCE):
+        released = perturber.transform([document] * min(_AT_ONCE, n - start))
+        of_x, of_y = likelihood(released).T
+        parts.append(of_x - of_y)
+    return np.concatenate(parts)
+
+
+def _bound(of_p: np.ndarray, of_q: np.ndarray, half: np.ndarray, level: float) -> float:
+    """Lower limit of ln(p/q) of the event "ratio above a threshold"."""
+    n_select, n_test = int(half.sum()), int((~half).sum())
+    candidates = np.unique(of_p[half])
+    if len(candidates) > _THRESHOLDS:
+        picks = np.linspace(0, len(candidates) - 1, _THRESHOLDS).astype(int)
+        candidates = candidates[picks]
+    hits = np.array([[(r[half] >= t).sum() for t in candidates] for r in (of_p, of_q)])
+    shown = log_ratio_bound(hits, np.array([n_select] * 2), level)
+    threshold = candidates[int(np.argmax(shown))]
+    hits = np.array([(r[~half] >= threshold).sum() for r in (of_p, of_q)])
+    bound = float(log_ratio_bound(hits, np.array([n_test] * 2), level))
+    return max(bound, 0.0) if not math.isnan(bound) else 0.0

@@ -1,0 +1,200 @@
+"""Weights of words, and the rate that goes with them, for a proven ε."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._rate import MARGIN, Fit, WordDistances, find_fit
+from skdptext.utils import working_memory_bytes
+
+__all__ = ["CALIBRATIONS", "calibrated_fit"]
+
+# Relative size of what the solver leaves of 1: where the weights make the loss ε d
+# exactly, and where they are a start only.
+_TIGHT, _LOOSE = 1e-12, 1e-6
+_MAX_STEPS = 300
+# Weights so little below 0 are 0.
+_ZERO = -1e-9
+# Rates that "balanced" solves for at most, and how near to each other it stops.
+_ROUNDS, _NEAR_ENOUGH = 6, 1.01
+# Where "tight" is infeasible: larger ε by this factor, so many; and the steps in
+# between, where the matrix fits into memory.
+_LARGER, _MAX_LARGER, _BETWEEN = 1.3, 14, 5
+
+
+class _Kernel:
+    """x ↦ Kx with K = e^(−aD): kept in half of the working memory, or made anew."""
+
+    def __init__(self, table: WordDistances, rate: float) -> None:
+        self._table, self._rate = table, rate
+        self._kept = table.kernel(rate) if self.fits(table) else None
+
+    @staticmethod
+    def fits(table: WordDistances) -> bool:
+        return 8 * len(table) ** 2 <= working_memory_bytes() // 2
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        if self._kept is None:
+            return self._table.sums(self._rate, x)
+        return self._kept @ x
+
+
+def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
+    """K⁻¹1 by conjugate gradients.
+
+    From 0 they stay among vectors that are equal at equal words, so that these share
+    their mass evenly although K is singular. K need not be positive definite where
+    distances are capped: then what has been found so far is returned.
+    """
+    product = _Kernel(table, rate)
+    found, rest = np.zeros(len(table)), np.ones(len(table))
+    direction, square = rest.copy(), float(len(table))
+    for _ in range(_MAX_STEPS):
+        image = product(direction)
+        curvature = float(direction @ image)
+        if curvature <= 0:
+            break
+        found += square / curvature * direction
+        rest -= square / curvature * image
+        previous, square = square, float(rest @ rest)
+        if square <= tolerance**2 * len(table):
+            break
+        direction = rest + square / previous * direction
+    sizes = np.bincount(table.alike, minlength=len(table))
+    sums = np.bincount(table.alike, found, minlength=len(table))
+    return (sums / np.maximum(sizes, 1))[table.alike]
+
+
+def _weights(solution: np.ndarray) -> np.ndarray:
+    weights = np.maximum(solution, 0)
+    if not weights.any():  # only where K is not positive definite
+        weights[:] = 1
+    weights.flags.writeable = False
+    return weights
+
+
+def _tight_fit(table: WordDistances, epsilon: float) -> Fit | None:
+    """Weights with C = 1 for every word, if none is negative."""
+    rate = epsilon * (1 - MARGIN)
+    while rate > epsilon * (1 - 1e-3):
+        solution = _solve(table, rate, _TIGHT)
+        if solution.min() < _ZERO:
+            return None
+        fit = table.evaluated(Fit(rate, _weights(solution)))
+        if fit.attained <= epsilon:
+            return fit
+        rate -= 2 * (fit.attained - epsilon)  # what the solver and rounding left
+    return None
+
+
+def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
+    """The same, or an error that names an ε for which there are such weights."""
+    fit = _tight_fit(table, epsilon)
+    if fit is not None:
+        return fit
+    low, high = epsilon, None
+    for power in range(1, _MAX_LARGER + 1):
+        larger = float(f"{epsilon * _LARGER**power:.4g}")
+        if _tight_fit(table, larger) is not None:
+            high = larger
+            break
+        low = larger
+    if high is not None and _Kernel.fits(table):
+        for _ in range(_BETWEEN):
+            middle = float(f"{(low * high) ** 0.5:.4g}")
+            if _tight_fit(table, middle) is None:
+                low = middle
+            else:
+                high = middle
+    found = "no feasible value was found" if high is None else f"{high:g} is feasible"
+    raise InvalidParameterError(
+        'epsilon must be larger for calibration="tight": with this embedding, lam and '
+        f"max_distance some weights of words would be negative, and {found}, got "
+        f'{epsilon:g}. calibration="balanced" takes any epsilon.'
+    )
+
+
+def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
+    """Weights max(K⁻¹1, 0) for about the rate in use, and the largest rate for them.
+
+    Where "tight" is feasible they are its own.
+    """
+    tight = _tight_fit(table, epsilon)
+    if tight is not None:
+        return tight
+    low, high = epsilon / 2, epsilon
+    rate = epsilon * 0.8
+    chosen = None
+    for _ in range(_ROUNDS):
+        fit = table.evaluated(Fit(rate, _weights(_solve(table, rate, _LOOSE))))
+        if fit.attained <= epsilon:
+            low, chosen = rate, fit.weights
+        else:
+            high = rate
+            chosen = fit.weights if chosen is None else chosen
+        if high < low * _NEAR_ENOUGH:
+            break
+        gap = (high - low) / 20
+        rate = float(np.clip(rate * epsilon / fit.attained, low + gap, high - gap))
+    return find_fit(table, epsilon, chosen)
+
+
+_FITS: dict[str, Callable[[WordDistances, float], Fit]] = {
+    "exact": find_fit,
+    "balanced": _balanced_fit,
+    "tight": _feasible_fit,
+}
+CALIBRATIONS = ("half", *_FITS)
+
+# Keyed by content, as spectra are.
+_fits: OrderedDict[tuple[Any, ...], Fit] = OrderedDict()
+_fits_lock = threading.Lock()
+_MAX_FITS = 32
+
+
+def calibrated_fit(
+    embedding: WordEmbedding,
+    lam: float,
+    calibration: str,
+    epsilon: float,
+    table: WordDistances,
+) -> Fit:
+    """The rate and the weights of a calibrated mechanism, found once per process.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    lam : float in [0, 1]
+    calibration : {"exact", "balanced", "tight"}
+    epsilon : float > 0
+    table : WordDistances
+        Of the embedding, and λ.
+
+    Returns
+    -------
+    fit : Fit
+        With ``attained <= epsilon``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If "tight" is infeasible.
+    """
+    outputs = hashlib.blake2b(table.outputs.astype("<i8").tobytes()).digest()
+    of_table = embedding.fingerprint, lam, table.max_distance, outputs
+    key = *of_table, calibration, epsilon
+    with _fits_lock:  # held while computing: two threads must not do it twice
+        if key not in _fits:
+            _fits[key] = _FITS[calibration](table, epsilon)
+        _fits.move_to_end(key)
+        while len(_fits) > _MAX_FITS:
+            _fits.popitem(last=False)
+        return _fits[key]

@@ -1,0 +1,135 @@
+"""Lists and classes of words, made by taking the nearest word that is left."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.search import half_squared_norms, k_nearest_words
+
+__all__ = ["greedy_classes", "greedy_path"]
+
+# Nearest words of each word that a path looks at before it searches.
+_NEAR = 32
+
+# Keyed by content, as spectra are.
+_made: OrderedDict[tuple[Callable[..., np.ndarray], bytes, int], np.ndarray]
+_made = OrderedDict()
+_made_lock = threading.Lock()
+_MAX_MADE = 32
+
+
+def greedy_path(embedding: WordEmbedding, start: int) -> np.ndarray:
+    """All words, each followed by the nearest one that did not come before.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    start : int
+        The word that the path begins with.
+
+    Returns
+    -------
+    path : ndarray of int, shape (n_words,), read-only
+    """
+    return _kept(_path, embedding, start)
+
+
+def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
+    """The first word without a class, and the nearest ones without, are the next class.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    size : int
+        Words of a class; the last may have fewer.
+
+    Returns
+    -------
+    labels : ndarray of int, shape (n_words,), read-only
+    """
+    return _kept(_classes, embedding, size)
+
+
+def _kept(
+    make: Callable[[np.ndarray, int], np.ndarray], embedding: WordEmbedding, number: int
+) -> np.ndarray:
+    """What is made of the vectors and a number, once per process."""
+    key = make, embedding.fingerprint, number
+    with _made_lock:  # held while computing: two threads must not do it twice
+        if key not in _made:
+            _made[key] = make(embedding.vectors, number)
+            _made[key].flags.writeable = False
+        _made.move_to_end(key)
+        while len(_made) > _MAX_MADE:
+            _made.popitem(last=False)
+        return _made[key]
+
+
+def _path(vectors: np.ndarray, start: int) -> np.ndarray:
+    n_words = len(vectors)
+    near, _ = k_nearest_words(
+        vectors, vectors, min(_NEAR, n_words - 1), exclude=np.arange(n_words)
+    )
+    left, path = _Left(vectors), [start]
+    left.take(start)
+    while left.n:
+        word = next((i for i in near[path[-1]].tolist() if i in left), None)
+        if word is None:
+            word = int(left.nearest(vectors[path[-1]], 1)[0])
+        left.take(word)
+        path.append(word)
+    return np.array(path)
+
+
+def _classes(vectors: np.ndarray, size: int) -> np.ndarray:
+    left = _Left(vectors)
+    labels = np.full(len(vectors), -1)
+    n_classes = 0
+    for first in range(len(vectors)):
+        if labels[first] < 0:
+            # the first itself before words with its vector
+            left.take(first)
+            near = left.nearest(vectors[first], min(size - 1, left.n))
+            labels[[first, *near]] = n_classes
+            for word in near:
+                left.take(word)
+            n_classes += 1
+    return labels
+
+
+class _Left:
+    """Words to be taken away one by one, and searched for the nearest that are left.
+
+    What is found is exact, so that it does not depend on threads or blocks. The vectors
+    are held once more.
+    """
+
+    def __init__(self, vectors: np.ndarray) -> None:
+        self.n = len(vectors)
+        self._vectors = vectors.copy()
+        self._half_norms = half_squared_norms(vectors)
+        self._words = np.arange(self.n)
+        self._places = np.arange(self.n)
+
+    def __contains__(self, word: int) -> bool:
+        return bool(self._places[word] < self.n)
+
+    def take(self, word: int) -> None:
+        """Take a word away; the last one moves to its place."""
+        self.n -= 1
+        place, last = self._places[word], self.n
+        for part in (self._vectors, self._half_norms):
+            part[place] = part[last]
+        self._words[[place, last]] = self._words[[last, place]]
+        self._places[self._words[[place, last]]] = place, last
+
+    def nearest(self, vector: np.ndarray, k: int) -> np.ndarray:
+        """The k words left that are nearest to a vector, nearest first."""
+        vectors, half_norms = self._vectors[: self.n], self._half_norms[: self.n]
+        found, _ = k_nearest_words(vector[None], vectors, k, half_norms=half_norms)
+        return self._words[found[0]]

@@ -1,0 +1,491 @@
+"""Privacy losses as distributions: what an exponent is once a small δ is set apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import (
+    betainc,
+    betaln,
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
+)
+
+from skdptext.utils import check_real
+
+__all__ = ["LossDistribution"]
+
+# Losses on a grid: as many as a direct convolution takes in a millisecond or two.
+_BINS = 4096
+# What lies beyond this probability at the top is booked as an infinite loss.
+_TAIL = 1e-30
+# Masses are raised by this fraction, which outweighs all rounding in float64.
+_ROUNDING = 1e-9
+# Cells of the cosine, on each side of 0, and of the length of the noise.
+_COSINES = 128
+_LENGTHS = 48
+# Beyond this ε·distance the loss is taken for its largest value.
+_FAR = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class LossDistribution:
+    r"""An upper bound on the privacy loss between two inputs, as a distribution.
+
+    The loss of an output z is L = ln(Pr[z | x] / Pr[z | y]), with z drawn from x. Then
+
+    .. math::
+
+        \Pr[S \mid x] \le e^{t} \Pr[S \mid y] + δ(t), \qquad
+        δ(t) = \mathrm{E}\bigl[(1 - e^{t - L})_+\bigr],
+
+    for every set S, and no smaller δ(t) will do [1]_. The losses kept here are such
+    that their δ(t) is never below that of the true ones, for all t, also after any
+    number of them were added up.
+
+    Parameters
+    ----------
+    step : float > 0
+        Between neighbouring losses; a power of two.
+    lowest : int
+        The first loss, in steps.
+    masses : ndarray of shape (n,)
+        Probabilities of the losses ``step * (lowest + i)``.
+    infinite : float
+        Probability of an infinite loss.
+
+    Notes
+    -----
+    *Why it is a bound.* (1 − e^t u)_+ with u = e^(−L) falls in u and is convex. So its
+    mean grows where losses are raised, and where mass is spread over a wider range of u
+    with the same mean. Losses between two points of the grid are spread over both in
+    this way [2]_. For a sum of independent losses the same holds given the others.
+
+    Total masses are above 1, by one part in 10⁹ for each loss added, to outweigh
+    rounding in float64.
+
+    References
+    ----------
+    .. [1] B. Balle, G. Barthe, M. Gaboardi (2018). Privacy amplification by
+       subsampling: tight analyses via couplings and divergences. NeurIPS.
+    .. [2] V. Doroshenko, B. Ghazi, P. Kamath, R. Kumar, P. Manurangsi (2022). Connect
+       the dots: tighter discrete approximations of privacy loss distributions. PoPETs.
+
+    Examples
+    --------
+    Randomized response with ε = 1, once and in 100 independent answers:
+
+    >>> from skdptext.mechanisms import LossDistribution
+    >>> one = LossDistribution.of_exponents(1.0, 1.0)
+    >>> print(f"{one.exponent(1e-6):.3f} {one.times(100).exponent(1e-6):.1f}")
+    1.000 83.5
+    """
+
+    step: float
+    lowest: int
+    masses: np.ndarray
+    infinite: float = 0.0
+
+    # -- what it is made from --------------------------------------------------
+
+    @classmethod
+    def of(
+        cls, losses: np.ndarray, masses: np.ndarray, infinite: float = 0.0
+    ) -> LossDistribution:
+        """Known losses with their probabilities.
+
+        Parameters
+        ----------
+        losses : ndarray of shape (n,)
+            In nats; finite.
+        masses : ndarray of shape (n,)
+            Their probabilities.
+        infinite : float, default=0.0
+            Probability of an infinite loss.
+
+        Returns
+        -------
+        distribution : LossDistribution
+        """
+        losses, masses = losses[masses > 0], masses[masses > 0] * (1 + _ROUNDING)
+        infinite = min(1.0, infinite * (1 + _ROUNDING))
+        if not len(losses):
+            return cls(1.0, 0, masses, infinite)
+        low, high = float(losses.min()), float(losses.max())
+        # a single loss has no range, but digits; losses of 0 have neither
+        digits = _power(max(abs(low), abs(high)) * 2.0**-30)
+        step = max(_power((high - low) / _BINS), digits) or 1.0
+        lowest = math.floor(low / step)
+        kept = _spread(losses / step - lowest, masses, step)
+        return cls._trimmed(step, lowest, kept, infinite)
+
+    @classmethod
+    def of_exponents(cls, forth: float, back: float) -> LossDistribution:
+        r"""The worst that two pure exponents allow.
+
+        Among all laws with Pr[S | x] ≤ e^a Pr[S | y] and Pr[S | y] ≤ e^b Pr[S | x], one
+        with two outputs has the largest δ(t) for all t, alone and in any sum: its loss
+        is a with probability e^a (e^b − 1)/(e^(a+b) − 1), and else −b.
+
+        Parameters
+        ----------
+        forth, back : float in [0, inf]
+            a, from x to y, and b, from y to x.
+
+        Returns
+        -------
+        distribution : LossDistribution
+
+        References
+        ----------
+        P. Kairouz, S. Oh, P. Viswanath (2015). The composition theorem for differential
+        privacy. ICML.
+        """
+        if forth == 0 or back == 0:  # Pr[S | x] <= Pr[S | y] for all S: they are equal
+            return cls.of(np.zeros(1), np.ones(1))
+        both = math.expm1(-forth - back)
+        p = math.expm1(-back) / both
+        rest = math.exp(-back) * math.expm1(-forth) / both
+        losses, masses = np.array([forth, -back]), np.array([p, rest])
+        finite = np.isfinite(losses)
+        infinite = p if forth == math.inf else 0.0
+        return cls.of(losses[finite], masses[finite], infinite)
+
+    @classmethod
+    def of_log_proba(cls, x: np.ndarray, y: np.ndarray) -> LossDistribution:
+        """Two laws that are known in full.
+
+        Parameters
+        ----------
+        x, y : ndarray of shape (n_outputs,)
+            ln Pr[z | x] and ln Pr[z | y] for every output z; −inf for never.
+
+        Returns
+        -------
+        distribution : LossDistribution
+        """
+        masses = np.exp(x)
+        infinite = float(masses[np.isneginf(y)].sum())
+        both = np.isfinite(x) & np.isfinite(y)
+        return cls.of(x[both] - y[both], masses[both], infinite)
+
+    @classmethod
+    def of_noise(cls, distance: float, dim: int) -> LossDistribution:
+        r"""Noise of density ∝ e^(−‖z‖), between two points.
+
+        Parameters
+        ----------
+        distance : float >= 0
+            Of the points, in units in which the density is e^(−‖z‖): ε times the
+            distance in the metric that shapes the noise.
+        dim : int >= 1
+            Of the space.
+
+        Returns
+        -------
+        distribution : LossDistribution
+
+        Notes
+        -----
+        The loss is :math:`L = \sqrt{r^2 + D^2 + 2rDc} - r`, with D the distance,
+        r ~ Gamma(dim, 1) the length of the noise and c the cosine of its angle to the
+        line between the points. Both are cut into cells. For a given r, e^(−L) is
+        convex in c, so its mean over a cell is at least its value at the mean of c; for
+        a given c, L is convex in r, so it lies below its chord, and the mean of e^(−L)
+        is at least its value on the chord at the mean of r. The cell's mass is spread
+        over the cell's smallest loss (r high, c low) and its largest (r low, c high)
+        with that mean.
+
+        δ(t) never falls when the distance grows: the set that attains it is cut out of
+        each parallel to the line between the points as a half-line that ends before
+        the second one, which loses probability as its centre moves away. So it is a
+        bound for all smaller distances, too.
+        """
+        return _noise(float(distance), int(dim))
+
+    @classmethod
+    def mixture(
+        cls, parts: Sequence[LossDistribution], weights: Iterable[float]
+    ) -> LossDistribution:
+        """The loss where one of several pairs is drawn, and which one is seen.
+
+        It bounds that of the two mixtures, as to forget which one is post-processing.
+
+        Parameters
+        ----------
+        parts : sequence of LossDistribution
+        weights : iterable of float
+            Their probabilities.
+
+        Returns
+        -------
+        distribution : LossDistribution
+        """
+        weights = list(weights)
+        some = [part for part in parts if len(part.masses)]
+        infinite = sum(w * p.infinite for p, w in zip(parts, weights, strict=True))
+        if not some:
+            return cls(1.0, 0, np.empty(0), min(1.0, infinite))
+        width = max(p._highest for p in some) - min(p._lowest for p in some)
+        step = _common_step(some, width)
+        placed = [part._at(step) for part in parts]
+        lowest = min(part.lowest for part in placed if len(part.masses))
+        masses = np.zeros(
+            max(p.lowest + len(p.masses) for p in placed if len(p.masses)) - lowest
+        )
+        for part, weight in zip(placed, weights, strict=True):
+            first = part.lowest - lowest
+            masses[first : first + len(part.masses)] += weight * part.masses
+        return cls._trimmed(step, lowest, masses, infinite)
+
+    @classmethod
+    def total(cls, parts: Iterable[LossDistribution]) -> LossDistribution:
+        """The loss of several independent outputs together: 0 for none."""
+        # the narrow ones first: among the wide ones they would fall between two steps
+        waiting = sorted(parts, key=lambda part: part.step, reverse=True)
+        if not waiting:
+            return cls(1.0, 0, np.ones(1))
+        while len(waiting) > 1:
+            both = waiting.pop().plus(waiting.pop())
+            at = len(waiting)
+            while at and waiting[at - 1].step < both.step:
+                at -= 1
+            waiting.insert(at, both)
+        return waiting[0]
+
+    # -- several outputs -------------------------------------------------------
+
+    def plus(self, other: LossDistribution) -> LossDistribution:
+        """The loss of two independent outputs together."""
+        infinite = self.infinite + other.infinite - self.infinite * other.infinite
+        if not len(self.masses) or not len(other.masses):
+            return LossDistribution(1.0, 0, np.empty(0), 1.0)
+        width = sum(p._highest - p._lowest for p in (self, other))
+        step = _common_step((self, other), width)
+        a, b = self._at(step), other._at(step)
+        masses = np.convolve(a.masses, b.masses)
+        return self._trimmed(step, a.lowest + b.lowest, masses, infinite)
+
+    def times(self, n: int) -> LossDistribution:
+        """The loss of n >= 1 independent outputs of this kind together."""
+        if n == 1:
+            return self
+        pairs = self.plus(self).times(n // 2)
+        return pairs.plus(self) if n % 2 else pairs
+
+    # -- what it promises ------------------------------------------------------
+
+    def delta(self, t: float) -> float:
+        """δ(t): Pr[S | x] ≤ e^t Pr[S | y] + δ(t) for every set S."""
+        at = self._losses
+        above = at > t
+        lost = -np.expm1(t - at[above])
+        return min(1.0, self.infinite + float(self.masses[above] @ lost))
+
+    def exponent(self, delta: float) -> float:
+        """The least t >= 0 with δ(t) <= delta; inf if there is none.
+
+        Parameters
+        ----------
+        delta : float in [0, 1)
+
+        Returns
+        -------
+        exponent : float
+            In nats.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `delta` breaks its rule.
+        """
+        delta = check_real("delta", delta, low=0, high=1, open_high=True)
+        if self.infinite > delta:
+            return math.inf
+        if self.delta(0.0) <= delta:
+            return 0.0
+        low, high = 0.0, self._highest
+        # Halved at the same places for every delta, so that rounding in δ(t) cannot
+        # make the result grow with it.
+        while high - low > 1e-12 * high:
+            middle = (low + high) / 2
+            if self.delta(middle) <= delta:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    # -- the grid --------------------------------------------------------------
+
+    @property
+    def _losses(self) -> np.ndarray:
+        return self._lowest + self.step * np.arange(len(self.masses))
+
+    @property
+    def _lowest(self) -> float:
+        return self.step * self.lowest
+
+    @property
+    def _highest(self) -> float:
+        return self.step * (self.lowest + len(self.masses) - 1)
+
+    def _at(self, step: float) -> LossDistribution:
+        """The same on a grid of another power of two."""
+        n = len(self.masses)
+        if step == self.step or not n:
+            return self
+        if step < self.step:
+            factor = int(self.step / step)
+            masses = np.zeros((n - 1) * factor + 1)
+            masses[::factor] = self.masses
+            return LossDistribution(step, self.lowest * factor, masses, self.infinite)
+        # as integers: the quotient of the steps may be beyond float64
+        factor = 2 ** (math.frexp(step)[1] - math.frexp(self.step)[1])
+        lowest, rest = divmod(self.lowest, factor)
+        places = rest / factor + np.arange(n) * (self.step / step)
+        return LossDistribution(
+            step, lowest, _spread(places, self.masses, step), self.infinite
+        )
+
+    @classmethod
+    def _trimmed(
+        cls, step: float, lowest: int, masses: np.ndarray, infinite: float
+    ) -> LossDistribution:
+        """Without its tails: the lower one is raised, the upper one is infinite."""
+        upto = np.cumsum(masses)
+        first = int(upto.searchsorted(_TAIL, side="right"))
+        above = np.cumsum(masses[::-1])
+        dropped = int(above.searchsorted(_TAIL, side="right"))
+        if first + dropped >= len(masses):
+            return cls(1.0, 0, np.empty(0), min(1.0, infinite + float(upto[-1])))
+        if dropped:
+            infinite += float(above[dropped - 1])
+        kept = masses[first : len(masses) - dropped].copy()
+        if first:
+            kept[0] += upto[first - 1]
+        return cls(step, lowest + first, kept, min(1.0, infinite))
+
+
+def _power(number: float) -> float:
+    """The smallest power of two that is not below a number; 0 for 0."""
+    # no step is smaller, as losses near 1e-30 are none
+    return 2.0 ** max(-100, math.ceil(math.log2(number))) if number > 0 else 0.0
+
+
+def _common_step(parts: Sequence[LossDistribution], width: float) -> float:
+    """The finest step on which losses of that range have a grid."""
+    # and on which they can be counted in float64
+    largest = max(max(abs(p._lowest), abs(p._highest)) for p in parts)
+    finest = max(_power(width / _BINS), _power(largest * 2.0**-50))
+    return max(min(part.step for part in parts), finest)
+
+
+def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
+    """Which part of a mass goes up, from `above` over the lower of two losses.
+
+    The other part goes down, so that the mean of e^(−loss) stays as it was.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.expm1(-above) / np.expm1(-np.asarray(width))
+    # rounding; and no width at all
+    return np.where(share <= 1, np.maximum(share, 0), 1.0)
+
+
+def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
+    """Masses between the points of a grid, put on its points."""
+    below = places.astype(np.intp)
+    up = _share((places - below) * step, step) * masses
+    n = int(below.max()) + 2
+    return np.bincount(below, masses - up, n) + np.bincount(below + 1, up, n)
+
+
+# -- noise ---------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=32)
+def _cosines(dim: int) -> tuple[Any, ...]:
+    """Cells of the cosine of a uniform direction: ends, means and probabilities.
+
+    Last, the probability of none of the cells.
+    """
+    if dim == 1:
+        ends = np.array([-1.0, 1.0])
+        return ends, ends, ends, np.array([0.5, 0.5]), 0.0
+    widest = math.acos(min(1.0, 12 / math.sqrt(dim)))
+    angles = np.linspace(widest, math.pi / 2, _COSINES + 1)
+    a = (dim - 1) / 2
+    upto = betainc(a, a, np.sin(angles / 2) ** 2)
+    masses = np.diff(upto)
+    # the density of an angle is proportional to sin^(dim − 2)
+    sines = np.exp(
+        (dim - 1) * np.log(np.maximum(np.sin(angles), 1e-300)) - betaln(a, 0.5)
+    )
+    ends = np.cos(angles)
+    ends[-1] = 0.0
+    high, low = ends[:-1], ends[1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = np.diff(sines) / (dim - 1) / masses
+    means = np.where(masses > 0, np.clip(means, low, high), high)
+    mean, width = np.append(means, -means), np.append(high - low, high - low)
+    low, high = np.append(low, -high), np.append(high, -low)
+    mean = np.minimum(mean + 1e-9 * width, high)
+    return low, high, mean, np.append(masses, masses), 2 * float(upto[0])
+
+
+@lru_cache(maxsize=32)
+def _lengths(dim: int) -> tuple[Any, ...]:
+    """Cells of a Gamma(dim, 1) length: ends, where the means lie, probabilities.
+
+    Last, the probability of none of the cells.
+    """
+    first, last = np.cbrt([gammaincinv(dim, 1e-32), gammainccinv(dim, 1e-12)])
+    ends = np.linspace(first, last, _LENGTHS + 1) ** 3
+
+    def masses(shape: int) -> np.ndarray:
+        # from the side on which no digits are lost
+        low, high = np.diff(gammainc(shape, ends)), -np.diff(gammaincc(shape, ends))
+        return np.where(ends[1:] < shape, low, high)
+
+    mass, width = masses(dim), np.diff(ends)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = (dim * masses(dim + 1) / mass - ends[:-1]) / width
+    means = np.where(mass > 0, np.clip(means - 1e-9, 0, 1), 0.0)
+    beyond = float(gammaincc(dim, ends[-1]))
+    # the last cell has no upper end: all of it is taken for its lower one
+    return (
+        ends,
+        np.append(ends[1:], ends[-1]),
+        np.append(means, 0.0),
+        np.append(mass, beyond),
+        float(gammainc(dim, ends[0])),
+    )
+
+
+@lru_cache(maxsize=512)
+def _noise(distance: float, dim: int) -> LossDistribution:
+    if distance > _FAR:
+        return LossDistribution.of(np.array([distance]), np.ones(1))
+    *of_length, too_short = _lengths(dim)
+    low_r, high_r, mean_r, mass_r = (part[:, None] for part in of_length)
+    low_c, high_c, mean_c, mass_c, too_straight = _cosines(dim)
+
+    def loss(r: np.ndarray, c: np.ndarray) -> np.ndarray:
+        # √(r² + D² + 2rDc), without loss of digits for c near −1
+        far = np.sqrt((r - distance) ** 2 + 2 * r * distance * (1 + c))
+        # the last term outweighs rounding
+        return distance * ((distance + 2 * r * c) / (far + r) + 2.0**-48)
+
+    least, most = loss(high_r, low_c), loss(low_r, high_c)
+    chord = (1 - mean_r) * loss(low_r, mean_c) + mean_r * loss(high_r, mean_c)
+    mass = mass_r * mass_c
+    up = _share(chord - least, most - least) * mass
+    losses = np.concatenate([least.ravel(), most.ravel()])
+    masses = np.concatenate([(mass - up).ravel(), up.ravel()])
+    return LossDistribution.of(losses, masses, too_short + too_straight)

@@ -1,0 +1,291 @@
+"""A neighbour of what another mechanism releases, by its rank."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from functools import cached_property, partial
+
+import numpy as np
+from sklearn.base import clone
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._channel import (
+    Apply,
+    Draws,
+    WordChannel,
+    WordMechanism,
+    as_channel,
+)
+from skdptext.mechanisms._losses import LossDistribution
+from skdptext.mechanisms._mahalanobis import MahalanobisNoise
+from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._word_losses import word_losses
+from skdptext.search import k_nearest_words
+from skdptext.utils import blocks, check_real, kind_of, working_memory_bytes
+
+__all__ = ["Ranked", "RankedChannel"]
+
+
+class Ranked(WordMechanism):
+    r"""A near neighbour of what another mechanism releases: rank post-processing.
+
+    The other mechanism makes of a word the *pivot* x. Released is the r-th neighbour of
+    x, in Euclidean distance, where
+
+    .. math::
+
+        \Pr[r] \propto e^{-r / \text{spread}}, \qquad r = 0, 1, \dots, V - 1 ,
+
+    and rank 0 is x itself. In hundreds of dimensions what noise makes of a word is
+    either the word or, mostly, a word that is far from it; the ranks bring near words
+    back, without any cost in privacy [1]_.
+
+    Parameters
+    ----------
+    mechanism : WordMechanism, default=None
+        What makes the pivot. None: `MahalanobisNoise`. Its options are searched over as
+        ``mechanism__option``.
+    spread : float > 0, default=1.0
+        How far down the ranks go: each further rank is less likely by a factor of
+        e^(−1/spread). The pivot itself stays with probability 1 − e^(−1/spread), 63 per
+        cent by default. The papers' Pr[r] ∝ e^(−cεr) is ``spread=1 / (c * epsilon)``.
+
+    Notes
+    -----
+    *Privacy.* That of the inner mechanism: ranks depend on the pivot and the public
+    embedding alone, and post-processing costs nothing. It hides nothing either: that
+    fewer words come out unchanged is no privacy, as an adversary knows the rule.
+
+    *Ties.* Words equally far from the pivot are ranked in the order of the table.
+
+    *Cost.* Beside the inner mechanism, a product with the table for each distinct
+    pivot, and a sort of as many of its neighbours as the largest rank drawn.
+
+    References
+    ----------
+    .. [1] H. J. Asghar, R. Carpentier, B. Z. H. Zhao, M. A. Kaafar (2026). dX-privacy
+       for text and the curse of dimensionality. PETS 2026.
+
+    See Also
+    --------
+    MahalanobisNoise : Its `second` takes one of the two words nearest to the noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import RandomizedResponse, Ranked
+    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [1.0], [3.0], [9.0]])
+    >>> mechanism = Ranked(RandomizedResponse(), spread=0.5)
+    >>> channel = mechanism.prepare(embedding, epsilon=20.0, lam=0.0)
+    >>> print(np.exp(channel.log_proba(np.array([0, 3]))).round(3))
+    [[0.865 0.117 0.016 0.002]
+     [0.002 0.016 0.117 0.865]]
+    >>> channel.exponents(np.array([0]), np.array([3]))
+    array([[20.]])
+    """
+
+    def __init__(
+        self, mechanism: WordMechanism | None = None, *, spread: float = 1.0
+    ) -> None:
+        self.mechanism = mechanism
+        self.spread = spread
+
+    def prepare(
+        self, embedding: WordEmbedding, epsilon: float, lam: float
+    ) -> RankedChannel:
+        """The inner mechanism, prepared, with the ranks after it.
+
+        Parameters
+        ----------
+        embedding : WordEmbedding
+        epsilon : float > 0
+            Of the inner mechanism.
+        lam : float in [0, 1]
+            Of the inner mechanism. Ranks are by Euclidean distance.
+
+        Returns
+        -------
+        channel : RankedChannel
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks its rule, here or in the inner mechanism.
+        """
+        return RankedChannel(self, embedding, epsilon, lam)
+
+
+def inner_channel(
+    mechanism: WordMechanism,
+    embedding: WordEmbedding,
+    epsilon: float,
+    lam: float,
+) -> WordChannel:
+    """The mechanism inside of another one, prepared."""
+    if not isinstance(mechanism, WordMechanism):
+        raise InvalidParameterError(
+            f"mechanism must be None or a WordMechanism, got {kind_of(mechanism)}."
+        )
+    mechanism = clone(mechanism)
+    given = embedding, epsilon, lam
+    return as_channel(mechanism.prepare(*given), mechanism, *given)
+
+
+class RankedChannel(WordChannel):
+    """`Ranked` for one embedding.
+
+    Parameters
+    ----------
+    mechanism : Ranked
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+
+    Attributes
+    ----------
+    inner : WordChannel
+        The inner mechanism, prepared.
+    """
+
+    mechanism: Ranked
+
+    def __init__(
+        self,
+        mechanism: Ranked,
+        embedding: WordEmbedding,
+        epsilon: float,
+        lam: float,
+    ) -> None:
+        super().__init__(mechanism, embedding, epsilon, lam)
+        self._spread = check_real("spread", mechanism.spread, low=0, open_low=True)
+        chosen = self.mechanism.mechanism
+        inner = MahalanobisNoise() if chosen is None else chosen
+        self.inner = inner_channel(inner, embedding, self.epsilon, self.lam)
+
+    # -- what post-processing leaves as it is ---------------------------------
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Those of the inner mechanism."""
+        return self.inner.exponents(x, y)
+
+    @property
+    def metric(self) -> MahalanobisMetric | None:  # type: ignore[override]
+        """That of the inner mechanism, if it has one."""
+        return self.inner.metric
+
+    @property
+    def numerical_delta(self) -> float | None:  # type: ignore[override]
+        """That of the inner mechanism: arithmetic after it is post-processing."""
+        return self.inner.numerical_delta
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Those of the inner mechanism."""
+        return word_losses(self.inner, x, y)
+
+    def describe(self) -> list[str]:
+        """That ranks cost nothing, and hide nothing."""
+        return [
+            "This is the promise of the inner mechanism: neighbours by rank are "
+            "post-processing. Words that they change are no privacy, as an adversary "
+            "knows the rule."
+        ]
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Digest of all that the law depends on, the inner channel included."""
+        both = super().fingerprint + self.inner.fingerprint
+        return hashlib.blake2b(both, digest_size=32).digest()
+
+    def with_engine(self, engine: str) -> RankedChannel:
+        """The same channel, its inner one searching by an engine."""
+        other = copy(self)
+        other.inner = self.inner.with_engine(engine)
+        return other
+
+    @property
+    def fallback_reason(self) -> str | None:
+        """Why the engine asked for is not in use; None if it is."""
+        return self.inner.fallback_reason
+
+    # -- the ranks ---------------------------------------------------------------
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """What the inner mechanism draws, and a uniform number per word."""
+        return (*self.inner.draw(rng, n), rng.random(n))
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """Neighbours of the inner mechanism's words."""
+        return self._neighbours(self.inner.apply, None, words, draws)
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with the inner session; the two share `memory`."""
+        with self.inner.session(n_threads, memory // 2) as apply:
+            yield partial(self._neighbours, apply, memory // 2)
+
+    def _neighbours(
+        self, apply: Apply, memory: int | None, words: np.ndarray, draws: Draws
+    ) -> np.ndarray:
+        *inner, uniforms = draws
+        memory = working_memory_bytes() if memory is None else memory
+        found = np.array(apply(words, tuple(inner)))
+        n_words = len(self.embedding)
+        # the inverse of (1 − q^(r + 1)) / (1 − q^V), q = e^(−1/spread)
+        all_ranks = -np.expm1(-n_words / self._spread)
+        ranks = np.floor(-np.log1p(-uniforms * all_ranks) * self._spread)
+        ranks = np.minimum(ranks, n_words - 1).astype(np.intp)
+        moved = np.flatnonzero(ranks)
+        of = np.unique(found[moved], return_inverse=True)[1]
+        depths = np.zeros(len(moved), dtype=np.intp)
+        np.maximum.at(depths, of, ranks[moved])
+        # a pivot's words together, and pivots that are searched as far
+        moved = moved[np.lexsort((of, -depths[of]))]
+        at_once = memory // (32 * max(1, depths.max(initial=0)))
+        for some in blocks(len(moved), int(np.clip(at_once, 64, 1024))):
+            at = moved[some]
+            pivots, of = np.unique(found[at], return_inverse=True)
+            near = self._ranking(pivots, ranks[at].max(), memory)
+            found[at] = near[of, ranks[at] - 1]
+        return found
+
+    def _ranking(self, pivots: np.ndarray, depth: int, memory: int) -> np.ndarray:
+        """The other words nearest to each pivot, nearest first, (n_pivots, depth)."""
+        vectors = self.embedding.vectors
+        return k_nearest_words(
+            vectors[pivots], vectors, depth, exclude=pivots, memory=memory
+        )[0]
+
+    @property
+    def row_bytes(self) -> int:
+        """The inner mechanism's, a uniform, ranks and their order."""
+        return self.inner.row_bytes + 128
+
+    @property
+    def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
+        """ln Pr[z | w] for words and every z, where the inner mechanism has it.
+
+        Ranks all words around every pivot. What is below 1e-300 is bounded from below.
+        """
+        return None if self.inner.log_proba is None else self._log_proba
+
+    def _log_proba(self, words: np.ndarray) -> np.ndarray:
+        inner = self.inner.log_proba(words)  # type: ignore[misc]
+        n_words, memory = len(self.embedding), working_memory_bytes()
+        with np.errstate(over="ignore"):
+            ranks = -np.arange(n_words) / self._spread
+        masses = np.exp(ranks) / np.exp(ranks).sum()
+        pivots, found = np.exp(inner), np.zeros(inner.shape)
+        at_once = int(np.clip(memory // (64 * n_words), 1, 256))
+        for some in blocks(n_words, at_once):
+            of = np.arange(some.start, some.stop)
+            order = np.column_stack([of, self._ranking(of, n_words - 1, memory)])
+            rows = np.empty(order.shape)
+            np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
+            found += pivots[:, some] @ rows
+        with np.errstate(divide="ignore"):
+            return np.maximum(np.log(found), inner + np.log(masses[0]))

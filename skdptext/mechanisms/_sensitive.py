@@ -1,0 +1,227 @@
+"""Sensitive words of a public list become one another; other words mostly stay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+
+from skdptext.documents import word_ids
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._exponential import Exponential, ExponentialChannel
+from skdptext.utils import check_real, kind_of
+
+__all__ = ["SensitiveWords", "SensitiveWordsChannel"]
+
+
+class SensitiveWords(WordMechanism):
+    r"""Sensitive words become sensitive words; others may stay as they are: SanText+.
+
+    S is a public list of sensitive words. A word of S becomes a word of S, by the
+    exponential mechanism among the words of S. Any other word does the same with
+    probability p, and otherwise is released in clear.
+
+    Parameters
+    ----------
+    mechanism : Exponential, default=None
+        Chooses among the words of S. None: ``Exponential()``.
+    words : collection of str
+        S: at least one word, all known to the embedding. It must be public: a list
+        taken from the documents to be protected, such as their rarest words, voids the
+        promise, and nothing here can see that.
+    probability : float in [0, 1], default=0.2
+        p. 0: every word outside of S is released in clear.
+
+    Notes
+    -----
+    *Privacy.* The promise is *one-sided* [1]_. Between two words of S, exponents are
+    those of the inner mechanism, ε d(w, w') at most. For w in S and w' not, Pr[z | w] ≤
+    exp(t) Pr[z | w'] with t = ε d(w, w') + ln(1/p) or less: that a word is sensitive is
+    never sure. In the other direction, and between two words outside of S, the exponent
+    is infinite: that a word is *not* sensitive, and which it is, may be released. The
+    list and p are public.
+
+    *p* costs words and buys doubt: a word of S in the release is the trace of a word
+    outside of S more often where p is large and S is rare.
+
+    References
+    ----------
+    .. [1] X. Yue, M. Du, T. Wang, Y. Li, H. Sun, S. S. M. Chow (2021). Differential
+       privacy for text analytics via natural text sanitization. Findings of ACL 2021.
+       Its privacy notion is utility-optimized metric local differential privacy, UMLDP.
+
+    See Also
+    --------
+    Exponential : Treats all words alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import SensitiveWords
+    >>> embedding = WordEmbedding(["flu", "cold", "of"], [[0.0], [1.0], [5.0]])
+    >>> mechanism = SensitiveWords(words=["flu", "cold"], probability=0.5)
+    >>> channel = mechanism.prepare(embedding, epsilon=1.0, lam=0.0)
+    >>> print(np.exp(channel.log_proba(np.arange(3))).round(3))
+    [[0.731 0.269 0.   ]
+     [0.269 0.731 0.   ]
+     [0.134 0.366 0.5  ]]
+    >>> print(channel.exponents(np.arange(3), np.arange(3)).round(3))
+    [[0.    1.    1.693]
+     [1.    0.    0.693]
+     [  inf   inf 0.   ]]
+    """
+
+    def __init__(
+        self,
+        mechanism: Exponential | None = None,
+        *,
+        words: Collection[str] | None = None,
+        probability: float = 0.2,
+    ) -> None:
+        self.mechanism = mechanism
+        self.words = words
+        self.probability = probability
+
+    def prepare(
+        self, embedding: WordEmbedding, epsilon: float, lam: float
+    ) -> SensitiveWordsChannel:
+        """The mechanism of one embedding, ε and λ.
+
+        Parameters
+        ----------
+        embedding : WordEmbedding
+        epsilon : float > 0
+            Of the inner mechanism, among the sensitive words.
+        lam : float in [0, 1]
+            Of the inner mechanism.
+
+        Returns
+        -------
+        channel : SensitiveWordsChannel
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks its rule, here or in the inner mechanism, or a word is
+            unknown to the embedding.
+        """
+        return SensitiveWordsChannel(self, embedding, epsilon, lam)
+
+
+class SensitiveWordsChannel(WordChannel):
+    """`SensitiveWords` for one embedding.
+
+    Parameters
+    ----------
+    mechanism : SensitiveWords
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+
+    Attributes
+    ----------
+    inner : ExponentialChannel
+        The inner mechanism, which releases sensitive words only.
+    sensitive : ndarray of bool, shape (n_words,)
+        Which words of the embedding are sensitive.
+    """
+
+    mechanism: SensitiveWords
+
+    def __init__(
+        self,
+        mechanism: SensitiveWords,
+        embedding: WordEmbedding,
+        epsilon: float,
+        lam: float,
+    ) -> None:
+        super().__init__(mechanism, embedding, epsilon, lam)
+        chosen = mechanism.mechanism
+        if not isinstance(chosen, Exponential | None):
+            raise InvalidParameterError(
+                f"mechanism must be None or an Exponential, got {kind_of(chosen)}."
+            )
+        words = mechanism.words
+        if not isinstance(words, Collection | np.ndarray) or not len(words):
+            raise InvalidParameterError(
+                "words must be a public collection of at least one str, got "
+                f"{kind_of(words)}."
+            )
+        found = word_ids(words, embedding)
+        self._p = check_real("probability", mechanism.probability, low=0, high=1)
+        inner = Exponential() if chosen is None else chosen
+        self.inner: ExponentialChannel = inner.prepare_among(
+            embedding, self.epsilon, self.lam, found
+        )
+        self.sensitive = np.zeros(len(embedding), dtype=bool)
+        self.sensitive[found] = True
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """A uniform that says whether, and what the inner mechanism draws."""
+        return (rng.random(n), *self.inner.draw(rng, n))
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """Sensitive words, or the words themselves."""
+        return self._released(self.inner.apply, words, draws)
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with the inner session."""
+        with self.inner.session(n_threads, memory) as apply:
+            yield partial(self._released, apply)
+
+    def _released(self, apply: Apply, words: np.ndarray, draws: Draws) -> np.ndarray:
+        uniforms, *inner = draws
+        moved = np.flatnonzero(self.sensitive[words] | (uniforms < self._p))
+        noisy = np.array(words)
+        noisy[moved] = apply(words[moved], tuple(part[moved] for part in inner))
+        return noisy
+
+    @property
+    def row_bytes(self) -> int:
+        """The inner mechanism's, and a uniform."""
+        return self.inner.row_bytes + 32
+
+    @property
+    def numerical_delta(self) -> float:  # type: ignore[override]
+        """The inner mechanism's, and what a 53-bit uniform errs by."""
+        return self.inner.numerical_delta + 2.0**-53
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        found = self.inner.log_proba(words)
+        other = np.flatnonzero(~self.sensitive[words])
+        with np.errstate(divide="ignore"):
+            found[other] += np.log(self._p)
+            found[other, words[other]] = np.log1p(-self._p)
+        return found
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Of the inner mechanism, and ln(1/p), or inf; shape (len(x), len(y))."""
+        found = self.inner.exponents(x, y)
+        hidden = self.sensitive[x][:, None]
+        if self._p < 1:
+            found[np.broadcast_to(~hidden, found.shape)] = np.inf
+        cost = math.inf if self._p == 0 else -math.log(self._p)
+        found += np.where(hidden & ~self.sensitive[y], cost, 0.0)
+        return np.where(np.equal.outer(x, y), 0.0, found)
+
+    def describe(self) -> list[str]:
+        """That the promise is one-sided."""
+        n, p = int(self.sensitive.sum()), self._p
+        return [
+            f"This promise is one-sided. {n} of the {len(self.embedding)} words are "
+            "sensitive, and only those are protected: each can be denied, as another "
+            f"sensitive word or, at ln(1/p) more with p = {p:g}, as any other word.",
+            "A word that is not sensitive is released in clear with probability "
+            f"{1 - p:g}; exponents from it are infinite, and that it was not "
+            "sensitive, and which word it was, shows.",
+            "The list of sensitive words and p are public: a list learned from the "
+            "documents to be protected voids the promise.",
+        ]

@@ -1,0 +1,290 @@
+"""The exponential mechanism inside classes of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.spatial.distance import cdist
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._channel import Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._covariance import embedding_spectrum
+from skdptext.mechanisms._greedy import greedy_classes
+from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.utils import blocks, check_integer, kind_of
+
+__all__ = ["WordClasses", "WordClassesChannel"]
+
+# Words of one class: all its pairs are looked at together.
+_MAX_CLASS = 2048
+
+
+class WordClasses(WordMechanism):
+    r"""Another word of the same class: CusText, with its classes fixed and public.
+
+    The words are split into classes. A word w of class G becomes a word z of G, with
+    probability
+
+    .. math::
+
+        \Pr[z \mid w] = \frac{e^{-a_G\, d(w, z)}}{\sum_{v \in G} e^{-a_G\, d(w, v)}} ,
+
+    where d is the metric named by λ, and :math:`a_G` the largest rate found for which
+    no two words of G are told apart by more than ε.
+
+    Parameters
+    ----------
+    classes : int >= 1 or array-like of shape (n_words,), default=20
+        An int: words in a class. The first word of the embedding that has no class yet
+        takes the words without one that are nearest to it, until all words have one;
+        the last class may be smaller. An array: for each word a label, an int or a str,
+        of its class, 2,048 words at most; it must be public.
+
+    Notes
+    -----
+    *Privacy.* Inside a class pure ε-local differential privacy; exponents of pairs are
+    exact. Across classes none: the class of every word is released, and with it some
+    log2(n_words / classes) bits of the word. Never call this ε-differential privacy
+    without that sentence.
+
+    The paper [1]_ scales scores to [0, 1] for each word, and takes half of the rate for
+    it. Here scores are distances, with the rate that ε allows.
+
+    References
+    ----------
+    .. [1] S. Chen, F. Mo, Y. Wang, C. Chen, J.-Y. Nie, C. Wang, J. Cui (2023). A
+       customized text sanitization mechanism with differential privacy. Findings of
+       ACL 2023. This is its "conservative" mapping; the "aggressive" one has no
+       guarantee.
+
+    See Also
+    --------
+    Exponential : Among all words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import WordClasses
+    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [9.0], [1.0], [8.0]])
+    >>> channel = WordClasses(2).prepare(embedding, epsilon=2.0, lam=0.0)
+    >>> channel.labels
+    array([0, 1, 0, 1])
+    >>> print(np.exp(channel.log_proba(np.array([0]))).round(3))
+    [[0.881 0.    0.119 0.   ]]
+    >>> channel.exponents(np.array([0]), np.arange(4))
+    array([[ 0., inf,  2., inf]])
+    """
+
+    def __init__(self, classes: Any = 20) -> None:
+        self.classes = classes
+
+    def prepare(
+        self, embedding: WordEmbedding, epsilon: float, lam: float
+    ) -> WordClassesChannel:
+        """The classes of one embedding, and their rates.
+
+        Parameters
+        ----------
+        embedding : WordEmbedding
+        epsilon : float > 0
+            In nats per word that becomes another word of its class.
+        lam : float in [0, 1]
+            Names the metric inside the classes; classes are made by Euclid's.
+
+        Returns
+        -------
+        channel : WordClassesChannel
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks its rule, or λ > 0 and the embedding has no
+            covariance.
+        """
+        return WordClassesChannel(self, embedding, epsilon, lam)
+
+
+class WordClassesChannel(WordChannel):
+    """`WordClasses` for one embedding.
+
+    Parameters
+    ----------
+    mechanism : WordClasses
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n_words,)
+        The class of each word.
+    rates : ndarray of shape (n_classes,)
+        The rate of each class; 0 where its words do not differ.
+    """
+
+    mechanism: WordClasses
+
+    def __init__(
+        self,
+        mechanism: WordClasses,
+        embedding: WordEmbedding,
+        epsilon: float,
+        lam: float,
+    ) -> None:
+        super().__init__(mechanism, embedding, epsilon, lam)
+        classes = mechanism.classes
+        if isinstance(classes, Integral):
+            size = check_integer("classes", classes, low=1, high=_MAX_CLASS)
+            self.labels = greedy_classes(embedding, size)
+        else:
+            self.labels = _given(classes, len(embedding))
+        self._metric = None
+        if self.lam > 0:
+            self._metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
+        sizes = np.bincount(self.labels)
+        grouped = np.argsort(self.labels, kind="stable")
+        self._members = np.split(grouped, np.cumsum(sizes)[:-1])
+        fits = [_fit(self._distances(of, of), self.epsilon) for of in self._members]
+        self.rates = np.array([rate for rate, _ in fits])
+        self._log_normalizers = np.empty(len(embedding))
+        for members, (_, logs) in zip(self._members, fits, strict=True):
+            self._log_normalizers[members] = logs
+
+    def _distances(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        vectors = self.embedding.vectors
+        distances = cdist if self._metric is None else self._metric.distances
+        return distances(vectors[x], vectors[y])
+
+    def _by_class(
+        self, words: np.ndarray, at_once: int
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Classes, and the places of their words among `words`, a few at a time."""
+        labels = self.labels[words]
+        order = np.argsort(labels, kind="stable")
+        found, starts = np.unique(labels[order], return_index=True)
+        parts = np.split(order, starts[1:]) if len(found) else []
+        for label, at in zip(found.tolist(), parts, strict=True):
+            for some in blocks(len(at), at_once):
+                yield label, at[some]
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """One uniform number per word."""
+        return (rng.random(n),)
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """The words at which the cumulative probabilities pass the uniforms."""
+        noisy = np.empty(len(words), dtype=np.intp)
+        for label, at in self._by_class(words, 256):
+            members = self._members[label]
+            distinct, of = np.unique(words[at], return_inverse=True)
+            upto = np.exp(-self.rates[label] * self._distances(distinct, members))
+            np.cumsum(upto, axis=1, out=upto)
+            # so that no product with a sum rounds up to the sum
+            below = draws[0][at] * (1 - 2.0**-53) * upto[of, -1]
+            noisy[at] = members[(upto[of] <= below[:, None]).sum(axis=1)]
+        return noisy
+
+    @property
+    def row_bytes(self) -> int:
+        """A uniform, places and their order; `apply` sees to its rows itself."""
+        return 128
+
+    @property
+    def numerical_delta(self) -> float:  # type: ignore[override]
+        """Probability per word of another word than with real numbers.
+
+        As for `Exponential`, over the words of a class.
+        """
+        return 2.0**-36 + max(map(len, self._members)) * 2.0**-51
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        found = np.full((len(words), len(self.embedding)), -np.inf)
+        for label, at in self._by_class(words, len(words)):
+            members = self._members[label]
+            logs = -self.rates[label] * self._distances(words[at], members)
+            logs -= self._log_normalizers[words[at], None]
+            found[np.ix_(at, members)] = logs
+        return found
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Exact inside of classes, inf across; shape (len(x), len(y))."""
+        found = np.full((len(x), len(y)), np.inf)
+        for label, rows in self._by_class(x, len(x)):
+            columns = np.flatnonzero(self.labels[y] == label)
+            t = self.rates[label] * self._distances(x[rows], y[columns])
+            t += self._log_normalizers[y[columns]]
+            t -= self._log_normalizers[x[rows], None]
+            found[np.ix_(rows, columns)] = np.maximum(t, 0)  # rounding
+        return found
+
+    def describe(self) -> list[str]:
+        """That classes are released."""
+        sizes = np.bincount(self.labels)
+        bits = np.log2(len(self.labels)) - sizes @ np.log2(sizes) / sizes.sum()
+        return [
+            f"The class of every word, and so about {bits:.1f} bits (of the "
+            f"{np.log2(len(self.labels)):.1f} that tell a word from all others), is "
+            f"released: between words of different classes, of which there are "
+            f"{len(sizes)}, nothing is promised. Inside of a class the exponent is at "
+            f"most ε = {self.epsilon:.4g}."
+        ]
+
+
+def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
+    """The rate at which the largest loss in a class is ε, and ln C_w.
+
+    It lies between ε over twice the largest distance, where the loss cannot be larger,
+    and ε over that distance, where it cannot be smaller: the losses of a pair in both
+    directions add up to 2 a d.
+    """
+
+    def logs(rate: float) -> np.ndarray:
+        return np.log(np.exp(-rate * distances).sum(axis=1))
+
+    def excess(rate: float) -> float:
+        of = logs(rate)
+        return float((rate * distances + of - of[:, None]).max()) - epsilon * (
+            1 - 1e-12
+        )
+
+    widest = distances.max()
+    if widest == 0:
+        return 0.0, logs(0.0)
+    low, high = epsilon / (2 * widest), epsilon / widest
+    rate = float(brentq(excess, low, high, xtol=1e-14 * high))
+    return rate, logs(rate)
+
+
+def _given(classes: Any, n_words: int) -> np.ndarray:
+    """Numbers of the classes that the labels name."""
+    rule = (
+        "classes must be an integer >= 1 or an array of shape (n_words,) of labels, "
+        "each an int or a str"
+    )
+    single = isinstance(classes, str | bytes) or not np.iterable(classes)
+    labels = [] if single else list(classes)
+    wrong = [
+        v for v in labels if isinstance(v, bool) or not isinstance(v, str | Integral)
+    ]
+    if single or wrong:
+        raise InvalidParameterError(
+            f"{rule}, got {kind_of(wrong[0] if wrong else classes)}."
+        )
+    if len(labels) != n_words:
+        raise InvalidParameterError(f"{rule}, got {len(labels)} for {n_words} words.")
+    seen: dict[Any, int] = {}
+    found = np.array([seen.setdefault(label, len(seen)) for label in labels])
+    largest = int(np.bincount(found).max())
+    if largest > _MAX_CLASS:
+        raise InvalidParameterError(
+            f"classes must hold at most {_MAX_CLASS} words each, got one of {largest}. "
+            "Exponential takes all words as one class."
+        )
+    return found

@@ -1,0 +1,124 @@
+"""How much pairs of words lose in privacy, by all that a channel says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._channel import WordChannel, checked_exponents
+from skdptext.mechanisms._losses import LossDistribution
+from skdptext.utils import blocks
+
+__all__ = ["word_losses"]
+
+# With more different distances than these in one call, they are rounded up.
+_DISTANCES = 128
+# Pairs of words whose laws are looked at together.
+_PAIRS = 32
+
+
+def word_losses(
+    channel: WordChannel, x: np.ndarray, y: np.ndarray
+) -> list[LossDistribution]:
+    """Bounds on the privacy loss between words, as distributions.
+
+    Parameters
+    ----------
+    channel : WordChannel
+    x, y : ndarray of int, shape (n,)
+        Numbers of words, pair by pair.
+
+    Returns
+    -------
+    losses : list of n LossDistribution
+        By the first of these that the channel has: its own `losses`; noise with
+        `gamma_lengths` in its `metric`; the exact laws, `log_proba`; else the worst
+        that its `exponents` in both directions allow.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the channel's own answer is not of this kind.
+
+    Notes
+    -----
+    The loss is one-sided: that of Pr[· | x_i] against Pr[· | y_i].
+
+    *A mechanism around another*, whose output is a function of the other's noisy vector
+    or word, defines ``losses`` as that of the other: post-processing never adds loss.
+
+    *Noise.* Where a call has more than 128 different distances, each is rounded up, by
+    less than one part in 32, so that few are left to work out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import MahalanobisNoise, word_losses
+    >>> vectors = np.zeros((2, 300))
+    >>> vectors[1, 0] = 4.0
+    >>> embedding = WordEmbedding(["a", "b"], vectors)
+    >>> channel = MahalanobisNoise().prepare(embedding, epsilon=10.0, lam=0.0)
+    >>> (loss,) = word_losses(channel, np.array([0]), np.array([1]))
+    >>> print(f"{channel.exponents([0], [1])[0, 0]:.0f} {loss.exponent(1e-6):.1f}")
+    40 12.7
+    """
+    if channel.losses is not None:
+        return _checked(channel, channel.losses(x, y), len(x))
+    metric = channel.metric
+    if channel.gamma_lengths and metric is not None and channel.noise is not None:
+        vectors = channel.embedding.vectors
+        gaps = metric.whiten(np.subtract(vectors[x], vectors[y], dtype=np.float64))
+        return _of_distances(channel.epsilon * np.linalg.norm(gaps, axis=1), metric.dim)
+    each = _of_laws if channel.log_proba is not None else _of_exponents
+    return [
+        loss
+        for some in blocks(len(x), _PAIRS)
+        for loss in each(channel, x[some], y[some])
+    ]
+
+
+def _checked(
+    channel: WordChannel, losses: list[LossDistribution], n: int
+) -> list[LossDistribution]:
+    found = list(losses)
+    if len(found) != n or not all(isinstance(f, LossDistribution) for f in found):
+        raise InvalidParameterError(
+            f"losses of {channel.mechanism!r} must return {n} LossDistribution, one "
+            f"for each pair of words, got {len(found)} objects."
+        )
+    return found
+
+
+def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
+    # up, so that what differs by rounding alone is worked out once
+    rounded = _rounded_up(distances, 30)
+    if len(np.unique(rounded)) > _DISTANCES:
+        rounded = _rounded_up(distances, 6)
+    return [LossDistribution.of_noise(distance, dim) for distance in rounded.tolist()]
+
+
+def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
+    """To so many binary digits."""
+    mantissas, powers = np.frexp(numbers)
+    return np.ldexp(np.ceil(np.ldexp(mantissas, digits)), powers - digits)
+
+
+def _of_laws(
+    channel: WordChannel, x: np.ndarray, y: np.ndarray
+) -> Iterator[LossDistribution]:
+    assert channel.log_proba is not None
+    words, at = np.unique(np.concatenate([x, y]), return_inverse=True)
+    laws = channel.log_proba(words)
+    for i, j in at.reshape(2, -1).T:
+        yield LossDistribution.of_log_proba(laws[i], laws[j])
+
+
+def _of_exponents(
+    channel: WordChannel, x: np.ndarray, y: np.ndarray
+) -> Iterator[LossDistribution]:
+    forth, back = checked_exponents(channel, x, y), checked_exponents(channel, y, x)
+    for a, b in zip(np.diag(forth), np.diag(back), strict=True):
+        yield LossDistribution.of_exponents(float(a), float(b))

@@ -1,0 +1,719 @@
+"""What each word is released as, and how often: the public law of a perturber."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+
+from skdptext.documents import some_word_ids
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import WordChannel, law_fingerprint
+from skdptext.metrics._simulated import SimulatedReleases
+from skdptext.metrics._smoothing import choose_smoothing
+from skdptext.metrics._words import find_perturber
+from skdptext.utils import (
+    as_array,
+    blocks,
+    check_bags,
+    check_integer,
+    check_noise_state,
+    check_rng,
+    working_memory_bytes,
+)
+
+__all__ = [
+    "Estimate",
+    "WordTransitions",
+    "released_profiles",
+    "word_channel",
+]
+
+# Held-out draws to choose the smoothing by, and from which statistics are computed.
+_N_TRIED, _N_TEST = 5000, 20_000
+# What a known law gives a word that float32 holds no probability for.
+_LEAST = 1e-35
+# Share of the draws that go to all words alike, so that rare ones are drawn too.
+_EVEN = 0.1
+_BITS = np.log(2)
+
+
+class Estimate(NamedTuple):
+    """A number and its Monte-Carlo standard error, 0 where it is exact."""
+
+    value: float
+    standard_error: float
+
+
+class WordTransitions:
+    r"""Pr[z | w]: what each word is released as, and how often; from `word_channel`.
+
+    Attributes
+    ----------
+    words : ndarray of str objects, shape (n_words,)
+        The words w at hand.
+    released : ndarray of str objects, shape (n_released,)
+        Every word z that may be released: those of the embedding.
+    prior : ndarray of shape (n_words,)
+        How frequent the words are; sums to 1.
+    proba : ndarray of shape (n_words, n_released), float32
+        Pr[z | w]; rows sum to 1, but for words that none of very few draws tells of.
+    method : {"exact", "posterior", "counts"}
+        Whether the law is known in full; estimated by averaging exact posteriors of
+        noisy vectors; or counted.
+    n_draws : int
+        Simulated draws per word, on average; 0 where the law is known.
+    smoothing, self_smoothing : float
+        Draws added to each transition, and to those of a word to itself, where
+        `posterior` and `profiles` use the estimate; chosen by further draws.
+
+    Notes
+    -----
+    *Privacy.* All of it follows from what is public: embedding, mechanism, ε and λ. It
+    is what an adversary starts from.
+    """
+
+    def __init__(
+        self,
+        simulated: SimulatedReleases,
+        by_released: np.ndarray,
+        n_draws: int,
+        method: str,
+        seed: Any,
+    ) -> None:
+        self._simulated = simulated
+        self._by_released = by_released  # row z, column w
+        names = simulated.channel.embedding.word_array
+        self.released = names
+        self.words = names[simulated.ids]
+        self.prior = simulated.prior
+        self.n_draws = n_draws
+        self.method = method
+        self._seed = seed
+
+    @property
+    def proba(self) -> np.ndarray:
+        """Pr[z | w], shape (n_words, n_released)."""
+        return self._by_released.T
+
+    @property
+    def smoothing(self) -> float:
+        """Draws added to each transition."""
+        return self._smoothing[0]
+
+    @property
+    def self_smoothing(self) -> float:
+        """Draws added to those of a word to itself."""
+        return self._smoothing[1]
+
+    @cached_property
+    def _smoothing(self) -> tuple[float, float]:
+        if self.method == "exact":
+            return 0.0, 0.0
+        pairs = [
+            (self._by_released[z, w], self._by_released[z] @ self.prior, z, w)
+            for written, released, _ in self._test_draws(_N_TRIED)
+            for w, z in zip(written, released, strict=True)
+        ]
+        drawn, totals, z, w = map(np.array, zip(*pairs, strict=True))
+        ids = self._simulated.ids
+        p_released = np.zeros(len(self.released))
+        p_released[ids] = self.prior
+        return choose_smoothing(
+            drawn * self.n_draws, totals * self.n_draws, ids[w] == z, p_released[z]
+        )
+
+    def _test_draws(self, n: int) -> Any:
+        return self._simulated.draw(np.random.default_rng([self._seed, 1]), n)
+
+    # -- what it tells ---------------------------------------------------------
+
+    def counts(
+        self, released: np.ndarray, smoothing: float | None = None
+    ) -> np.ndarray:
+        """Likelihood of every word, as draws per word; smoothed.
+
+        Parameters
+        ----------
+        released : ndarray of int, shape (n,)
+            Numbers of words of the embedding.
+        smoothing : float > 0, default=None
+            Draws added to each; None: `smoothing` and `self_smoothing`.
+
+        Returns
+        -------
+        counts : ndarray of shape (n, n_words), float64
+            Proportional to Pr[z | w] in each row.
+        """
+        found = self._by_released[released].astype(np.float64)
+        if self.method == "exact":
+            return np.maximum(found, _LEAST)
+        found *= self.n_draws
+        found += self.smoothing if smoothing is None else smoothing
+        if smoothing is None:
+            ids = self._simulated.ids
+            found += self.self_smoothing * np.equal.outer(released, ids)
+        return found
+
+    def posterior(self, released: Iterable[str]) -> np.ndarray:
+        """Pr[w | z]: what a released word tells of the one that was written.
+
+        Parameters
+        ----------
+        released : iterable of str
+            Words of the embedding.
+
+        Returns
+        -------
+        posterior : ndarray of shape (n, n_words)
+            Over the words at hand, from their `prior`.
+        """
+        ids = some_word_ids(released, self._simulated.channel.embedding)
+        return self._posterior(ids)
+
+    def _posterior(self, ids: np.ndarray) -> np.ndarray:
+        joint = self.counts(ids) * self.prior
+        return joint / joint.sum(axis=1, keepdims=True)
+
+    def profiles(self, profiles: Any) -> np.ndarray:
+        """Word frequencies after the noise, Σ_w p(w) Pr[z | w].
+
+        Parameters
+        ----------
+        profiles : array or sparse array of shape (n_profiles, n_words)
+            Word frequencies; rows sum to 1.
+
+        Returns
+        -------
+        released : ndarray of shape (n_profiles, n_released), float32
+            All above 0.
+        """
+        n_profiles = profiles.shape[0]
+        found = np.empty((n_profiles, len(self.released)), dtype=np.float32)
+        for rows in blocks(len(self.released), _rows(len(self.words))):
+            found[:, rows] = profiles @ self._by_released[rows].T
+        if self.method == "exact":
+            return np.maximum(found, np.float32(_LEAST))
+        a, b = self.smoothing, self.self_smoothing
+        found *= self.n_draws
+        found += a
+        found[:, self._simulated.ids] += b * (
+            profiles.toarray() if sp.issparse(profiles) else profiles
+        )
+        found /= self.n_draws + a * len(self.released) + b
+        return found
+
+    def unmixed(self, profiles: np.ndarray, released: np.ndarray) -> np.ndarray:
+        """A step of expectation maximization: profiles that explain a release better.
+
+        Parameters
+        ----------
+        profiles : ndarray of shape (n_profiles, n_words)
+            Word frequencies that are supposed; rows sum to 1.
+        released : ndarray of shape (n_profiles, n_released)
+            Counts of released words.
+
+        Returns
+        -------
+        profiles : ndarray of shape (n_profiles, n_words)
+            Never less likely than those given; rows sum to 1, but for those of no
+            released word, which are 0.
+        """
+        ratio = released / self.profiles(profiles)
+        found = np.zeros(profiles.shape)
+        for rows in blocks(len(self.released), _rows(len(self.words))):
+            found += ratio[:, rows] @ self._by_released[rows]
+        found *= profiles
+        totals = found.sum(axis=1, keepdims=True)
+        return found / np.where(totals > 0, totals, 1)
+
+    # -- statistics ------------------------------------------------------------
+
+    def expected_unchanged(self, n_draws: int = 100) -> np.ndarray:
+        """Expectation of N_w, how often a word comes out unchanged in `n_draws` draws.
+
+        Returns
+        -------
+        expected : ndarray of shape (n_words,)
+        """
+        n_draws = check_integer("n_draws", n_draws, low=1)
+        ids = self._simulated.ids
+        return n_draws * self._by_released[ids, np.arange(len(ids))].astype(np.float64)
+
+    def expected_distinct(self, n_draws: int = 100) -> np.ndarray:
+        """Expectation of S_w, how many different words it becomes in `n_draws` draws.
+
+        Returns
+        -------
+        expected : ndarray of shape (n_words,)
+            Σ_z 1 − (1 − Pr[z | w])^n_draws.
+        """
+        n_draws = check_integer("n_draws", n_draws, low=1)
+        found = np.zeros(len(self.words))
+        for rows in blocks(len(self.released), _rows(len(self.words))):
+            p = self._by_released[rows].astype(np.float64)
+            found -= np.expm1(n_draws * np.log1p(-np.minimum(p, 1 - 1e-16))).sum(axis=0)
+        return found
+
+    def vulnerability(self, k: int = 1) -> Estimate:
+        """How often the written word is among the `k` most likely ones.
+
+        This is Bayes vulnerability [1]_ for ``k=1``: what the best guess from one
+        released word gets right.
+
+        Parameters
+        ----------
+        k : int >= 1, default=1
+
+        Returns
+        -------
+        vulnerability : Estimate
+            Of an estimated law, what this estimate's own guesses reach on further
+            draws: a lower bound of the optimum, in expectation.
+
+        References
+        ----------
+        .. [1] M. S. Alvim et al. (2020). The science of quantitative information flow.
+        """
+        k = check_integer("k", k, low=1, high=len(self.words))
+
+        def hits(posterior: np.ndarray, truth: np.ndarray) -> np.ndarray:
+            top = np.argpartition(-posterior, k - 1, axis=1)[:, :k]
+            return np.take_along_axis(truth, top, axis=1).sum(axis=1)
+
+        return self._mean(hits)
+
+    def log_loss(self) -> Estimate:
+        """Bits that the posterior lacks of the written word, on average.
+
+        Returns
+        -------
+        bits : Estimate
+            −log₂ of what `posterior` gives the written word. For a known law this is
+            the entropy H(W | Z); of an estimate it is no less, in expectation, so that
+            what an adversary lacks is not overstated as the work of the noise.
+        """
+
+        def lost(posterior: np.ndarray, truth: np.ndarray) -> np.ndarray:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                bits = np.where(truth > 0, truth * np.log2(posterior), 0.0)
+            return -bits.sum(axis=1)
+
+        return self._mean(lost)
+
+    def _mean(
+        self, statistic: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> Estimate:
+        """Mean of a statistic of posterior and truth over what is released."""
+        if self.method == "exact":
+            total = 0.0
+            for rows in blocks(len(self.released), _rows(len(self.words))):
+                joint = self._by_released[rows] * self.prior
+                mass = joint.sum(axis=1)
+                seen = mass > 0
+                posterior = joint[seen] / mass[seen, None]
+                total += float(mass[seen] @ statistic(posterior, posterior))
+            return Estimate(total, 0.0)
+        parts = []
+        for written, released, posterior in self._test_draws(_N_TEST):
+            if posterior is None:
+                posterior = np.zeros((len(written), len(self.words)))
+                posterior[np.arange(len(written)), written] = 1.0
+            parts.append(statistic(self._posterior(released), posterior))
+        values = np.concatenate(parts)
+        return Estimate(
+            float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+        )
+
+    def capacity(self, tolerance: float = 1e-3) -> float:
+        """The most bits that one released word can tell of a written one.
+
+        The largest mutual information over all priors, by Blahut and Arimoto [1]_.
+
+        Parameters
+        ----------
+        tolerance : float > 0, default=1e-3
+            In bits; the iteration stops when its bounds are so close.
+
+        Returns
+        -------
+        capacity : float
+            Of `proba` as it is: few draws make it too large.
+
+        References
+        ----------
+        .. [1] R. Blahut (1972). Computation of channel capacity and rate-distortion
+           functions. IEEE Transactions on Information Theory 18.
+        """
+        size = _rows(len(self.words))
+        inner = np.zeros(len(self.words))  # Σ_z P ln P
+        for rows in blocks(len(self.released), size):
+            p = self._by_released[rows].astype(np.float64)
+            inner += (p * np.log(np.maximum(p, 1e-300))).sum(axis=0)
+        prior = np.full(len(self.words), 1 / len(self.words))
+        while True:
+            gain = inner.copy()
+            for rows in blocks(len(self.released), size):
+                p = self._by_released[rows].astype(np.float64)
+                gain -= np.log(np.maximum(p @ prior, 1e-300)) @ p
+            low, high = np.log(prior @ np.exp(gain)), gain.max()
+            if high - low < tolerance * _BITS:
+                return float(low / _BITS)
+            prior *= np.exp(gain - low)
+            prior /= prior.sum()
+
+    def summary(self, n_draws: int = 100) -> dict[str, Estimate]:
+        """The statistics, averaged over the words at hand.
+
+        Parameters
+        ----------
+        n_draws : int, default=100
+            Of N_w and S_w.
+
+        Returns
+        -------
+        summary : dict of str to Estimate
+            ``n_unchanged`` and ``n_distinct``, means over the words, all alike;
+            ``vulnerability``, ``vulnerability_top_10``, ``log_loss``.
+        """
+        unchanged = self.expected_unchanged(n_draws)
+        distinct = self.expected_distinct(n_draws)
+        found = {
+            "n_unchanged": Estimate(float(unchanged.mean()), 0.0),
+            "n_distinct": Estimate(float(distinct.mean()), 0.0),
+            "vulnerability": self.vulnerability(),
+            "vulnerability_top_10": self.vulnerability(min(10, len(self.words))),
+            "log_loss": self.log_loss(),
+        }
+        if self.method != "exact":
+            errors = self._errors(n_draws)
+            for name, error in zip(("n_unchanged", "n_distinct"), errors, strict=True):
+                found[name] = found[name]._replace(standard_error=error)
+        return found
+
+    def _errors(self, n_draws: int) -> tuple[float, float]:
+        """Standard errors of both means: what a single draw moves them by.
+
+        The words are drawn evenly, which makes the true errors smaller.
+        """
+        n_words = len(self.words)
+        even = np.full(n_words, 1 / n_words)
+        simulated = SimulatedReleases(
+            self._simulated.channel, self._simulated.ids, even
+        )
+        own = {z: w for w, z in enumerate(self._simulated.ids.tolist())}
+        moves = []
+        rng = np.random.default_rng([self._seed, 2])
+        for written, released, posterior in simulated.draw(rng, _N_TRIED):
+            for i, (w, z) in enumerate(zip(written, released, strict=True)):
+                told = np.zeros(n_words) if posterior is None else posterior[i]
+                if posterior is None:
+                    told[w] = 1.0
+                slope = n_draws * (1 - self._by_released[z]) ** (n_draws - 1)
+                stays = told[own[z]] if z in own else 0.0
+                moves.append((n_draws * stays, float(told @ slope)))
+        spread = np.std(moves, axis=0, ddof=1) / np.sqrt(self.n_draws * n_words)
+        return float(spread[0]), float(spread[1])
+
+    def __repr__(self) -> str:
+        how = "" if self.method == "exact" else f", n_draws={self.n_draws}"
+        return (
+            f"WordTransitions({len(self.words)} words to {len(self.released)}, "
+            f"{self.method}{how})"
+        )
+
+
+def word_channel(
+    perturber: Any,
+    prior: Any = None,
+    *,
+    words: Iterable[str] | None = None,
+    n_draws: int = 100,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> WordTransitions:
+    r"""Pr[z | w] of a perturber: how likely each word is released as each other one.
+
+    Parameters
+    ----------
+    perturber : fitted DPWordPerturber
+        Or a fitted pipeline or search that holds one.
+    prior : array-like of shape (n_words,), default=None
+        How frequent the words are, in any unit, from public text; of `words` if they
+        are given, else of the embedding. None: all alike.
+    words : iterable of str, default=None
+        The words that may have been written; None: all of the embedding. Time and
+        memory are proportional to their number.
+    n_draws : int, default=100
+        Simulated draws per word, on average, where the law is not known in full.
+    random_state : None, int or numpy.random.Generator, default=None
+        Of the simulation, which is no secret. A result for equal arguments is used
+        again, but with a Generator.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Returns
+    -------
+    transitions : WordTransitions
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule, or the result, 4 bytes for each word at hand and
+        word of the embedding, does not fit into scikit-learn's ``working_memory``:
+        see `released_profiles`.
+
+    See Also
+    --------
+    released_profiles : What whole documents or classes are released as.
+    plausible_deniability : N_w and S_w by their definition, by draws.
+
+    Notes
+    -----
+    *Method.* Finite mechanisms say their law (``log_proba``). Of noise with a known
+    density, draw w from the prior and v = φ(w) + Z, whose nearest word is z. The
+    posterior of a word given v is exact,
+
+    .. math::
+
+        \Pr[w' \mid v] \propto π(w')\, e^{-ε ‖v - φ(w')‖_{RM}} ,
+
+    and its mean over the draws that end at z is Pr[w' | z]. So each draw tells of all
+    words, where a count tells of one: transitions that are never drawn get their
+    probability, too. The estimate of Pr[z, w'] is unbiased, and divided by that of
+    Pr[w']. Mechanisms with neither are counted, and smoothed.
+
+    *Cost.* A product of (n_draws n_words × dim) by (dim × n_words), another for the
+    nearest words, and as many exponentials: see the page of benchmarks.
+
+    *Privacy.* Only public things go in.
+
+    References
+    ----------
+    .. [1] Optimal context-free reconstruction of words is the subject of
+       arXiv:2410.17052.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.metrics import word_channel
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=1)
+    >>> transitions = word_channel(perturber.fit([]), n_draws=2000, random_state=0)
+    >>> transitions.posterior(["tea"]).round(2)
+    array([[0., 0., 1.]])
+    """
+    source = find_perturber(perturber)
+    channel = source.channel_at()
+    embedding = channel.embedding
+    ids = some_word_ids(words, embedding).astype(np.intp)
+    if len(np.unique(ids)) < len(ids):
+        raise InvalidParameterError(
+            f"words must differ, got {len(ids)} with {len(np.unique(ids))} different."
+        )
+    p = _check_prior(prior, len(ids))
+    n_draws = check_integer("n_draws", n_draws, low=1)
+    check_integer("verbose", verbose, low=0)
+    random_state = check_noise_state(random_state)  # no SecretSeed, which hides itself
+    needed = 4 * len(ids) * len(embedding)
+    if needed > working_memory_bytes():
+        raise InvalidParameterError(
+            f"words must be so few that 4 bytes for each of the {len(ids)} and each of "
+            f"the {len(embedding)} words of the embedding fit into working_memory, "
+            f"{working_memory_bytes()} bytes, got {needed}. Give fewer words, or more "
+            "memory by sklearn.set_config(working_memory=...)."
+        )
+
+    def make() -> WordTransitions:
+        rng = check_rng(random_state)
+        simulated = SimulatedReleases(channel, ids, p)
+        seed = int(rng.integers(2**63))
+        if channel.log_proba is not None:
+            law = np.empty((len(embedding), len(ids)), dtype=np.float32)
+            for rows in blocks(len(ids), _rows(len(embedding))):
+                law[:, rows] = np.exp(channel.log_proba(ids[rows])).T
+            return WordTransitions(simulated, law, 0, "exact", seed)
+        law = _simulate(channel, ids, p, None, n_draws, rng, verbose)
+        method = "posterior" if simulated.has_density else "counts"
+        return WordTransitions(simulated, law, n_draws, method, seed)
+
+    if isinstance(random_state, np.random.Generator):
+        return make()
+    digest = hashlib.blake2b(digest_size=32)
+    given = channel.mechanism, embedding, channel.epsilon, channel.lam
+    parts = (law_fingerprint(*given), channel.fingerprint, ids, p, n_draws)
+    for part in (*parts, random_state):
+        digest.update(part.tobytes() if isinstance(part, np.ndarray) else b"%a;" % part)
+    return _cached(digest.digest(), needed, make)
+
+
+def released_profiles(
+    perturber: Any,
+    profiles: Any,
+    *,
+    n_draws: int = 100,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> np.ndarray:
+    """Word frequencies after the noise: Σ_w p(w) Pr[z | w] for each profile p.
+
+    Parameters
+    ----------
+    perturber : fitted DPWordPerturber
+        Or a fitted pipeline or search that holds one.
+    profiles : array or sparse array of shape (n_profiles, n_words)
+        Word weights of documents or classes, over the words of the embedding; each
+        row is divided by its sum.
+    n_draws, random_state, verbose
+        As for `word_channel`.
+
+    Returns
+    -------
+    released : ndarray of shape (n_profiles, n_words), float32
+        Frequencies of released words; all above 0.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    Notes
+    -----
+    Words that no profile holds take no time. Where the transitions of all others fit
+    into ``working_memory`` they are those of `word_channel`, and are kept for the next
+    call; else they are summed by profile as they are drawn.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.mechanisms import RandomizedResponse
+    >>> from skdptext.metrics import released_profiles
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, epsilon=1.0, mechanism=RandomizedResponse(), document_length=1)
+    >>> released_profiles(perturber.fit([]), [[1, 1, 0], [0, 0, 1]]).round(3)
+    array([[0.394, 0.394, 0.212],
+           [0.212, 0.212, 0.576]], dtype=float32)
+    """
+    source = find_perturber(perturber)
+    channel = source.channel_at()
+    embedding = channel.embedding
+    weights = check_bags(profiles, n_words=len(embedding), name="profiles")
+    totals = np.asarray(weights.sum(axis=1)).ravel()
+    if not len(totals) or (totals == 0).any():
+        raise InvalidParameterError(
+            "profiles must hold at least one row, and a word in every row, got "
+            f"{int((totals == 0).sum())} of {len(totals)} rows without."
+        )
+    weights = normalize(weights, norm="l1")
+    frequency = np.asarray(weights.mean(axis=0)).ravel()
+    ids = np.flatnonzero(frequency)
+    weights = weights[:, ids]
+    if 4 * len(ids) * len(embedding) <= working_memory_bytes():
+        transitions = word_channel(
+            source,
+            frequency[ids],
+            words=embedding.word_array[ids].tolist(),
+            n_draws=n_draws,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        return transitions.profiles(weights)
+    n_draws = check_integer("n_draws", n_draws, low=1)
+    rng = check_rng(random_state)
+    if channel.log_proba is not None:
+        found = np.zeros((len(totals), len(embedding)), dtype=np.float32)
+        for rows in blocks(len(ids), _rows(len(embedding))):
+            found += weights[:, rows] @ np.exp(channel.log_proba(ids[rows]))
+        return np.maximum(found, np.float32(_LEAST))
+    by_released = _simulate(
+        channel, ids, frequency[ids], weights, n_draws, rng, verbose
+    )
+    # one draw per word goes to all released words alike
+    return (n_draws * by_released.T + 1 / len(embedding)) / (n_draws + 1)
+
+
+def _check_prior(prior: Any, n_words: int) -> np.ndarray:
+    """Frequencies of words that sum to 1; None: all alike."""
+    if prior is None:
+        return np.full(n_words, 1 / n_words)
+    rule = f"prior must hold one number per word of the embedding ({n_words})"
+    found = as_array(prior, rule, dtype=np.float64)
+    if found.shape != (n_words,):
+        raise InvalidParameterError(f"{rule}, got shape {found.shape}.")
+    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+        raise InvalidParameterError(
+            "prior must be finite, non-negative and not all 0, got numbers from "
+            f"{found.min()} to {found.max()}."
+        )
+    return found / found.sum()
+
+
+def _simulate(
+    channel: WordChannel,
+    ids: np.ndarray,
+    prior: np.ndarray,
+    profiles: Any,
+    n_draws: int,
+    rng: np.random.Generator,
+    verbose: int,
+) -> np.ndarray:
+    """Pr[z | w] of words, or of profiles of words; a row per word of the embedding."""
+    from tqdm.auto import tqdm
+
+    proposal = (1 - _EVEN) * prior + _EVEN / len(ids)
+    simulated = SimulatedReleases(channel, ids, proposal)
+    n = n_draws * len(ids)
+    n_columns = len(ids) if profiles is None else profiles.shape[0]
+    found = np.zeros((len(channel.embedding), n_columns), dtype=np.float32)
+    weight = (1 / (n * proposal)).astype(np.float32)
+    with tqdm(total=n, disable=not verbose, unit="draw") as progress:
+        for written, released, posterior in simulated.draw(rng, n, even=True):
+            if posterior is None:
+                if profiles is None:
+                    np.add.at(found, (released, written), weight[written])
+                else:
+                    told = profiles[:, written] * weight[written]
+                    np.add.at(found, released, told.toarray().T)
+            else:
+                posterior *= weight
+                told = posterior if profiles is None else (profiles @ posterior.T).T
+                for z, row in zip(released, told, strict=True):
+                    found[z] += row
+            progress.update(len(written))
+    totals = found.sum(axis=0, dtype=np.float64)
+    # a word that no draw tells of, of very few, has a column of zeros
+    found /= np.where(totals > 0, totals, 1)
+    return found
+
+
+def _rows(n_columns: int) -> int:
+    """Rows of a block of some float64 arrays of so many columns."""
+    return max(1, working_memory_bytes() // (16 * 8 * n_columns))
+
+
+# The last results, within working_memory; by all that they depend on.
+_kept: OrderedDict[bytes, tuple[int, WordTransitions]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _cached(
+    key: bytes, size: int, make: Callable[[], WordTransitions]
+) -> WordTransitions:
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key][1]
+    made = make()
+    with _lock:
+        _kept[key] = size, made
+        while sum(n for n, _ in _kept.values()) > working_memory_bytes():
+            _kept.popitem(last=False)
+    return made

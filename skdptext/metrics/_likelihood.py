@@ -1,0 +1,167 @@
+"""How likely a release is for each of some documents, by the law of the mechanism."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.preprocessing import normalize
+
+from skdptext.documents import DocumentReader, EncodedDocuments, read_release
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.metrics._channel import released_profiles, word_channel
+from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import check_bags, is_count_matrix, kind_of
+
+__all__ = ["ReleaseLikelihood"]
+
+
+class ReleaseLikelihood:
+    r"""ln Pr[release | document], for releases and some candidate documents.
+
+    Of a bag of words z_1, …, z_n, with p_d(w) the share of word w in document d,
+
+    .. math::
+
+        \ln L_d = \sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w] ,
+
+    which takes the words for independent draws from the document. Of a text in order,
+    :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact.
+
+    Parameters
+    ----------
+    perturber : DPWordPerturber
+        Fitted or not; its `random_state` is not used.
+    documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+        The candidates in clear; at least one.
+    n_draws : int, default=100
+        As for `word_channel`, which gives Pr[z | w].
+    ordered : bool, default=None
+        Whether releases come in order. None: as the perturber's `output` says.
+    random_state : None, int or numpy.random.Generator, default=None
+        Of the simulation; no secret.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    Notes
+    -----
+    *Length.* A document that is released as long as it is has likelihood 0 for a
+    release of another length. Words that ``oov="keep"`` leaves in clear are passed
+    over; no attack is needed where they name the document.
+
+    *Privacy.* It is what an adversary computes who knows the mechanism.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.metrics import ReleaseLikelihood
+    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(table, epsilon=2.0, document_length=2)
+    >>> likelihood = ReleaseLikelihood(
+    ...     perturber, ["cat dog", "tea tea"], n_draws=1000, random_state=0)
+    >>> likelihood(["dog dog", "cat tea"]).argmax(axis=1).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        perturber: DPWordPerturber,
+        documents: Any,
+        *,
+        n_draws: int = 100,
+        ordered: bool | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        if not isinstance(perturber, DPWordPerturber):
+            raise InvalidParameterError(
+                f"perturber must be a word perturber, got {kind_of(perturber)}."
+            )
+        if not is_count_matrix(documents):
+            documents = list(documents)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyLeakWarning)  # the attack says more
+            fitted = clone(perturber).set_params(random_state=None).fit(documents)
+        self.perturber = fitted
+        embedding = fitted.embedding_
+        reader = DocumentReader.of(fitted, embedding)
+        codes = reader.read(documents).known()
+        self.lengths = np.diff(codes.offsets)
+        if not len(self.lengths):
+            raise InvalidParameterError("documents must hold at least one, got none.")
+        self.sampled = reader.sample_length is not None
+        if self.sampled:
+            self.lengths = np.full(len(self.lengths), reader.sample_length)
+        if ordered is None:
+            ordered = fitted.output != "bow"
+        # words redrawn from a document stand in no order of its own
+        self.ordered = bool(ordered) and not self.sampled
+        options = {"n_draws": n_draws, "random_state": random_state, "verbose": verbose}
+        bags = codes.bags(len(embedding))
+        empty = np.flatnonzero(bags.sum(axis=1) == 0)
+        if len(empty):  # drawn from the whole vocabulary, if it is redrawn
+            bags = bags.tolil()
+            bags[empty] = 1.0
+        if self.ordered:
+            # the prior that `released_profiles` has, so that one simulation serves both
+            share = np.asarray(normalize(bags, norm="l1").mean(axis=0)).ravel()
+            used = np.flatnonzero(share)
+            self._codes, self._offsets = used.searchsorted(codes.codes), codes.offsets
+            self._transitions = word_channel(
+                fitted,
+                share[used],
+                words=embedding.word_array[used].tolist(),
+                **options,
+            )
+        else:
+            self._log_profiles = np.log(released_profiles(fitted, bags, **options))
+
+    def __call__(self, releases: Any) -> np.ndarray:
+        """ln Pr[release | document].
+
+        Parameters
+        ----------
+        releases : iterable of str, of lists of str, or count matrix
+            What the perturber released; texts are cut at blanks. A count matrix has no
+            order.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_releases, n_documents)
+            −inf where the length rules a document out.
+        """
+        embedding = self.perturber.embedding_
+        if is_count_matrix(releases):
+            if self.ordered:
+                raise InvalidParameterError(
+                    "releases must be texts or token lists where their order is used, "
+                    "got a count matrix."
+                )
+            bags = check_bags(releases, n_words=len(embedding), counts=True)
+        else:
+            codes = read_release(releases, embedding)
+            if self.ordered:
+                return self._in_order(codes)
+            bags = codes.bags(len(embedding))
+        found = bags @ self._log_profiles.T
+        found[np.not_equal.outer(bags.sum(axis=1), self.lengths)] = -np.inf
+        return found
+
+    def _in_order(self, releases: EncodedDocuments) -> np.ndarray:
+        found = np.full((len(releases), len(self.lengths)), -np.inf)
+        starts = self._offsets[:-1]
+        for i in range(len(releases)):
+            released = releases[i]
+            same = np.flatnonzero(self.lengths == len(released))
+            logs = np.log(self._transitions.counts(released))
+            places = np.arange(len(released))
+            written = self._codes[starts[same][:, None] + places]
+            found[i, same] = logs[places, written].sum(axis=1)
+        return found

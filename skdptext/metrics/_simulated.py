@@ -1,0 +1,110 @@
+"""Words drawn from a prior, what they are released as, and what that tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skdptext.mechanisms import WordChannel, checked_draws, checked_words
+from skdptext.utils import blocks, working_memory_bytes
+
+__all__ = ["SimulatedReleases"]
+
+# Draws of a block at most: enough to fill a product.
+_ROWS = 512
+
+
+class SimulatedReleases:
+    """Draws of a word, its release and the posterior of the words given the noise.
+
+    Where the noise on vectors has a known density, what is known of a word w once its
+    noisy vector v is seen is exact: Pr[w | v] ∝ π(w) exp(−ε d(v, φ(w))). To take the
+    nearest word tells less, and its posterior is the mean of these. Elsewhere the word
+    that was drawn takes the place of the posterior.
+
+    Parameters
+    ----------
+    channel : WordChannel
+    ids : ndarray of int, shape (n_words,)
+        The words that may be drawn.
+    prior : ndarray of shape (n_words,)
+        Sums to 1.
+    """
+
+    def __init__(
+        self, channel: WordChannel, ids: np.ndarray, prior: np.ndarray
+    ) -> None:
+        self.channel = channel
+        self.ids = ids
+        self.prior = prior
+        # a channel that releases otherwise may still have its parent's lengths
+        self.has_density = bool(channel.gamma_lengths and channel.noise)
+        if self.has_density:
+            assert channel.metric is not None
+            vectors = channel.embedding.vectors[ids].astype(np.float64)
+            vectors -= vectors.mean(axis=0)  # float32 products err by its length
+            self._points = channel.metric.whiten(vectors).astype(np.float32)
+            self._squares = np.einsum("ij,ij->i", self._points, self._points)
+            with np.errstate(divide="ignore"):
+                self._log_prior = np.log(prior).astype(np.float32)
+
+    def draw(
+        self, rng: np.random.Generator, n: int, *, even: bool = False
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """Draws in blocks.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        n : int
+        even : bool, default=False
+            Draw each word as often as the prior says, to within one draw; the draws
+            are then not independent, and their sums vary less.
+
+        Yields
+        ------
+        written : ndarray of int, shape (n_rows,)
+            Rows of `ids`.
+        released : ndarray of int, shape (n_rows,)
+            Numbers of words of the embedding.
+        posterior : ndarray of shape (n_rows, n_words), float32, or None
+            Given the noisy vectors. None where their density is not known.
+        """
+        upto = np.cumsum(self.prior)
+        upto /= upto[-1]
+        at = (rng.random() + np.arange(n)) / n if even else rng.random(n)
+        drawn = np.minimum(upto.searchsorted(at, side="right"), len(upto) - 1)
+        memory = working_memory_bytes() // 4
+        row_bytes = 16 * len(self.ids) + self.channel.row_bytes
+        size = int(np.clip(memory // row_bytes, 1, _ROWS))
+        n_words = len(self.channel.embedding)
+        with self.channel.session(1, memory) as apply:
+            for some in blocks(n, size):
+                written = drawn[some]
+                draws = checked_draws(self.channel, rng, len(written))
+                noisy = apply(self.ids[written], draws)
+                released = checked_words(self.channel, noisy, len(written), n_words)
+                posterior = None
+                if self.has_density:
+                    posterior = self._posterior(written, draws)
+                yield written, released, posterior
+
+    def _posterior(
+        self, written: np.ndarray, draws: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
+        assert self.channel.metric is not None
+        assert self.channel.noise is not None
+        noise = self.channel.metric.whiten(self.channel.noise(draws))
+        noisy = (self._points[written] + noise).astype(np.float32)
+        found = noisy @ self._points.T
+        found *= -2
+        found += self._squares
+        found += np.einsum("ij,ij->i", noisy, noisy)[:, None]
+        np.sqrt(np.maximum(found, 0, out=found), out=found)
+        found *= np.float32(-self.channel.epsilon)
+        found += self._log_prior
+        found -= found.max(axis=1, keepdims=True)
+        np.exp(found, out=found)
+        found /= found.sum(axis=1, keepdims=True)
+        return found

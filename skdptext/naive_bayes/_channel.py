@@ -1,0 +1,339 @@
+"""Multinomial naive Bayes behind a known noise."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+
+from skdptext.documents import DocumentReader, read_release
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.metrics import released_profiles, word_channel
+from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import (
+    as_array,
+    as_labels,
+    check_bags,
+    check_integer,
+    check_option,
+    check_real,
+    is_count_matrix,
+    kind_of,
+)
+
+__all__ = ["ChannelNaiveBayes"]
+
+
+class ChannelNaiveBayes(ClassifierMixin, BaseEstimator):
+    r"""Classify noisy bags-of-words by the law of the noise.
+
+    The words of a class have frequencies p_c(w), which are learned from clean text; a
+    released word then has frequency :math:`q_c(z) = \sum_w p_c(w) \Pr[z \mid w]`, and a
+    release is put into the class with the largest
+    :math:`\ln π_c + \sum_j \ln q_c(z_j)`. What the noise does need not be learned.
+
+    Parameters
+    ----------
+    perturber : DPWordPerturber, default=None
+        What releases the bags that are to be classified, fitted or not. Its parameters
+        are searched over as ``perturber__epsilon``. None: there is no noise, and the
+        classifier is multinomial naive Bayes on counts.
+    alpha : float > 0, default=100.0
+        Smoothing of p_c: so many words are added to each class, in the proportions of
+        all classes together (with one of every word more, if there is no noise).
+    prior : {"frequency", "uniform"} or array-like of shape (n_classes,), \
+default="frequency"
+        π_c: as frequent as in `fit`, all alike, or given, in any unit.
+    trained_on : {"originals", "releases"}, default="originals"
+        What `fit` gets: clean public texts; or releases by `perturber`, of which p_c is
+        then inferred by expectation maximization.
+    n_iter : int, default=30
+        Steps of expectation maximization.
+    n_draws : int, default=100
+        As for `skdptext.metrics.word_channel`, which gives Pr[z | w].
+    random_state : None, int or numpy.random.Generator, default=None
+        Of that simulation, which is no secret.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_log_prior_ : ndarray of shape (n_classes,)
+        ln π_c.
+    profiles_ : ndarray of shape (n_classes, n_words)
+        p_c.
+    feature_log_prob_ : ndarray of shape (n_classes, n_words)
+        ln q_c.
+    perturber_ : DPWordPerturber
+        A fitted copy, which releases what is to be classified. Absent without one.
+    n_features_in_ : int
+        Words of the embedding, or columns.
+
+    See Also
+    --------
+    skdptext.WMDKNNClassifier : Knows which words are near, and not the noise.
+
+    Notes
+    -----
+    *Use.* `fit` takes clean text, `predict` releases. So this is no step of a pipeline
+    behind the perturber, unless ``trained_on="releases"``; in a search, a scorer
+    releases what is held out, as in the last example.
+
+    *Privacy.* The classifier adds none: it keeps word frequencies of its training
+    texts, which must be public. Fitted on releases it is post-processing, and costs
+    none. As an adversary, it shows what the classes of released documents give away.
+
+    *Smoothing.* Classes of few words need more of it than those of many.
+
+    References
+    ----------
+    .. [1] A. Dempster, N. Laird, D. Rubin (1977). Maximum likelihood from incomplete
+       data via the EM algorithm.
+
+    Examples
+    --------
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.naive_bayes import ChannelNaiveBayes
+    >>> embedding = WordEmbedding(
+    ...     ["cat", "dog", "tea", "milk"], [[0.0], [1.0], [9.0], [8.0]])
+    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=2)
+    >>> public = ["cat dog", "dog dog", "tea milk", "milk milk"]
+    >>> model = ChannelNaiveBayes(perturber, alpha=1.0, random_state=0)
+    >>> model = model.fit(public, ["pets", "pets", "drinks", "drinks"])
+    >>> noisy = [[1, 1, 0, 0], [0, 0, 0, 2]]
+    >>> model.predict(noisy)
+    array(['pets', 'drinks'], dtype='<U6')
+
+    A search over ε and `alpha`; what is held out is released before it is classified:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> def on_releases(model, X, y):
+    ...     return model.score(model.perturber_.transform(X), y)
+    >>> search = GridSearchCV(
+    ...     model, {"perturber__epsilon": [1, 5], "alpha": [1, 10]},
+    ...     scoring=on_releases, cv=2)
+    """
+
+    def __init__(
+        self,
+        perturber: DPWordPerturber | None = None,
+        *,
+        alpha: float = 100.0,
+        prior: Any = "frequency",
+        trained_on: str = "originals",
+        n_iter: int = 30,
+        n_draws: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.perturber = perturber
+        self.alpha = alpha
+        self.prior = prior
+        self.trained_on = trained_on
+        self.n_iter = n_iter
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> ChannelNaiveBayes:
+        """Learn the words of each class.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Clean texts, all words of which count; or releases: see `trained_on`.
+            Without a perturber a count matrix, or one of other weights.
+        y : array-like of shape (n_documents,)
+            Classes, at least two.
+
+        Returns
+        -------
+        self : ChannelNaiveBayes
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or an input breaks its rule.
+        """
+        alpha = check_real("alpha", self.alpha, low=0, open_low=True)
+        check_option("trained_on", self.trained_on, ("originals", "releases"))
+        check_integer("n_iter", self.n_iter, low=1)
+        if self.perturber is not None and not isinstance(
+            self.perturber, DPWordPerturber
+        ):
+            raise InvalidParameterError(
+                f"perturber must be None or a word perturber, got "
+                f"{kind_of(self.perturber)}."
+            )
+        if self.perturber is None or is_count_matrix(X):
+            X, y = check_X_y(
+                X, y, accept_sparse="csr", dtype=np.float64, estimator=self
+            )
+            check_classification_targets(y)
+            bags = check_bags(X)
+            # of the matrix it needs no more than how wide it is
+            fitted = self._fitted(sp.csr_array((1, bags.shape[1])))
+        else:
+            X = list(X)
+            fitted = self._fitted(X)
+            assert fitted is not None
+            n_words = len(fitted.embedding_)
+            if self.trained_on == "originals":
+                reader = DocumentReader.of(fitted, fitted.embedding_)
+                bags = reader.read(X, whole=True).bags(n_words)
+            else:
+                bags = read_release(X, fitted.embedding_).bags(n_words)
+            y = as_labels("y", y)
+            if y.shape != (len(X),):
+                raise InvalidParameterError(
+                    f"y must hold one label per document ({len(X)}), got shape "
+                    f"{y.shape}."
+                )
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
+        log_prior = self._check_prior(np.bincount(labels))
+        member = sp.csr_array(
+            (np.ones(len(labels)), (labels, np.arange(len(labels)))),
+            shape=(len(classes), len(labels)),
+        )
+        counts = np.asarray((member @ bags).todense())
+        if fitted is None:
+            profiles = _smoothed(counts, counts.sum(axis=0) + 1, alpha)
+            released = profiles
+        else:
+            profiles, released = self._through_noise(fitted, counts, alpha)
+            self.perturber_ = fitted
+        if is_count_matrix(X):
+            validate_data(self, X, skip_check_array=True)
+        self.n_features_in_ = counts.shape[1]
+        self.classes_ = classes
+        self.class_log_prior_ = log_prior
+        self.profiles_ = profiles
+        self.feature_log_prob_ = np.log(released)
+        return self
+
+    def _fitted(self, X: Any) -> DPWordPerturber | None:
+        if self.perturber is None:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyLeakWarning)  # of public texts
+            return clone(self.perturber).fit(X)
+
+    def _through_noise(
+        self, fitted: DPWordPerturber, counts: np.ndarray, alpha: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Word frequencies of the classes, in clear and as released."""
+        options = {"n_draws": self.n_draws, "random_state": self.random_state}
+        if self.trained_on == "originals":
+            # words that no class holds need no place: noise makes all words possible
+            profiles = _smoothed(counts, counts.sum(axis=0), alpha)
+            return profiles, released_profiles(fitted, profiles, **options)
+        channel = word_channel(fitted, **options)
+        total = counts.sum(axis=0, keepdims=True)
+        even = np.full(total.shape, 1 / total.shape[1])
+        shared = even
+        for _ in range(self.n_iter):
+            shared = channel.unmixed(shared, total)
+            shared = _smoothed(shared * total.sum(), even[0], 1.0)
+        profiles = np.repeat(shared, len(counts), axis=0)
+        sizes = counts.sum(axis=1, keepdims=True)
+        for _ in range(self.n_iter):
+            profiles = channel.unmixed(profiles, counts)
+            profiles = _smoothed(profiles * sizes, shared[0], alpha)
+        return profiles, channel.profiles(profiles)
+
+    def _check_prior(self, sizes: np.ndarray) -> np.ndarray:
+        if isinstance(self.prior, str):
+            check_option("prior", self.prior, ("frequency", "uniform"))
+            found = sizes if self.prior == "frequency" else np.ones(len(sizes))
+        else:
+            rule = f"prior must hold one number > 0 per class ({len(sizes)})"
+            found = as_array(self.prior, rule, dtype=np.float64)
+            wrong = found.shape != sizes.shape
+            if wrong or not (np.isfinite(found) & (found > 0)).all():
+                raise InvalidParameterError(f"{rule}, got shape {found.shape}.")
+        return np.log(found / found.sum())
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """ln π_c + ln Pr[X | c], up to a number per document.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Releases.
+
+        Returns
+        -------
+        log_joint : ndarray of shape (n_documents, n_classes)
+        """
+        check_is_fitted(self, "classes_")
+        if self.perturber is None or is_count_matrix(X):
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+            bags = check_bags(X)
+        else:
+            bags = read_release(X, self.perturber_.embedding_).bags(self.n_features_in_)
+        return bags @ self.feature_log_prob_.T + self.class_log_prior_
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log posterior of the classes.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Releases.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_documents, n_classes)
+        """
+        found = self.predict_joint_log_proba(X)
+        return found - np.logaddexp.reduce(found, axis=1, keepdims=True)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Posterior of the classes.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Releases.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_documents, n_classes)
+            Too sure of itself where the words of a document depend on each other.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Releases.
+
+        Returns
+        -------
+        y : ndarray of shape (n_documents,)
+        """
+        check_is_fitted(self, "classes_")
+        return self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.string = self.perturber is not None
+        tags.classifier_tags.poor_score = True  # on blobs, whose columns are no counts
+        return tags
+
+
+def _smoothed(counts: np.ndarray, background: np.ndarray, alpha: float) -> np.ndarray:
+    """Frequencies with `alpha` words more, of the proportions of the background."""
+    found = counts + alpha * background / background.sum()
+    return found / found.sum(axis=1, keepdims=True)

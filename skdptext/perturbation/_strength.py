@@ -1,0 +1,93 @@
+"""Whether ε is of the right order: what it does to the words of the embedding."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from skdptext.exceptions import CalibrationWarning
+from skdptext.mechanisms import (
+    WordChannel,
+    draw_words,
+    law_fingerprint,
+    probabilities,
+)
+from skdptext.search import SharedNoise, half_squared_norms
+from skdptext.utils import blocks, warn_once
+
+__all__ = ["warn_of_strength"]
+
+# Fewer words are a toy, on which nobody chooses an ε.
+_FEWEST = 1000
+# Noise is looked at among so many words, which stand first in an embedding.
+_AMONG = 50_000
+_WORDS, _DRAWS = 64, 8
+# Shares of changed words beyond which ε is hardly what was meant.
+_NEARLY_ALL, _NEARLY_NONE = 0.98, 0.005
+
+_known: OrderedDict[bytes, np.ndarray] = OrderedDict()
+_MAX_KNOWN = 64
+
+
+def warn_of_strength(channel: WordChannel) -> None:
+    """Say that a channel changes nearly all or nearly none of the words.
+
+    A sample of words tells, by noise that is no secret and that no release uses.
+    """
+    n_words = len(channel.embedding)
+    if n_words < _FEWEST:
+        return
+    if channel.log_proba is None and channel.unit_noise is not None:
+        # one measurement serves all ε
+        key = law_fingerprint(channel.mechanism, channel.embedding, 1.0, channel.lam)
+        share = (_remembered(key, channel) > channel.epsilon).mean()
+    else:
+        share = _remembered(channel.fingerprint, channel).mean()
+    if share >= _NEARLY_ALL:
+        left = "hardly anything of the documents is left"
+    # among fewer words, fewer are changed
+    elif share <= _NEARLY_NONE and (n_words <= _AMONG or channel.log_proba is not None):
+        left = "documents are released nearly as they are"
+    else:
+        return
+    about = f"about {100 * share:.3g} %"
+    if not 0.0005 < share < 0.9995:
+        about = "practically all" if share > 0.5 else "practically none"
+    warn_once(
+        f"epsilon={channel.epsilon:g} changes {about} of the words of this embedding: "
+        f"{left}. skdptext.model_selection.calibrate_epsilon finds the ε that changes "
+        "the share you want.",
+        CalibrationWarning,
+    )
+
+
+def _remembered(key: bytes, channel: WordChannel) -> np.ndarray:
+    if key not in _known:
+        _known[key] = _measure(channel)
+        while len(_known) > _MAX_KNOWN:
+            _known.popitem(last=False)
+    return _known[key]
+
+
+def _measure(channel: WordChannel) -> np.ndarray:
+    """Probabilities of a change; or, of noise on vectors, the ε below which one comes.
+
+    Those of single words, or of words and draws.
+    """
+    vectors = channel.embedding.vectors[:_AMONG]
+    rng = np.random.default_rng(0)
+    ids = rng.permutation(len(vectors))[:_WORDS]
+    if channel.log_proba is not None:
+        laws = probabilities(channel, ids)
+        stays = [law[np.arange(len(law)), ids[rows]] for rows, law in laws]
+        return 1 - np.concatenate(stays)
+    if channel.unit_noise is not None:
+        noise = channel.unit_noise(rng, _DRAWS)
+        shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+        # few at a time, for each takes some rows over the vocabulary
+        some = [ids[rows] for rows in blocks(len(ids), 8)]
+        found = [part for few in some for _, part in shared.critical_scales(few)]
+        return np.concatenate(found)
+    drawn = draw_words(channel, ids, _DRAWS // 2, rng)
+    return np.concatenate([noisy != ids[rows][:, None] for rows, noisy in drawn])

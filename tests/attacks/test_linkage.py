@@ -1,0 +1,227 @@
+"""DocumentLinkageAttack against likelihoods by hand, and the table of adversaries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.attacks import DocumentLinkageAttack, linkage_attack
+from skdptext.datasets import make_documents, make_embedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.mechanisms import Exponential
+from skdptext.metrics import ReleaseLikelihood
+
+TABLE = WordEmbedding(list("abcd"), [[0.0], [1.0], [2.0], [4.0]])
+CANDIDATES = [["a", "b", "b"], ["d", "d", "a"], ["a", "d", "d"]]
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+def perturber(**options):
+    options = {
+        "epsilon": 1.0,
+        "document_length": 3,
+        "mechanism": Exponential(),
+    } | options
+    return DPWordPerturber(TABLE, lam=0.0, **options)
+
+
+def law(source):
+    return np.exp(source.fit([]).mechanism_.log_proba(np.arange(4)))
+
+
+def test_bags_by_hand():
+    source = perturber()
+    P = law(source)
+    expected = np.array(
+        [
+            [
+                np.log(P[TABLE.find(d)].mean(axis=0))[TABLE.find(r)].sum()
+                for d in CANDIDATES
+            ]
+            for r in (["a", "c", "c"], ["d", "d", "d"])
+        ]
+    )
+    attack = DocumentLinkageAttack(source).fit(CANDIDATES)
+    found = attack.log_likelihood([["a", "c", "c"], ["d", "d", "d"]])
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    as_counts = attack.log_likelihood([[1, 0, 2, 0], [0, 0, 0, 3]])
+    np.testing.assert_allclose(as_counts, found)
+    # the same words in another order are one bag
+    assert found[0, 1] == found[0, 2]
+
+
+def test_texts_in_order_by_hand():
+    source = perturber(output="tokens")
+    P = law(source)
+    releases = [["a", "c", "c"], ["d", "d", "d"]]
+    expected = [
+        [np.log(P[TABLE.find(d), TABLE.find(r)]).sum() for d in CANDIDATES]
+        for r in releases
+    ]
+    attack = DocumentLinkageAttack(source).fit(CANDIDATES)
+    np.testing.assert_allclose(attack.log_likelihood(releases), expected, rtol=1e-5)
+    texts = [" ".join(r) for r in releases]
+    np.testing.assert_allclose(attack.log_likelihood(texts), expected, rtol=1e-5)
+    with pytest.raises(InvalidParameterError, match="got a count matrix"):
+        attack.log_likelihood([[1, 0, 2, 0]])
+
+
+def test_releases_of_a_document_add_up():
+    attack = DocumentLinkageAttack(perturber(), prior=[1.0, 2.0, 1.0]).fit(CANDIDATES)
+    releases = [["a", "c", "c"], ["d", "d", "d"], ["a", "b", "d"]]
+    apart = attack.log_likelihood(releases)
+    both = attack.log_likelihood(releases, groups=["x", "w", "x"])
+    np.testing.assert_allclose(both, [apart[1], apart[0] + apart[2]])
+    # equally likely by their words, so the prior decides
+    assert attack.rank(["d d d"])[0].tolist() == [1, 2, 0]
+    assert attack.predict(["d d d"]).tolist() == [1]
+    assert attack.score(["d d d"], [2]) == 0
+    assert attack.score(["d d d"], [2], k=2) == 1
+    assert attack.score(["d d d", "d d d"], [2], k=2, groups=[0, 0]) == 1
+    attack.set_params(prior=None).fit(CANDIDATES)
+    assert attack.score(["d d d"], [2]) == 0.5  # a tie
+
+
+def test_lengths_rule_candidates_out():
+    attack = DocumentLinkageAttack(perturber(document_length=None, output="text"))
+    attack.fit([*CANDIDATES, ["a"], []])
+    found = attack.log_likelihood(["d", "a a a", ""])
+    assert np.isfinite(found).tolist() == [
+        [False, False, False, True, False],
+        [True, True, True, False, False],
+        [False, False, False, False, True],
+    ]
+    assert found[2, 4] == 0
+    as_bags = attack.set_params(perturber__output="bow").fit([*CANDIDATES, ["a"], []])
+    again = as_bags.log_likelihood(["d", "a a a", ""])
+    assert (np.isfinite(again) == np.isfinite(found)).all()
+
+
+def test_redrawn_documents_have_no_order():
+    """Each released word is that of a random one: of any order, and of any length."""
+    source = perturber(resize="sample", output="tokens", document_length=5)
+    P = law(source)
+    attack = DocumentLinkageAttack(source).fit([["a", "d"], ["d", "a"], []])
+    found = attack.log_likelihood([list("abcda")])
+    mixed = np.log(P[[0, 3]].mean(axis=0))[[0, 1, 2, 3, 0]].sum()
+    empty = np.log(P.mean(axis=0))[[0, 1, 2, 3, 0]].sum()
+    np.testing.assert_allclose(found, [[mixed, mixed, empty]], rtol=1e-5)
+    assert not ReleaseLikelihood(source, [["a"]], ordered=True).ordered
+
+
+def test_words_kept_in_clear_are_passed_over():
+    source = perturber(oov="keep", output="text", document_length=None)
+    attack = DocumentLinkageAttack(source).fit(["aa zz dd", "dd zz aa", "zz"])
+    plain = DocumentLinkageAttack(perturber(output="text", document_length=None))
+    plain.fit(["aa dd", "dd aa", ""])
+    assert attack.n_candidates_ == 3
+    np.testing.assert_allclose(
+        attack.log_likelihood(["zz yy", "zz"]), plain.log_likelihood(["", ""])
+    )
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    table = make_embedding(150, 10, n_clusters=10, random_state=0)
+    texts, _ = make_documents(table, 40, length=25, random_state=0)
+    return table, texts
+
+
+def test_who_knows_more_finds_more(corpus):
+    table, texts = corpus
+    source = DPWordPerturber(table, epsilon=2.5, lam=0.0, document_length=25)
+    found = linkage_attack(texts, source, n_draws=60, random_state=0)
+    success = {row.adversary: row.success for row in found.rows}
+    assert list(success) == [
+        "ordered text",
+        "bag",
+        "shared words",
+        "tf-idf",
+        "WMD 1-NN",
+    ]
+    assert success["ordered text"] >= success["bag"] > success["shared words"]
+    assert success["bag"] > found.chance + 0.2
+    assert all(r.low <= r.success <= r.high <= 1 for r in found.rows)
+    assert all(r.among_ten >= r.success for r in found.rows)
+    often = linkage_attack(
+        texts, source, n_targets=20, n_releases=4, n_draws=60, distances=False,
+        random_state=0,
+    )  # fmt: skip
+    assert {r.adversary: r.success for r in often.rows}["bag"] > success["bag"]
+    assert (often.n_targets, often.n_releases, often.n_candidates) == (20, 4, 40)
+    assert "released 4 times" in often.in_words()
+    lines = str(found).splitlines()
+    assert len(lines) == 7
+    assert lines[2].startswith("ordered text")
+    assert repr(found) == "Linkages(5 adversaries, 40 candidates)"
+    assert found.to_frame().shape == (5, 6)
+    again = linkage_attack(texts, source, n_draws=60, random_state=0, distances=False)
+    assert again.rows == found.rows[:4]
+
+
+def test_without_noise_everybody_finds_it_and_without_words_nobody(corpus):
+    table, texts = corpus
+    clear = DPWordPerturber(table, epsilon=1e4, lam=0.0, document_length=25)
+    found = linkage_attack(texts, clear, n_draws=5, n_targets=5)
+    assert {row.success for row in found.rows} == {1.0}
+    assert (found.rows[0].high, found.changed) == (1, 0)
+    same = linkage_attack(
+        [["a", "b"]] * 10, perturber(document_length=2), distances=False, n_draws=5
+    )
+    for row in same.rows:
+        assert row.success == pytest.approx(0.1)  # ten ties
+        assert row.low < 0.1 < row.high
+    counts = linkage_attack(
+        np.array([[3, 0, 0, 0], [0, 0, 0, 3]]),
+        perturber(resize="sample", oov="keep", output="text", epsilon=0.01),
+        distances=False,
+        n_draws=5,
+        random_state=0,
+    )
+    assert [r.adversary for r in counts.rows] == ["bag", "shared words", "tf-idf"]
+    assert counts.rows[0].low == 0 or counts.rows[0].success > 0
+
+
+def test_no_leak_is_told_to_the_attacker(recwarn):
+    DocumentLinkageAttack(perturber(output="text", document_length=None)).fit([["a"]])
+    assert not [w for w in recwarn if issubclass(w.category, PrivacyLeakWarning)]
+
+
+def test_bad_input():
+    with pytest.raises(NotFittedError):
+        DocumentLinkageAttack(perturber()).predict(["a"])
+    for options, message in (
+        ({"perturber": None}, "perturber must be a word perturber, got None"),
+        ({"prior": [1.0]}, r"prior must hold one number > 0 per candidate \(3\)"),
+        ({"prior": [1.0, 0.0, 1.0]}, "prior must hold one number > 0"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            DocumentLinkageAttack(perturber()).set_params(**options).fit(CANDIDATES)
+    with pytest.raises(InvalidParameterError, match="documents must hold at least one"):
+        DocumentLinkageAttack(perturber()).fit([])
+    attack = DocumentLinkageAttack(perturber()).fit(CANDIDATES)
+    for truth, message in (
+        ([0, 1], r"per document \(1\), got shape \(2,\)"),
+        ([3], r"numbers in \[0, 3\), got 3 to 3"),
+        ([0.5], "the number of a candidate"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            attack.score(["a a a"], truth)
+    with pytest.raises(InvalidParameterError, match=r"one group per release \(1\)"):
+        attack.predict(["a a a"], groups=[0, 1])
+    with pytest.raises(InvalidParameterError, match="perturber must be a word pert"):
+        linkage_attack(CANDIDATES, None)
+    for options, message in (
+        ({"n_targets": 4}, "n_targets must be an integer >= 1 and <= 3, got 4"),
+        ({"n_releases": 0}, "n_releases must be"),
+        ({"distances": 1}, "distances must be True or False"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            linkage_attack(CANDIDATES, perturber(), **options)
+    with pytest.raises(InvalidParameterError, match="at least 2 candidates, got 1"):
+        linkage_attack([["a"]], perturber())

@@ -1,0 +1,160 @@
+"""audit_document_pair against tests whose power is known, and claims that are false."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.audit import audit_document_pair
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
+
+TABLE = WordEmbedding(list("abcd"), [[0.0], [1.0], [2.0], [4.0]])
+
+
+def fitted(**options):
+    options = {
+        "epsilon": 1.0,
+        "lam": 0.0,
+        "document_length": 2,
+        "output": "tokens",
+        "mechanism": Exponential(),
+    } | options
+    return DPWordPerturber(TABLE, **options).fit([])
+
+
+class Boaster(MahalanobisNoise):
+    """Claims a tenth of what its noise leaks."""
+
+    def prepare(self, embedding, epsilon, lam):
+        channel = super().prepare(embedding, epsilon, lam)
+        true = channel.exponents
+        channel.exponents = lambda x, y: true(x, y) / 10
+        return channel
+
+
+def exact_power(perturber, x, y, ordered):
+    """AUC of the likelihood ratio over all releases of two words, by enumeration."""
+    law = np.exp(perturber.mechanism_.log_proba(np.arange(4)))
+    ids = [TABLE.find(list(d)) for d in (x, y)]
+    score, chance = [], []
+    for z in itertools.product(range(4), repeat=2):
+        if ordered:
+            ratio = sum(
+                np.log(law[ids[0][j], z[j]] / law[ids[1][j], z[j]]) for j in (0, 1)
+            )
+        else:
+            mixed = [law[i].mean(axis=0) for i in ids]
+            ratio = sum(np.log(mixed[0][k] / mixed[1][k]) for k in z)
+        score.append(round(ratio, 9))
+        chance.append([np.prod([law[i[j], z[j]] for j in (0, 1)]) for i in ids])
+    (p, q), s = np.array(chance).T, np.array(score)
+    wins = (s[:, None] > s) + (s[:, None] == s) / 2
+    return float(p @ wins @ q)
+
+
+@pytest.mark.parametrize("output", ["tokens", "bow"])
+def test_power_is_that_of_the_likelihood_ratio(output):
+    perturber = fitted(output=output)
+    x, y = ["a", "d"], ["b", "c"]
+    audit = audit_document_pair(perturber, x, y, n_releases=4000, random_state=0)
+    expected = exact_power(perturber, x, y, output == "tokens")
+    # the AUC of n and n is a mean with a standard error of 1/√(4 n) at most
+    assert abs(audit.auc - expected) < 5 / np.sqrt(4 * 4000)  # alpha = 6e-7
+    exponent = perturber.guarantee().exponent
+    assert audit.claimed in (exponent(x, y), exponent(y, x))
+    assert not audit.violated
+    assert 0 <= audit.lower_bound <= audit.claimed
+    assert 0.5 < audit.accuracy < 1
+
+
+def test_order_tells_more_than_a_bag():
+    """Two words that change places are the same bag: there is nothing to learn."""
+    in_order = audit_document_pair(fitted(), ["a", "d"], ["d", "a"], random_state=0)
+    as_bag = audit_document_pair(
+        fitted(output="bow"), ["a", "d"], ["d", "a"], random_state=0
+    )
+    assert in_order.auc > 0.8
+    assert in_order.lower_bound > 0.5
+    assert as_bag.auc == 0.5
+    assert (as_bag.lower_bound, as_bag.claimed) == (0, 0)
+    assert as_bag.accuracy == 0.5
+
+
+def test_a_false_claim_is_refuted_and_a_true_one_is_not():
+    """Noise that leaks ten times what it says; the audit asks the claim in force."""
+    options = {"mechanism": MahalanobisNoise(), "epsilon": 0.9}
+    true = audit_document_pair(
+        fitted(**options), ["a", "a"], ["c", "c"], random_state=0
+    )
+    assert not true.violated
+    assert "does not prove privacy" in str(true)
+    options["mechanism"] = Boaster()
+    false = audit_document_pair(
+        fitted(**options), ["a", "a"], ["c", "c"], random_state=0
+    )
+    assert false.violated
+    assert false.lower_bound > false.claimed == pytest.approx(true.claimed / 10)
+    assert "which is false" in str(false)
+
+
+def test_it_shows_no_more_than_its_releases_can():
+    perturber = fitted(epsilon=50.0, mechanism=None)
+    audit = audit_document_pair(
+        perturber, ["a", "a"], ["d", "d"], n_releases=200, random_state=0
+    )
+    assert (audit.auc, audit.accuracy, audit.true_positives) == (1, 1, 1)
+    assert audit.lower_bound <= audit.largest_bound < 4 < audit.claimed
+    assert "nothing is said of the claim" in str(audit)
+    assert repr(audit).startswith("DocumentPairAudit(auc=1.000, lower_bound=")
+
+
+def test_bounds_hold_as_often_as_they_say():
+    """At equality: randomized response on one word, whose loss is ε for some release.
+
+    The bound may exceed ε in a hundredth of the audits; in 5 or more of 20 with a
+    probability of 1.4e-6.
+    """
+    perturber = fitted(mechanism=RandomizedResponse(), document_length=1, epsilon=1.5)
+    found = [
+        audit_document_pair(perturber, ["a"], ["b"], n_releases=400, random_state=i)
+        for i in range(20)
+    ]
+    assert sum(audit.violated for audit in found) < 5
+    assert max(audit.lower_bound for audit in found) > 0
+
+
+def test_lengths_give_documents_away():
+    audit = audit_document_pair(
+        fitted(document_length=None), ["a"], ["a", "a"], random_state=0
+    )
+    assert audit.auc == 1
+    assert audit.claimed == np.inf
+    assert not audit.violated
+
+
+def test_membership_of_a_word():
+    """One word of six replaced: order tells more of it than a bag does."""
+    x = list("aabbcc")
+    y = list("dabbcc")
+    options = {"document_length": 6, "epsilon": 0.8}
+    bag = audit_document_pair(fitted(output="bow", **options), x, y, random_state=0)
+    text = audit_document_pair(fitted(**options), x, y, random_state=0)
+    assert 0.5 < bag.auc < text.auc
+
+
+def test_bad_parameters():
+    for options, message in (
+        ({"n_releases": 99}, "n_releases must be an integer >= 100"),
+        ({"confidence": 1.0}, r"confidence must be .* in \[0.5, 1\)"),
+        ({"n_draws": 0}, "n_draws must be an integer >= 1"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            audit_document_pair(
+                fitted(mechanism=None), ["a", "a"], ["b", "b"], **options
+            )
+    with pytest.raises(InvalidParameterError, match="perturber must be a word pert"):
+        audit_document_pair(None, ["a"], ["b"])

@@ -1,0 +1,414 @@
+"""Privacy losses as distributions: never below the exact δ(t), and hardly above it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import betainc
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import LossDistribution
+from tests.laws import ALPHA, catches
+
+
+def hockey_stick(p, q, t):
+    """δ(t) of two laws, from its definition."""
+    return np.maximum(p - np.exp(t) * q, 0).sum()
+
+
+def products(law, n):
+    """The law of n independent outputs."""
+    joint = law
+    for _ in range(n - 1):
+        joint = np.multiply.outer(joint, law).ravel()
+    return joint
+
+
+# Gauss-Legendre on pieces of [0, 1]
+_AT, _WEIGHT = np.polynomial.legendre.leggauss(16)
+PLACES = ((np.arange(100)[:, None] + (1 + _AT) / 2) / 100).ravel()
+WEIGHTS = np.tile(_WEIGHT / 2 / 100, 100)
+
+
+def noise_delta(distance, dim, t):
+    """δ(t) of the noise by quadrature: Pr[L > t] − e^t Pr[L < −t], by symmetry."""
+    half = (dim - 1) / 2
+
+    def tails(s):  # Pr[L > s] and Pr[L < s]
+        first = (distance - s) / 2  # up to this length all directions lose more
+        last = math.sqrt(dim + 12 * math.sqrt(dim) + 40)
+        r = first + (last * PLACES) ** 2
+        weights = 2 * last**2 * PLACES * WEIGHTS * stats.gamma.pdf(r, dim)
+        c = (s * s + 2 * s * r - distance**2) / (2 * r * distance)
+        above = weights @ betainc(half, half, (1 - c) / 2)
+        below = weights @ betainc(half, half, (1 + c) / 2)
+        return stats.gamma.cdf(first, dim) + above, below
+
+    return tails(t)[0] - math.exp(t) * tails(-t)[1]
+
+
+def least_exponent(delta_at, delta, top):
+    """The least t with δ(t) <= delta, by bisection."""
+    low, high = 0.0, top
+    if delta_at(0.0) <= delta:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta_at(middle) <= delta else (middle, high)
+    return high
+
+
+def assert_bound(delta, exact, ts, tolerance=1e-12):
+    """A function of t is nowhere below the exact δ(t)."""
+    for t in ts:
+        assert delta(t) >= exact(t) * (1 - 1e-12) - tolerance
+
+
+def shifted(loss, steps):
+    """All losses moved by so many halves of a step."""
+    masses = np.zeros(2 * len(loss.masses))
+    masses[::2] = loss.masses
+    lowest = 2 * loss.lowest + steps
+    return LossDistribution(loss.step / 2, lowest, masses, loss.infinite)
+
+
+# -- noise ---------------------------------------------------------------------------
+
+NOISE = [(2, 0.5), (3, 4.0), (10, 8.0), (50, 32.0), (300, 60.0)]
+
+
+@pytest.mark.parametrize(("dim", "distance"), NOISE)
+def test_noise_against_quadrature(dim, distance):
+    loss = LossDistribution.of_noise(distance, dim)
+
+    def exact(t):
+        return noise_delta(distance, dim, t)
+
+    ts = np.linspace(0, distance, 6)[:-1]
+    # numbers this small are differences of larger ones
+    assert_bound(loss.delta, exact, ts, tolerance=1e-14)
+    lower = shifted(loss, -round(0.01 * distance / loss.step))
+    assert catches(assert_bound, lower.delta, exact, ts, 1e-14)
+    for delta in (1e-8, 1e-2):
+        t = loss.exponent(delta)
+        assert exact(t) <= delta * (1 + 1e-9)
+        # and nothing much smaller will do
+        assert exact(0.995 * t - 1e-3) > delta
+
+
+def test_figures_of_the_design():
+    """Grid midpoints gave these, with δ = 1e-6; pure they are ε d times the words."""
+    for dim, epsilon, d, n_words, known in (
+        (300, 10, 4, 1, 12.7),
+        (300, 15, 4, 1, 20.9),
+        (300, 15, 8, 1, 51.6),
+        (300, 15, 4, 16, 159),
+        (300, 15, 4, 64, 509),
+        (50, 8, 4, 1, 23.8),
+    ):
+        found = LossDistribution.of_noise(epsilon * d, dim).times(n_words)
+        assert found.exponent(1e-6) == pytest.approx(known, rel=5e-3)
+
+
+@pytest.mark.parametrize("distance", [1e-3, 0.5, 3.0, 40.0])
+def test_one_dimension_is_laplace_noise(distance):
+    loss = LossDistribution.of_noise(distance, 1)
+    ts = np.linspace(0, distance, 7)
+
+    def exact(t):
+        return max(0.0, -math.expm1((t - distance) / 2))
+
+    assert_bound(loss.delta, exact, ts)
+    lower = shifted(loss, -round(0.01 * distance / loss.step))
+    assert catches(assert_bound, lower.delta, exact, ts)
+    for delta in (1e-9, 1e-6, 1e-3, 0.1, 0.7):
+        best = max(0.0, distance + 2 * math.log1p(-delta))
+        assert best <= loss.exponent(delta) <= best + 3e-3 * distance
+
+
+def simulated(distance, dim, n_words, n, rng):
+    """Losses of texts that are drawn: norms of the noise before and after a move."""
+    total = np.zeros(n)
+    for _ in range(n_words):
+        along = rng.standard_normal(n)
+        across = np.sqrt(rng.chisquare(dim - 1, n)) if dim > 1 else np.zeros(n)
+        scale = rng.gamma(dim, size=n) / np.hypot(along, across)
+        along, across = along * scale, across * scale
+        total += np.hypot(along + distance, across) - np.hypot(along, across)
+    return total
+
+
+def assert_not_refuted(loss, losses, ts, n_tests):
+    """δ(t) is above a lower confidence bound (empirical Bernstein) on the drawn one.
+
+    False alarms: below ALPHA for all tests together.
+    """
+    log = math.log(2 * n_tests / ALPHA)
+    for t in ts:
+        drawn = -np.expm1(np.minimum(t - losses, 0))
+        spread = math.sqrt(2 * drawn.var() * log / len(drawn))
+        lowest = drawn.mean() - spread - 7 * log / (3 * (len(drawn) - 1))
+        assert loss.delta(t) >= lowest
+
+
+SIMULATED = [(1, 3.0, 1), (2, 2.0, 2), (5, 6.0, 1), (50, 32.0, 1), (300, 60.0, 4)]
+
+
+@pytest.mark.parametrize(("dim", "distance", "n_words"), SIMULATED)
+def test_noise_against_a_million_draws(dim, distance, n_words):
+    rng = np.random.default_rng(0)
+    losses = simulated(distance, dim, n_words, 1_000_000 // n_words, rng)
+    loss = LossDistribution.of_noise(distance, dim).times(n_words)
+    n_tests = 8 * len(SIMULATED)
+    ts = np.quantile(losses, [0.1, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999])
+    assert_not_refuted(loss, losses, ts, n_tests)
+    assert_not_refuted(loss, losses, [loss.exponent(1e-3)], n_tests)
+    # a loss that is a little too small is seen
+    lower = LossDistribution.of_noise(0.9 * distance, dim).times(n_words)
+    assert catches(assert_not_refuted, lower, losses, ts, n_tests)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dim", "distance", "n_words"), SIMULATED)
+def test_noise_against_ten_million_draws(dim, distance, n_words):
+    rng = np.random.default_rng(1)
+    losses = simulated(distance, dim, n_words, 10_000_000, rng)
+    loss = LossDistribution.of_noise(distance, dim).times(n_words)
+    ts = [loss.exponent(delta) for delta in (1e-6, 1e-5, 1e-3, 0.1)]
+    ts += np.quantile(losses, [0.1, 0.5, 0.9, 0.99]).tolist()
+    assert_not_refuted(loss, losses, ts, len(ts) * len(SIMULATED))
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 50, 300])
+def test_farther_words_lose_more(dim):
+    """Distances may be rounded up."""
+    losses = [LossDistribution.of_noise(d, dim) for d in (1.0, 1.1, 1.5, 4.0, 4.2)]
+    for near, far in itertools.pairwise(losses):
+        for t in np.linspace(-3, 3, 9):
+            assert far.delta(t) >= near.delta(t) * (1 - 1e-9) - 2e-9
+
+
+@pytest.mark.parametrize("dim", [1, 2, 300, 10**6])
+@pytest.mark.parametrize("distance", [0, 1e-300, 1e-12, 1e-6, 1.0, 1e6, 1e12, 1e300])
+def test_extreme_noise(dim, distance):
+    loss = LossDistribution.of_noise(distance, dim)
+    for n in (1, 1000):
+        for delta in (1e-12, 1e-6, 0.5):
+            t = loss.times(n).exponent(delta)
+            assert 0 <= t <= n * distance * 1.001 + 1e-300
+
+
+# -- known laws ----------------------------------------------------------------------
+
+
+def laws(n_outputs, rng, never=0.2):
+    """Two laws, each with outputs that it never has."""
+    pair = rng.dirichlet(np.full(n_outputs, 0.7), size=2)
+    pair[rng.random(pair.shape) < never] = 0
+    pair[:, 0] += 1e-3
+    return pair / pair.sum(axis=1, keepdims=True)
+
+
+def of(p, q):
+    with np.errstate(divide="ignore"):
+        return LossDistribution.of_log_proba(np.log(p), np.log(q))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_known_laws_by_enumeration(seed):
+    rng = np.random.default_rng(seed)
+    p, q = laws(5, rng, never=0.0 if seed % 2 else 0.2)
+    a, b = laws(4, rng, never=0.1)
+    three = of(p, q).times(3)
+    for loss, x, y in (
+        (of(p, q), p, q),
+        (three, products(p, 3), products(q, 3)),
+        (
+            LossDistribution.total([three, of(a, b)]),
+            np.multiply.outer(products(p, 3), a).ravel(),
+            np.multiply.outer(products(q, 3), b).ravel(),
+        ),
+    ):
+        ts = np.linspace(-4, 8, 40)
+        exact = [hockey_stick(x, y, t) for t in ts]
+        found = [loss.delta(t) for t in ts]
+        assert np.all(np.array(found) >= np.array(exact) - 1e-13)
+        assert np.allclose(found, exact, atol=1e-3)
+
+
+def mistaken_delta(loss, t):
+    """The sign of the tail the wrong way round."""
+    return loss.infinite + loss.masses @ np.maximum(-np.expm1(loss._losses - t), 0)
+
+
+@pytest.mark.parametrize("mistake", ["down", "middle", "below", "raised"])
+def test_mistakes_are_caught(mistake):
+    p, q = laws(6, np.random.default_rng(3), never=0.0)
+    ts = np.log(p / q)  # where δ(t) has its corners
+    ts = np.append(ts - 1e-9, np.linspace(0, ts.max(), 50))
+
+    def exact(t):
+        return hockey_stick(p, q, t)
+
+    right = of(p, q)
+    assert_bound(right.delta, exact, ts)
+    if mistake == "raised":  # no mistake, for comparison
+        assert_bound(shifted(right, 1).delta, exact, ts)
+        return
+    wrong = {
+        "down": shifted(right, -2).delta,
+        "middle": shifted(right, -1).delta,
+        "below": lambda t: mistaken_delta(right, t),
+    }[mistake]
+    assert catches(assert_bound, wrong, exact, ts)
+
+
+def binomial(epsilon, n):
+    """Losses and probabilities of n answers by randomized response."""
+    kept = np.arange(n + 1)
+    return epsilon * (2 * kept - n), stats.binom.pmf(
+        kept, n, 1 / (1 + np.exp(-epsilon))
+    )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n"), [(0.01, 10_000), (0.1, 1000), (0.37, 100), (2.0, 64), (8.0, 16)]
+)
+def test_many_answers_by_the_binomial_law(epsilon, n):
+    at, masses = binomial(epsilon, n)
+
+    def exact(t):
+        return masses @ np.maximum(-np.expm1(np.minimum(t - at, 0)), 0)
+
+    one = LossDistribution.of_exponents(epsilon, epsilon)
+    for loss in (one.times(n), LossDistribution.total([one.times(n // 2)] * 2)):
+        for delta in (1e-10, 1e-6, 1e-2):
+            best = least_exponent(exact, delta, n * epsilon)
+            assert best * (1 - 1e-9) <= loss.exponent(delta) <= 1.01 * best + 1e-3
+
+
+@settings(max_examples=50)
+@given(
+    seed=st.integers(0, 2**31),
+    forth=st.sampled_from([0.0, 0.1, 1.0, 5.0, math.inf]),
+    back=st.sampled_from([0.0, 0.1, 1.0, 5.0, math.inf]),
+    n=st.integers(1, 3),
+)
+def test_no_law_within_two_exponents_loses_more(seed, forth, back, n):
+    rng = np.random.default_rng(seed)
+    ratios = rng.uniform(-min(back, 9), min(forth, 9), 5)
+    # q sums to 1 with p / q within both bounds
+    p = rng.dirichlet(np.full(5, 0.7))
+    q = p * np.exp(-ratios)
+    short = 1 - q.sum()
+    room = p * (np.exp(min(back, 9)) if short > 0 else np.exp(-min(forth, 9))) - q
+    if abs(short) > 0:
+        share = short / room.sum() if room.sum() else 0.0
+        q = q + np.clip(share, 0, 1) * room
+    if not math.isclose(q.sum(), 1):
+        return  # no such law
+    loss = LossDistribution.of_exponents(forth, back).times(n)
+    x, y = products(p, n), products(q, n)
+    for t in np.linspace(-3, 6, 19):
+        assert loss.delta(t) >= hockey_stick(x, y, t) - 1e-12
+
+
+@pytest.mark.parametrize("forth", [0.3, 2.0, math.inf])
+@pytest.mark.parametrize("back", [0.3, 2.0, math.inf])
+def test_two_exponents_have_a_law_that_attains_them(forth, back):
+    p = math.expm1(-back) / math.expm1(-forth - back)
+    q = p * math.exp(-forth)
+    loss = LossDistribution.of_exponents(forth, back)
+    for t in (-1.0, 0.0, 0.2, 1.0, 3.0):
+        exact = hockey_stick(np.array([p, 1 - p]), np.array([q, 1 - q]), t)
+        assert exact - 1e-13 <= loss.delta(t) <= exact + 1e-6
+
+
+# -- sums, mixtures and exponents ----------------------------------------------------
+
+
+def test_mixture_by_enumeration():
+    rng = np.random.default_rng(0)
+    pairs, weights = [laws(4, rng) for _ in range(3)], np.array([0.5, 0.3, 0.2])
+    loss = LossDistribution.mixture([of(*pair) for pair in pairs], weights)
+    seen = [
+        np.concatenate(weights[:, None] * [pair[i] for pair in pairs]) for i in (0, 1)
+    ]
+    for t in np.linspace(-3, 6, 30):
+        exact = hockey_stick(*seen, t)
+        assert exact - 1e-13 <= loss.delta(t) <= exact + 1e-5
+        # and which pair it was may be forgotten
+        hidden = [np.tensordot(weights, [pair[i] for pair in pairs], 1) for i in (0, 1)]
+        assert hockey_stick(*hidden, t) <= loss.delta(t) + 1e-13
+
+
+def test_infinite_losses():
+    told = LossDistribution.of_exponents(math.inf, math.inf)
+    none = LossDistribution.total([])
+    assert told.delta(50.0) == 1.0
+    assert told.exponent(0.999) == math.inf
+    assert none.exponent(0.0) == 0.0
+    assert none.delta(-1.0) == pytest.approx(1 - math.exp(-1))
+    for both in (told.plus(none), none.plus(told), told.times(3)):
+        assert both.exponent(0.5) == math.inf
+    assert LossDistribution.mixture([told, told], [0.5, 0.5]).infinite == 1
+    dust = LossDistribution.of(np.zeros(1), np.array([1e-31]), 1.0)
+    assert dust.infinite == 1
+    assert dust.exponent(0.5) == math.inf
+    rare = LossDistribution.mixture([told, none], [0.01, 0.99])
+    assert rare.exponent(0.009) == math.inf
+    assert rare.exponent(0.011) == 0.0
+    assert rare.times(2).infinite == pytest.approx(1 - 0.99**2)
+
+
+def test_losses_of_very_different_size_add_up():
+    """Small ones are not each raised to the step of the large ones."""
+    small = LossDistribution.of_exponents(1e-3, 1e-3)
+    large = LossDistribution.of_exponents(30.0, 30.0)
+    apart = small.times(300).exponent(1e-6)
+    both = LossDistribution.total([large, *[small] * 300, large]).exponent(1e-6)
+    assert 60 <= both <= 60 + 1.1 * apart
+
+
+def test_losses_of_any_size_are_put_on_one_grid():
+    sizes = [0.0, 1e-300, 1e-12, 1.0, 2.0**40, 1e12, 1e300]
+    parts = [LossDistribution.of_exponents(size, size) for size in sizes]
+    for part, size in zip(parts, sizes, strict=True):
+        assert part.exponent(1e-6) <= size * (1 + 1e-6)
+        for other, more in zip(parts, sizes, strict=True):
+            both = part.plus(other).exponent(0.0)
+            assert max(size, more) * (1 - 1e-9) <= both + 1e-12
+            assert both <= (size + more) * 1.001 + 1e-12
+            mixed = LossDistribution.mixture([part, other], [0.5, 0.5]).exponent(0.0)
+            assert max(size, more) <= mixed + 1e-12
+            assert mixed <= max(size, more) * 1.001 + 1e-12
+
+
+@settings(max_examples=40)
+@given(
+    deltas=st.lists(st.floats(0, 1, exclude_max=True), min_size=2, max_size=5),
+    distance=st.floats(1e-6, 1e6),
+    dim=st.sampled_from([1, 2, 300]),
+    n=st.sampled_from([1, 2, 7]),
+)
+def test_exponents_never_grow_with_delta(deltas, distance, dim, n):
+    loss = LossDistribution.of_noise(float(f"{distance:.0e}"), dim).times(n)
+    exponents = [loss.exponent(delta) for delta in sorted(deltas)]
+    assert exponents == sorted(exponents, reverse=True)
+    for delta, t in zip(sorted(deltas), exponents, strict=True):
+        assert t == math.inf or loss.delta(t) <= delta
+
+
+@pytest.mark.parametrize(
+    "delta", [-1e-9, 1, 1.5, math.nan, math.inf, "0.1", None, True]
+)
+def test_delta_is_a_probability_below_one(delta):
+    loss = LossDistribution.of_exponents(1.0, 1.0)
+    with pytest.raises(InvalidParameterError, match=r"delta must be .* in \[0, 1\)"):
+        loss.exponent(delta)

@@ -1,0 +1,40 @@
+"""Whatever looks at what a perturber does needs it fitted, and says so alike."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skdptext import DPWordPerturber
+from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from skdptext.inspection import (
+    NeighborhoodDisplay,
+    PlausibleDeniabilityDisplay,
+    words_under_noise,
+)
+from skdptext.metrics import (
+    plausible_deniability,
+    words_changed_scorer,
+    words_unchanged,
+)
+from skdptext.model_selection import calibrate_epsilon
+
+ASKED = {
+    "audit_fresh_noise": audit_fresh_noise,
+    "audit_noise_law": audit_noise_law,
+    "audit_word_privacy": audit_word_privacy,
+    "calibrate_epsilon": calibrate_epsilon,
+    "guarantee": lambda p: p.guarantee(),
+    "neighborhood": lambda p: NeighborhoodDisplay.from_estimator(p, "w1"),
+    "deniability display": PlausibleDeniabilityDisplay.from_estimator,
+    "plausible_deniability": plausible_deniability,
+    "words_changed_scorer": lambda p: words_changed_scorer(p, ["w1"]),
+    "words_under_noise": lambda p: words_under_noise(p, "w1 w2"),
+    "words_unchanged": lambda p: words_unchanged(p, ["w1"]),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_not_fitted(small_embedding, name):
+    with pytest.raises(NotFittedError, match="DPWordPerturber instance is not fitted"):
+        ASKED[name](DPWordPerturber(small_embedding, document_length=2))

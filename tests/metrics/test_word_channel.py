@@ -1,0 +1,281 @@
+"""word_channel against quadrature, known laws and its own standard errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from scipy.special import xlogy
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    Exponential,
+    MahalanobisNoise,
+    RandomizedResponse,
+    WordChannel,
+    WordMechanism,
+)
+from skdptext.metrics import plausible_deniability, released_profiles, word_channel
+
+PLANE = WordEmbedding(
+    list("abcdef"),
+    [[0.0, 0.0], [1.0, 0.2], [0.3, 0.9], [-1.0, 0.5], [0.1, -1.2], [3.0, 2.0]],
+)
+PRIOR = np.array([3.0, 1.0, 1.0, 2.0, 1.0, 0.5])
+
+
+def fitted(embedding=PLANE, epsilon=2.0, lam=0.0, **options):
+    return DPWordPerturber(
+        embedding, epsilon=epsilon, lam=lam, document_length=1, **options
+    ).fit([])
+
+
+class Doubtful(WordMechanism):
+    """Noise whose nearest words are taken for others now and then: no density."""
+
+    def prepare(self, embedding, epsilon, lam):
+        return DoubtfulChannel(self, embedding, epsilon, lam)
+
+
+class DoubtfulChannel(WordChannel):
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.noise_first = MahalanobisNoise().prepare(*given[1:])
+
+    def draw(self, rng, n):
+        return *self.noise_first.draw(rng, n), rng.random(n)
+
+    def apply(self, words, draws):
+        found = self.noise_first.apply(words, draws[:2])
+        return np.where(draws[2] < 0.2, (found + 1) % len(self.embedding), found)
+
+    def exponents(self, x, y):
+        return self.noise_first.exponents(x, y)
+
+
+def by_quadrature(perturber, n=600, reach=10.0):
+    """Pr[z | w] in the plane, by midpoints of the density exp(-ε‖v − φ(w)‖_RM)."""
+    vectors = perturber.embedding_.vectors.astype(np.float64)
+    grid = (np.arange(n) + 0.5) / n * 2 * reach - reach
+    x, y = np.meshgrid(grid, grid)
+    points = np.stack([x.ravel(), y.ravel()], axis=1)
+    gaps = points[:, None, :] - vectors
+    nearest = np.argmin((gaps**2).sum(axis=2), axis=1)
+    inverse = np.linalg.inv(perturber.noise_factor_)
+    law = np.empty((len(vectors), len(vectors)))
+    for w in range(len(vectors)):
+        density = np.exp(
+            -perturber.epsilon * np.linalg.norm(gaps[:, w] @ inverse, axis=1)
+        )
+        law[w] = np.bincount(nearest, density, len(vectors)) / density.sum()
+    return law
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.7])
+def test_it_is_the_law_by_quadrature(lam):
+    perturber = fitted(lam=lam)
+    law = by_quadrature(perturber)
+    found = word_channel(perturber, PRIOR, n_draws=20_000, random_state=0)
+    assert found.method == "posterior"
+    # A mean of 120,000 draws of values in [0, 1/(6 ρ)], ρ ≥ 0.06: six standard errors
+    # are below 0.008 by √(p max / n), alpha < 1e-7 for all 36; half of that was seen
+    np.testing.assert_allclose(found.proba, law, atol=0.008)
+    np.testing.assert_allclose(found.proba.sum(axis=1), 1, rtol=1e-5)
+    p = PRIOR / PRIOR.sum()
+    joint = p[:, None] * law
+    posterior = (joint / joint.sum(axis=0)).T
+    np.testing.assert_allclose(found.posterior(list("abcdef")), posterior, atol=0.02)
+    for k in (1, 2):
+        value, error = found.vulnerability(k)
+        optimum = np.sort(joint, axis=0)[-k:].sum()
+        assert abs(value - optimum) < 5 * error  # alpha = 6e-7
+    value, error = found.log_loss()
+    entropy = (
+        xlogy(joint.sum(axis=0), joint.sum(axis=0)).sum() - xlogy(joint, joint).sum()
+    )
+    assert abs(value - entropy / np.log(2)) < 5 * error
+
+
+def test_a_known_law_is_taken_as_it_is():
+    for mechanism in (Exponential(), RandomizedResponse()):
+        perturber = fitted(epsilon=1.5, mechanism=mechanism)
+        law = np.exp(perturber.mechanism_.log_proba(np.arange(6)))
+        found = word_channel(perturber, PRIOR)
+        assert (found.method, found.n_draws) == ("exact", 0)
+        np.testing.assert_allclose(found.proba, law, rtol=1e-6)
+        joint = PRIOR[:, None] / PRIOR.sum() * law
+        value, error = found.vulnerability()
+        np.testing.assert_allclose(value, joint.max(axis=0).sum(), rtol=1e-6)
+        marginal = joint.sum(axis=0)
+        entropy = (
+            xlogy(marginal, marginal).sum() - xlogy(joint, joint).sum()
+        ) / np.log(2)
+        np.testing.assert_allclose(found.log_loss().value, entropy, rtol=1e-6)
+        assert error == 0
+        some = word_channel(perturber, words=["f", "b"])
+        assert some.words.tolist() == ["f", "b"]
+        np.testing.assert_allclose(some.proba, law[[5, 1]], rtol=1e-6)
+        np.testing.assert_allclose(
+            found.expected_distinct(7), (1 - (1 - law) ** 7).sum(axis=1), rtol=1e-5
+        )
+        assert all(e == 0 for _, e in found.summary().values())
+
+
+def test_capacity_of_randomized_response():
+    """A symmetric law has its capacity at the even prior: ln k − H(row)."""
+    perturber = fitted(epsilon=1.5, mechanism=RandomizedResponse())
+    row = np.exp(perturber.mechanism_.log_proba(np.array([0])))[0]
+    expected = (np.log(6) + (row * np.log(row)).sum()) / np.log(2)
+    found = word_channel(perturber, PRIOR).capacity(1e-6)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    # one word of three that nobody tells apart from another gives one bit
+    line = WordEmbedding(list("abc"), [[0.0], [1e-6], [1000.0]])
+    exact = fitted(line, epsilon=1.0, mechanism=Exponential("half"))
+    np.testing.assert_allclose(word_channel(exact).capacity(), 1, atol=2e-3)
+
+
+def test_statistics_are_those_of_plausible_deniability():
+    perturber = fitted()
+    found = word_channel(perturber, n_draws=5000, random_state=0)
+    n = 20
+    drawn = [
+        plausible_deniability(perturber, n_draws=n, random_state=i) for i in range(150)
+    ]
+    for name, ours in (
+        ("n_unchanged", found.expected_unchanged(n)),
+        ("n_distinct", found.expected_distinct(n)),
+    ):
+        means = np.array([getattr(d, name).mean() for d in drawn])
+        value, error = found.summary(n)[name]
+        np.testing.assert_allclose(value, ours.mean())
+        total = np.hypot(error, means.std(ddof=1) / np.sqrt(len(means)))
+        assert abs(value - means.mean()) < 5 * total  # alpha = 6e-7
+
+
+def test_it_is_unbiased_and_as_exact_as_it_says():
+    """Two words in one dimension, by small simulations of which many are averaged."""
+    line = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    perturber = fitted(line, epsilon=1.0)
+    law = 1 - np.exp(-0.5) / 2  # of a word to stay, for it is Laplace's noise
+    found = [word_channel(perturber, n_draws=50, random_state=i) for i in range(300)]
+    stay = np.array([f.proba[0, 0] for f in found])
+    error = stay.std(ddof=1)
+    # normalised, so biased by 1/n of its variance at most
+    assert abs(stay.mean() - law) < 5 * error / np.sqrt(len(stay)) + error**2
+    # averages of posteriors vary less than counts do, whose variance is p(1 − p)/n
+    assert error < 0.75 * np.sqrt(law * (1 - law) / 50)
+    value, claimed = found[0].summary(1)["n_unchanged"]
+    means = np.array([np.mean([f.proba[0, 0], f.proba[1, 1]]) for f in found])
+    assert means.std(ddof=1) < 1.2 * claimed
+    assert value == pytest.approx(means[0])
+
+
+@pytest.mark.parametrize("mechanism", [Doubtful(), None])
+def test_without_a_density_it_counts(mechanism):
+    """... and comes to the same, but for the wrong words that one releases."""
+    perturber = fitted(mechanism=mechanism)
+    law = by_quadrature(fitted())
+    if mechanism is not None:
+        law = 0.8 * law + 0.2 * np.roll(law, 1, axis=1)
+    found = word_channel(perturber, n_draws=20_000, random_state=0)
+    assert found.method == ("posterior" if mechanism is None else "counts")
+    np.testing.assert_allclose(found.proba, law, atol=6 * np.sqrt(0.25 / 20_000))
+    value, error = found.vulnerability()
+    assert abs(value - law.max(axis=0).sum() / 6) < 5 * error
+    assert found.summary(10)["n_distinct"].standard_error > 0
+    n_errors = found.summary(10)["n_unchanged"].standard_error
+    assert (
+        abs(found.expected_unchanged(10).mean() - 10 * np.diag(law).mean())
+        < 5 * n_errors
+    )
+
+
+@pytest.mark.parametrize("mechanism", [None, Doubtful(), Exponential()])
+def test_profiles_are_mixtures_of_rows(mechanism):
+    perturber = fitted(mechanism=mechanism)
+    profiles = np.array([[1, 0, 0, 3, 0, 0], [0, 2, 2, 0, 0, 0]])
+    found = released_profiles(perturber, profiles, n_draws=4000, random_state=0)
+    law = word_channel(perturber, n_draws=4000, random_state=0).proba
+    shares = profiles / profiles.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found, shares @ law, atol=0.02)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-4)
+    assert (found > 0).all()
+
+
+@pytest.mark.parametrize("mechanism", [None, Doubtful(), Exponential()])
+def test_profiles_where_the_law_has_no_room(mechanism):
+    """Summed as they are drawn: no matrix of all words by all words is held."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(300, 3))
+    vectors = vectors[vectors[:, 0].argsort()]  # so that the profiles lie apart
+    table = WordEmbedding([f"w{i}" for i in range(300)], vectors)
+    perturber = fitted(table, 8.0, mechanism=mechanism)
+    profiles = np.zeros((2, 300))
+    profiles[0, :150], profiles[1, 150:] = 1, rng.random(150)
+    roomy = released_profiles(perturber, profiles, n_draws=30, random_state=0)
+    with sklearn.config_context(working_memory=0.25):
+        tight = released_profiles(perturber, profiles, n_draws=30, random_state=1)
+        with pytest.raises(InvalidParameterError, match="fit into working_memory"):
+            word_channel(perturber)
+    assert (tight > 0).all()
+    np.testing.assert_allclose(tight.sum(axis=1), 1, rtol=1e-4)
+    if isinstance(mechanism, Exponential):
+        np.testing.assert_allclose(tight, roomy, rtol=1e-5)
+    # 9,000 counted draws differ by Σ √(2 p/n) = 0.26 at most; profiles by more than 1
+    assert np.abs(tight - roomy).sum(axis=1).max() < 0.35
+    assert np.abs(tight[0] - tight[1]).sum() > 1
+
+
+def test_equal_questions_are_answered_once():
+    perturber = fitted()
+    first = word_channel(perturber, PRIOR, n_draws=50)
+    assert word_channel(perturber, PRIOR, n_draws=50) is first
+    assert word_channel(perturber, n_draws=50) is not first
+    assert word_channel(fitted(epsilon=2.1), PRIOR, n_draws=50) is not first
+    rng = np.random.default_rng(0)
+    once, again = (word_channel(perturber, random_state=rng) for _ in range(2))
+    assert (once.proba != again.proba).any()
+    with sklearn.config_context(working_memory=25 / 2**20):  # each takes 24 bytes
+        one = word_channel(perturber, words=["a"])
+        assert word_channel(perturber, words=["a"]) is one
+        word_channel(perturber, words=["b"])
+        assert word_channel(perturber, words=["a"]) is not one
+
+
+def test_a_seed_fixes_it(capsys):
+    a, b = (
+        word_channel(fitted(), n_draws=30, random_state=np.random.default_rng(3))
+        for _ in range(2)
+    )
+    assert (a.proba == b.proba).all()
+    assert a.vulnerability() == b.vulnerability()
+    assert repr(a) == "WordTransitions(6 words to 6, posterior, n_draws=30)"
+    word_channel(fitted(), n_draws=31, random_state=np.random.default_rng(3), verbose=1)
+    assert "draw" in capsys.readouterr().err
+    exact = word_channel(fitted(mechanism=RandomizedResponse()))
+    assert repr(exact) == "WordTransitions(6 words to 6, exact)"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prior": [1.0]}, r"per word of the embedding \(6\), got shape \(1,\)"),
+        ({"prior": [-1.0, *[1.0] * 5]}, "non-negative and not all 0"),
+        ({"words": ["a", "a"]}, "words must differ, got 2 with 1 different"),
+        ({"words": []}, "words must hold at least one word"),
+        ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
+        ({"verbose": -1}, "verbose must be an integer >= 0"),
+        ({"random_state": -1}, "random_state must be None, an integer >= 0"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        word_channel(fitted(), **options)
+
+
+def test_bad_profiles():
+    with pytest.raises(InvalidParameterError, match="got 1 of 2 rows without"):
+        released_profiles(fitted(), [[1, 0, 0, 0, 0, 0], [0] * 6])
+    with pytest.raises(InvalidParameterError, match="one column per word"):
+        released_profiles(fitted(), [[1, 0]])

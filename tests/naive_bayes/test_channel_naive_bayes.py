@@ -1,0 +1,167 @@
+"""ChannelNaiveBayes against the posterior by hand, and classifiers without the law."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.datasets import make_documents, make_embedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import RandomizedResponse
+from skdptext.naive_bayes import ChannelNaiveBayes
+
+TABLE = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [3.0]])
+X = [[2, 1, 0], [0, 1, 1], [1, 0, 0]]
+Y = np.array(["x", "y", "x"])
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+def perturber(**options):
+    options = {"epsilon": 1.0, "mechanism": RandomizedResponse()} | options
+    return DPWordPerturber(TABLE, lam=0.0, **options)
+
+
+def test_posterior_by_hand():
+    model = ChannelNaiveBayes(perturber(), alpha=2.0).fit(X, Y)
+    law = np.exp(model.perturber_.mechanism_.log_proba(np.arange(3)))
+    background = np.array([3, 2, 1]) / 6
+    counts = np.array([[3, 1, 0], [0, 1, 1]])
+    profiles = (counts + 2 * background) / (counts.sum(axis=1, keepdims=True) + 2)
+    np.testing.assert_allclose(model.profiles_, profiles)
+    logs = np.log(profiles @ law)
+    np.testing.assert_allclose(model.feature_log_prob_, logs, rtol=1e-5)
+    noisy = np.array([[0, 3, 1], [2, 0, 0], [0, 0, 0]])
+    joint = noisy @ logs.T + np.log([2 / 3, 1 / 3])
+    posterior = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(noisy), posterior, rtol=1e-4)
+    assert model.predict(noisy).tolist() == Y[[1, 0, 0]].tolist()
+    texts = ["bb cc bb bb", "aa aa", ""]
+    np.testing.assert_allclose(model.predict_proba(texts), posterior, rtol=1e-4)
+    even = model.set_params(prior="uniform").fit(X, Y).predict_proba([[0, 0, 0]])
+    np.testing.assert_allclose(even, [[0.5, 0.5]])
+    given = model.set_params(prior=[1, 3]).fit(X, Y).predict_proba([[0, 0, 0]])
+    np.testing.assert_allclose(given, [[0.25, 0.75]])
+
+
+def test_texts_and_counts_are_alike():
+    texts = [["aa", "bb", "aa"], "bb cc", "aa"]
+    by_counts = ChannelNaiveBayes(perturber(document_length=2)).fit(X, Y)
+    # all words of a public text count, whatever a release would be cut to
+    by_texts = ChannelNaiveBayes(perturber(document_length=2)).fit(texts, Y)
+    np.testing.assert_allclose(by_texts.profiles_, by_counts.profiles_)
+    assert by_texts.n_features_in_ == 3
+
+
+def test_without_noise_it_is_multinomial_naive_bayes():
+    """... whose background is even with a single class-independent word each."""
+    counts = np.array([[4, 1, 0, 3], [1, 4, 3, 0]])
+    y = [0, 1]
+    ours = ChannelNaiveBayes(alpha=4.0).fit(counts, y)
+    assert counts.sum(axis=0).tolist() == [5, 5, 3, 3]
+    background = np.array([6, 6, 4, 4]) / 20 * 4
+    theirs = MultinomialNB(alpha=1e-10).fit(counts + background, y)
+    np.testing.assert_allclose(
+        ours.feature_log_prob_, theirs.feature_log_prob_, rtol=1e-6
+    )
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    table = make_embedding(120, 8, n_clusters=8, random_state=0)
+    texts, topics = make_documents(
+        table, 240, 4, length=12, concentration=1.5, random_state=0
+    )
+    source = DPWordPerturber(
+        table,
+        epsilon=4.0,
+        lam=0.0,
+        document_length=12,
+        random_state=np.random.default_rng(0),
+    ).fit([])
+    return table, texts, topics, source, source.transform(texts)
+
+
+def test_it_beats_who_must_learn_the_noise(corpus):
+    _, texts, topics, source, noisy = corpus
+    known, held = slice(0, 60), slice(60, None)
+    informed = ChannelNaiveBayes(source, alpha=20, n_draws=30, random_state=0)
+    informed.fit(texts[known], topics[known])
+    learner = LogisticRegression(max_iter=300).fit(noisy[known], topics[known])
+    ours = informed.predict(noisy[held]) == topics[held]
+    theirs = learner.predict(noisy[held]) == topics[held]
+    assert ours.mean() > theirs.mean()
+    assert ours.mean() > 0.4  # chance 0.25; its standard error is 0.04
+
+
+def test_profiles_are_found_again_behind_the_noise():
+    """By EM: with many releases, near to those of the clean text."""
+    rng = np.random.default_rng(0)
+    clean = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+    law = perturber(epsilon=2.0).fit([]).mechanism_.log_proba(np.arange(3))
+    released = np.stack([rng.multinomial(40_000, p @ np.exp(law)) for p in clean])
+    model = ChannelNaiveBayes(
+        perturber(epsilon=2.0), alpha=1.0, trained_on="releases", n_iter=300
+    ).fit(released, [0, 1])
+    # a share of 40,000 has a standard error of 0.0025 at most; to undo the noise is to
+    # divide by 1 − 3 · 0.107, so five standard errors are 0.02
+    np.testing.assert_allclose(model.profiles_, clean, atol=0.02)
+    as_text = model.set_params(n_iter=5).fit(["aa aa", "cc bb", "cc"], [0, 1, 1])
+    assert as_text.predict(["aa", "cc"]).tolist() == [0, 1]
+    np.testing.assert_allclose(as_text.profiles_.sum(axis=1), 1)
+
+
+def test_in_a_search_and_behind_a_perturber(corpus):
+    _, texts, topics, source, _ = corpus
+
+    def on_releases(model, X, y):
+        return model.score(model.perturber_.transform(X), y)
+
+    search = GridSearchCV(
+        ChannelNaiveBayes(source, n_draws=10, random_state=0),
+        {"perturber__epsilon": [0.05, 6.0]},
+        scoring=on_releases,
+        cv=2,
+    ).fit(texts[:80], topics[:80])
+    assert search.best_params_ == {"perturber__epsilon": 6.0}
+    pipeline = make_pipeline(
+        source,
+        ChannelNaiveBayes(
+            source, trained_on="releases", alpha=20, n_draws=10, random_state=0
+        ),
+    )
+    pipeline.fit(texts[:160], topics[:160])
+    assert pipeline.score(texts[160:], topics[160:]) > 0.35
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"perturber": "noise"}, "perturber must be None or a word perturber, got"),
+        ({"alpha": 0}, "alpha must be a finite number > 0, got 0"),
+        ({"prior": "even"}, "prior must be one of 'frequency', 'uniform'"),
+        ({"prior": [1.0]}, r"one number > 0 per class \(2\), got shape \(1,\)"),
+        ({"prior": [1.0, -1.0]}, "prior must hold one number > 0 per class"),
+        ({"trained_on": "text"}, "trained_on must be one of"),
+        ({"n_iter": 0}, "n_iter must be an integer >= 1"),
+        ({"n_draws": 0, "perturber": DPWordPerturber(TABLE)}, "n_draws must be an"),
+    ],
+)
+def test_bad_parameters(change, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        ChannelNaiveBayes(perturber()).set_params(**change).fit(X, Y)
+
+
+def test_bad_input():
+    model = ChannelNaiveBayes(perturber())
+    with pytest.raises(InvalidParameterError, match=r"per document \(1\), got shape"):
+        model.fit(["aa"], Y)
+    with pytest.raises(InvalidParameterError, match="at least 2 classes, got 1 class"):
+        model.fit(["aa", "bb"], [1, 1])

@@ -1,0 +1,406 @@
+"""`exponent(x, y, delta)` against exact laws of whole releases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.documents import DocumentReader
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    LossDistribution,
+    MahalanobisChannel,
+    MahalanobisNoise,
+    RandomizedResponse,
+    WordChannel,
+    WordMechanism,
+    word_losses,
+)
+from skdptext.privacy import PrivacyGuarantee
+from tests.channels import channel, guaranteed
+
+WORDS = WordEmbedding(list("abcd"), np.arange(4.0)[:, None])
+DELTAS = (1e-9, 1e-4, 0.01, 0.1, 0.4, 0.9)
+
+
+class Table(WordMechanism):
+    """A law that is given as a table."""
+
+    def __init__(self, rows, known=True):
+        self.rows = rows
+        self.known = known
+
+    def prepare(self, embedding, epsilon, lam):
+        kind = TableChannel if self.known else HiddenChannel
+        return kind(self, embedding, epsilon, lam)
+
+
+class HiddenChannel(WordChannel):
+    """Only its exponents are known."""
+
+    @property
+    def rows(self):
+        return self.mechanism.rows
+
+    def draw(self, rng, n):
+        return (rng.random(n),)
+
+    def apply(self, words, draws):
+        return (self.rows[words].cumsum(axis=1) < draws[0][:, None]).sum(axis=1)
+
+    def exponents(self, x, y):
+        p, q = self.rows[x][:, None], self.rows[y]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(p > 0, np.log(p / q), 0.0)
+        return np.maximum(ratios.max(axis=-1), 0.0)
+
+
+class TableChannel(HiddenChannel):
+    def log_proba(self, words):
+        with np.errstate(divide="ignore"):
+            return np.log(self.rows[words])
+
+
+def tables(seed, never=0.0):
+    """Two asymmetric laws over the four words."""
+    rng = np.random.default_rng(seed)
+    rows = rng.dirichlet(np.full(4, 0.8), size=(2, 4)) + 1e-3
+    rows[rng.random(rows.shape) < never] = 0
+    rows[:, :, 0] += 1e-3
+    return rows / rows.sum(axis=2, keepdims=True)
+
+
+def law(document, rows, *, ordered, drawn=None):
+    """Every release with its probability."""
+    words = WORDS.find(list(document))
+    if drawn is None:
+        slots = [rows[w] for w in words]
+    else:
+        slots = [rows[words].mean(axis=0)] * drawn
+    found = Counter()
+    for outcome in itertools.product(range(4), repeat=len(slots)):
+        seen = outcome if ordered else tuple(sorted(outcome))
+        found[seen] += math.prod(p[z] for p, z in zip(slots, outcome, strict=True))
+    return found
+
+
+def both(*laws):
+    """The law of independent releases that are all seen."""
+    found = Counter()
+    for outcomes in itertools.product(*(one.items() for one in laws)):
+        found[tuple(z for z, _ in outcomes)] += math.prod(p for _, p in outcomes)
+    return found
+
+
+def assert_holds(guarantee, x, y, one, two):
+    """No δ is below the exact one, and t has the properties that are documented.
+
+    Returns the values of t, and a function of t to the exact δ.
+    """
+    outcomes = list(one)
+    p = np.array([one[z] for z in outcomes])
+    q = np.array([two[z] for z in outcomes])
+
+    def exact(t):
+        return np.maximum(p - math.exp(t) * q, 0).sum()
+
+    pure = guarantee.exponent(x, y)
+    assert guarantee.exponent(x, y, delta=0) == pure
+    found = [guarantee.exponent(x, y, delta=delta) for delta in DELTAS]
+    assert [pure, *found] == sorted([pure, *found], reverse=True)
+    assert found[-1] >= 0
+    for delta, t in zip(DELTAS, found, strict=True):
+        if t < math.inf:
+            assert exact(t) <= delta * (1 + 1e-9)
+    return found, exact
+
+
+def guarantee_of(rows, *, known=True, ordered=True, drawn=None):
+    prepared = Table(rows, known).prepare(WORDS, 1.0, 0.0)
+    reader = DocumentReader(
+        WORDS, oov="error", document_length=drawn, resize="sample"
+    ) if drawn else None  # fmt: skip
+    return PrivacyGuarantee(prepared, reader, ordered=ordered)
+
+
+# -- exact laws ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("never", [0.0, 0.15])
+@pytest.mark.parametrize("known", [True, False])
+def test_texts_by_enumeration(seed, never, known):
+    rows = tables(seed, never)[0]
+    guarantee = guarantee_of(rows, known=known)
+    for x, y in (("a", "b"), ("b", "a"), ("abca", "bbda")):
+        one, two = (law(d, rows, ordered=True) for d in (x, y))
+        asked = (x, y) if len(x) == 1 else (list(x), list(y))
+        found, exact = assert_holds(guarantee, *asked, one, two)
+        for delta, t in zip(DELTAS, found, strict=True):
+            if known and t > 0:  # nothing is lost but what the grid takes
+                assert exact(min(t, 60) - 0.02) > delta
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("known", [True, False])
+def test_bags_by_enumeration(seed, known):
+    """Laws that are no metric's, and not symmetric; matched by exponents."""
+    rows = tables(seed)[0]
+    guarantee = guarantee_of(rows, known=known, ordered=False)
+    bags = list(itertools.combinations_with_replacement("abcd", 2))
+    rng = np.random.default_rng(seed)
+    for i, j in rng.integers(len(bags), size=(5, 2)):
+        one, two = (law(bags[k], rows, ordered=False) for k in (i, j))
+        assert_holds(guarantee, list(bags[i]), list(bags[j]), one, two)
+
+
+def test_bags_of_which_some_words_are_told():
+    """The cheapest matching has an infinite exponent, and yet a finite t with δ."""
+    rows = np.array([[0.9, 0.1, 0, 0], [0, 0.9, 0.1, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    guarantee = guarantee_of(rows, ordered=False)
+    x, y = ["a", "b", "c"], ["b", "b", "c"]
+    one, two = (law(d, rows, ordered=False) for d in (x, y))
+    assert guarantee.exponent(x, y) == math.inf
+    assert_holds(guarantee, x, y, one, two)
+    assert guarantee.exponent(x, y, delta=0.95) < math.inf
+    assert guarantee.exponent(["c"], ["d"], delta=0.95) == math.inf
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("known", [True, False])
+def test_redrawn_documents_by_enumeration(seed, known):
+    rows = tables(seed, 0.1)[0]
+    for drawn, ordered in ((1, True), (3, False)):
+        guarantee = guarantee_of(rows, known=known, ordered=ordered, drawn=drawn)
+        for x, y in (("aab", "abb"), ("a", "bcd"), ("aaaab", "aaaac")):
+            one, two = (law(d, rows, ordered=ordered, drawn=drawn) for d in (x, y))
+            assert_holds(guarantee, list(x), list(y), one, two)
+
+
+def test_a_rare_word_of_a_redrawn_document_costs_little():
+    """It is seldom drawn; the pure exponent counts it for every draw."""
+    perturber = DPWordPerturber(
+        WORDS, epsilon=3.0, lam=0.0, document_length=4, resize="sample"
+    )
+    guarantee = perturber.fit([]).guarantee()
+    x, y = ["a"] * 99 + ["b"], ["a"] * 99 + ["d"]
+    assert guarantee.exponent(x, y) == 24.0
+    assert guarantee.exponent(x, y, delta=1e-3) < 12.1
+    # with a chance of 4 % no more than that it is not drawn at all
+    assert guarantee.exponent(x, y, delta=0.04) == 0.0
+
+
+@pytest.mark.parametrize("known", [(True, True), (True, False), (False, False)])
+def test_compositions_by_enumeration(known):
+    first, second = tables(5, 0.1)
+    a = guarantee_of(first, known=known[0])
+    b = guarantee_of(second, known=known[1], ordered=False)
+    x, y = ["a", "b"], ["b", "c"]
+    laws = [
+        [law(d, first, ordered=True) for d in (x, y)],
+        [law(d, second, ordered=False) for d in (x, y)],
+    ]
+    of_a, of_b = ([side[i] for side in laws] for i in (0, 1))
+    assert_holds(a.compose(2), x, y, both(of_a[0], of_a[0]), both(of_b[0], of_b[0]))
+    assert_holds(a.compose(b), x, y, both(*of_a), both(*of_b))
+
+
+@settings(max_examples=25)
+@given(
+    positions=st.lists(st.integers(0, 12), min_size=4, max_size=4, unique=True),
+    x=st.lists(st.sampled_from("abcd"), min_size=2, max_size=2),
+    y=st.lists(st.sampled_from("abcd"), min_size=2, max_size=2),
+    ordered=st.booleans(),
+    drawn=st.sampled_from([None, 2]),
+    epsilon=st.sampled_from([0.3, 1.0]),
+    lam=st.sampled_from([0.0, 0.5]),
+)
+def test_noise_on_a_line_by_enumeration(positions, x, y, ordered, drawn, epsilon, lam):
+    """The noise is Laplace noise, and each word's law a difference of its values."""
+    at = np.array(positions) / 4
+    order = np.argsort(at)
+    ends = np.append((at[order][1:] + at[order][:-1]) / 2, np.inf)
+    gaps = epsilon * (ends - at[:, None])
+    upto = np.where(gaps > 0, 1 - np.exp(-gaps) / 2, np.exp(np.minimum(gaps, 0)) / 2)
+    rows = np.empty((4, 4))
+    rows[:, order] = np.diff(upto, axis=1, prepend=0)
+    table = WordEmbedding(list("abcd"), at[:, None])
+    perturber = DPWordPerturber(
+        table,
+        epsilon=epsilon,
+        lam=lam,
+        document_length=drawn or 2,
+        resize="sample" if drawn else "truncate",
+        output="tokens" if ordered else "bow",
+        token_pattern=r"\w",
+    )
+    one, two = (law(d, rows, ordered=ordered, drawn=drawn) for d in (x, y))
+    assert_holds(perturber.fit([]).guarantee(), x, y, one, two)
+
+
+# -- what it is asked of -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 2.0, math.nan, "1e-6", None, [0.1], True])
+def test_delta_is_checked(delta):
+    guarantee = guaranteed(1.0, 0.0, WORDS)
+    with pytest.raises(InvalidParameterError, match=r"delta must be .* in \[0, 1\)"):
+        guarantee.exponent("a", "b", delta=delta)
+
+
+def test_documents_that_show_their_difference():
+    plain = guaranteed(1.0, 0.0, WORDS, unknown_kept=True, ordered=True)
+    for x, y in ((["a"], ["a", "b"]), (["a", "?"], ["a", "!"]), (["?"], ["a"])):
+        assert plain.exponent(x, y, delta=0.9) == math.inf
+    assert plain.exponent(["?", "a"], ["?", "a"], delta=1e-6) == 0.0
+    alone = plain.exponent("a", "b", delta=0.1)
+    assert plain.exponent(["?", "a"], ["?", "b"], delta=0.1) == alone < 1
+    assert plain.exponent([], [], delta=0.1) == 0.0
+    drawn = guaranteed(1.0, 0.0, WORDS, unknown_kept=True, n_words=1, resampled=True)
+    x, y = ["a"] * 19 + ["?"], ["a"] * 20
+    assert drawn.exponent(x, y) == drawn.exponent(x, y, delta=0.04) == math.inf
+    assert drawn.exponent(x, y, delta=0.06) == 0.0
+
+
+def test_one_empty_reading_of_two():
+    """A part in which nothing is released adds nothing."""
+    reader = DocumentReader(WORDS, stop_words=["a", "b"])
+    nothing = PrivacyGuarantee(channel(1.0, 0.0, WORDS), reader)
+    whole = guaranteed(1.0, 0.0, WORDS)
+    found = whole.compose(nothing).exponent(["a"], ["b"], delta=0.1)
+    alone = whole.exponent(["a"], ["b"], delta=0.1)
+    assert found == pytest.approx(alone, rel=1e-4)
+
+
+def test_releases_and_words_are_the_same_sum():
+    wide = WordEmbedding(list("ab"), np.eye(2, 50) * 2)
+    guarantee = guaranteed(8.0, 0.0, wide)
+    texts = guarantee.exponent(["a"] * 6, ["b"] * 6, delta=1e-6)
+    assert guarantee.compose(6).exponent("a", "b", delta=1e-6) == texts
+    assert guarantee.compose(2).exponent(["a"] * 3, ["b"] * 3, delta=1e-6) == (
+        pytest.approx(texts, rel=1e-4)
+    )
+    parts = guarantee.compose(guarantee.compose(5))
+    assert parts.exponent("a", "b", delta=1e-6) == pytest.approx(texts, rel=1e-3)
+    assert texts < 0.6 * guarantee.exponent(["a"] * 6, ["b"] * 6)
+
+
+def test_distances_in_the_metric_of_the_noise(small_embedding):
+    """δ is about the noise itself, in whatever metric the promise is stated."""
+    x, y = small_embedding.words[3], small_embedding.words[9]
+    guarantee = guaranteed(4.0, 0.6, small_embedding)
+    (pure,) = channel(4.0, 0.6, small_embedding).exponents([3], [9])[0]
+    own = LossDistribution.of_noise(pure, small_embedding.dim).exponent(1e-3)
+    assert guarantee.exponent(x, y, delta=1e-3) == pytest.approx(own, rel=1e-6)
+    for stated in (guarantee.euclidean(), guarantee.relative_to(0.9)):
+        assert stated.exponent(x, y) > guarantee.exponent(x, y)
+        assert stated.exponent(x, y, delta=1e-3) == pytest.approx(own, rel=1e-6)
+        assert stated.exponent(x, y, delta=1e-300) == stated.exponent(x, y)
+
+
+def test_many_different_distances_are_rounded_up():
+    rng = np.random.default_rng(0)
+    points = np.cumsum(rng.random((140, 1)), axis=0)
+    row = WordEmbedding([f"w{i}" for i in range(140)], points)
+    mechanism = channel(0.2, 0.0, row)
+    ids = np.arange(140)
+    distances = mechanism.exponents(ids, [0])[:, 0]
+    found = word_losses(mechanism, ids, np.zeros(140, int))
+    assert len({id(loss) for loss in found}) < 100
+    for loss, distance in zip(found[1::20], distances[1::20], strict=True):
+        exact = LossDistribution.of_noise(distance, 1).exponent(0.01)
+        assert exact <= loss.exponent(0.01) <= 1.04 * distance
+
+
+# -- what a channel says -------------------------------------------------------------
+
+
+class Protocol:
+    """No WordChannel, but it does all that one must."""
+
+    def __init__(self, losses):
+        self.losses = losses
+
+    def draw(self, rng, n):
+        return (rng.random(n),)
+
+    def apply(self, words, draws):
+        return np.zeros_like(words)
+
+    def exponents(self, x, y):
+        return np.full((len(x), len(y)), 0.5)
+
+
+class Own(WordMechanism):
+    def __init__(self, losses=None):
+        self.losses = losses
+
+    def prepare(self, embedding, epsilon, lam):
+        return Protocol(self.losses)
+
+    def __sklearn_clone__(self):
+        return self
+
+
+def asked(losses):
+    mechanism = Own()
+    perturber = DPWordPerturber(WORDS, mechanism=mechanism, document_length=1)
+    mechanism.losses = None
+    perturber.fit([])
+    perturber.mechanism_.prepared.losses = losses
+    return perturber.guarantee()
+
+
+def test_losses_of_a_channels_own():
+    def losses(x, y):
+        return [LossDistribution.of(np.array([0.25]), np.ones(1))] * len(x)
+
+    assert asked(None).exponent("a", "b", delta=0.01) > 0.45
+    assert 0.2 < asked(losses).exponent("a", "b", delta=0.01) < 0.25
+    for wrong in (lambda x, y: [], lambda x, y: [0.5] * len(x)):
+        with pytest.raises(InvalidParameterError, match="must return 1 LossDistrib"):
+            asked(wrong).exponent("a", "b", delta=0.01)
+
+
+def test_a_subclass_with_another_law_loses_what_is_known_of_the_noise():
+    class Deaf(MahalanobisChannel):
+        def apply(self, words, draws):
+            return np.zeros_like(words)
+
+    class Known(Deaf):
+        def losses(self, x, y):
+            return word_losses(MahalanobisNoise().prepare(WORDS, 1.0, 0.0), x, y)
+
+    class Other(Known):
+        def draw(self, rng, n):
+            return (rng.random(n),)
+
+    noise, pair = channel(1.0, 0.0, WORDS), (np.array([0]), np.array([2]))
+    by_noise = LossDistribution.of_noise(2.0, 1).delta(0.5)
+    by_exponents = LossDistribution.of_exponents(2.0, 2.0).delta(0.5)
+    for kind, expected in (
+        (MahalanobisChannel, by_noise),
+        (Deaf, by_exponents),
+        (Known, by_noise),
+        (Other, by_exponents),
+    ):
+        (loss,) = word_losses(kind(MahalanobisNoise(), WORDS, 1.0, 0.0), *pair)
+        assert loss.delta(0.5) == expected
+    assert noise.losses is None
+    with pytest.raises(AttributeError, match="losses must be a member of the class"):
+        Other(MahalanobisNoise(), WORDS, 1.0, 0.0).losses = None
+
+
+def test_randomized_response_is_exact():
+    guarantee = PrivacyGuarantee(RandomizedResponse().prepare(WORDS, 1.0, 0.0))
+    kept, moved = math.e / (math.e + 3), 1 / (math.e + 3)
+    for t in (0.2, 0.9):
+        delta = kept - math.exp(t) * moved
+        assert guarantee.exponent("a", "b", delta=delta) == pytest.approx(t, abs=1e-3)
