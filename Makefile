@@ -52,7 +52,7 @@ test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
 	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST)/.stamp  ## run the tests with the oldest versions that pyproject.toml allows
-	$(PIN) $(OLDEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz" --durations=10 \
+	$(PIN) $(OLDEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 \
 	    $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-test  ## run the tests that take minutes

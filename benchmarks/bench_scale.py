@@ -398,43 +398,69 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=4000)
-    n = parser.parse_args().documents
+    parts = ("sizes", "search", "installed", "rates")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_table(folder / "words.npz", V)
         ReleaseKey.generate(folder / "key")
         (folder / "release").write_bytes(pickle.dumps(make_release(folder)))
-        record(
-            "scale_sizes",
-            sizes(folder),
-            title="A release on engines: what travels, and what a worker holds",
-            note="The embedding by address. Memory is what one of two workers alone "
-            "holds after a batch, beyond its imports.",
-        )
-        if importlib.util.find_spec("distributed"):
-            record(
-                "scale_search",
-                searches(folder),
-                title="A grid search on Dask: bytes sent",
-                note=f"12 fits with 2 workers, {V:,} words by {M} dimensions "
-                f"({V * M * 4 / 1e6:.0f} MB), 60 documents.",
-            )
-        record(
-            "scale_installed",
-            installed(),
-            title="What engines take on disk",
-            note="Sizes of the installed packages alone, without those that they need; "
-            "Spark needs a Java runtime besides.",
-        )
-        record(
-            "scale_rates",
-            rates(folder, n),
-            title="A release on engines: rate per core",
-            note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
-            "on vectors. Marginal CPU time of all processes, between "
-            f"{n // 8:,} and {n:,} documents; beside: starting and the rest. The cores "
-            "were shared with other work, so that ratios are good to some 15 %.",
-        )
+        for part in arguments.only:
+            RECORDS[part](folder, arguments.documents)
+
+
+def record_sizes(folder: Path, n: int) -> None:
+    record(
+        "scale_sizes",
+        sizes(folder),
+        title="A release on engines: what travels, and what a worker holds",
+        note="The embedding by address. Memory is what one of two workers alone "
+        "holds after a batch, beyond its imports.",
+    )
+
+
+def record_search(folder: Path, n: int) -> None:
+    if importlib.util.find_spec("distributed") is None:
+        print("The search is left out: Dask is not installed.")
+        return
+    record(
+        "scale_search",
+        searches(folder),
+        title="A grid search on Dask: bytes sent",
+        note=f"12 fits with 2 workers, {V:,} words by {M} dimensions "
+        f"({V * M * 4 / 1e6:.0f} MB), 60 documents.",
+    )
+
+
+def record_installed(folder: Path, n: int) -> None:
+    record(
+        "scale_installed",
+        installed(),
+        title="What engines take on disk",
+        note="Sizes of the installed packages alone, without those that they need; "
+        "Spark needs a Java runtime besides.",
+    )
+
+
+def record_rates(folder: Path, n: int) -> None:
+    record(
+        "scale_rates",
+        rates(folder, n),
+        title="A release on engines: rate per core",
+        note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
+        "on vectors. Marginal CPU time of all processes, between "
+        f"{n // 8:,} and {n:,} documents; beside: starting and the rest. The cores "
+        "were shared with other work, so that ratios are good to some 15 %.",
+    )
+
+
+RECORDS = {
+    "sizes": record_sizes,
+    "search": record_search,
+    "installed": record_installed,
+    "rates": record_rates,
+}
 
 
 if __name__ == "__main__":

@@ -120,9 +120,9 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    names = [arguments.column, arguments.author]
-    names += [] if arguments.topic is None else [arguments.topic]
-    texts, authors, *topics = read_columns(arguments.source, names)
+    names = [arguments.column, arguments.author, arguments.topic]
+    found = read_columns(arguments.source, [name for name in names if name])
+    texts, authors, *topics = found
     perturber = make_perturber(
         arguments,
         load_embedding(arguments),

@@ -21,6 +21,7 @@ from skdptext.utils import (
     check_n_jobs,
     check_option,
     kind_of,
+    progress_bar,
     replacing,
     shown,
 )
@@ -99,8 +100,8 @@ def release_files(
     released. Digests of the inputs are keyed, as they would confirm a guess.
 
     *Memory.* That of the embedding and 100 MB, whatever the size of the inputs, for
-    each process. A row of a CSV or JSON file may have 1 MiB. Ids past a million are
-    checked in temporary files of 16 bytes each.
+    each process. A row of a CSV or JSON file may have 1 MiB. Ids past 65,536 are
+    checked in temporary files, of 16 bytes each.
 
     *Durability.* A shard is written to a temporary file beside it, forced to disk, and
     renamed. `out` must be on a local or shared file system, not in an object store.
@@ -275,14 +276,11 @@ def _release(
     verbose: int,
 ) -> None:
     """Write the shards that are not there yet."""
-    from tqdm.auto import tqdm
-
     missing = {s.name for s in shards_of(manifest) if not (out / s.name).exists()}
     waiting = sum(s.rows for s in shards_of(manifest) if s.name in missing)
     total = manifest["documents"]
-    with tqdm(
-        total=total, initial=total - waiting, disable=not verbose, unit="doc"
-    ) as progress:
+    with progress_bar(verbose, "releasing", total=total, unit="doc") as progress:
+        progress.update(total - waiting)
         done = Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_write)(table, out / name, release, manifest["shard_format"])
             for name, table in _tables(inputs, release, manifest, missing)

@@ -15,7 +15,7 @@ import numpy as np
 __all__ = ["UniqueIds"]
 
 # Digests that are held in memory, of 16 bytes each
-_MAX_HELD = 1 << 20
+_MAX_HELD = 1 << 16
 _N_BUCKETS = 256
 
 
@@ -23,7 +23,7 @@ class UniqueIds:
     """Counts the ids that come more than once.
 
     Ids are hashed under a key of this object to 128 bits, at which two of a billion
-    are alike by chance with probability 10⁻²¹. Past a million they are sorted by their
+    are alike by chance with probability 10⁻²¹. Past 65,536 they are sorted by their
     first byte into temporary files, which are looked at one by one.
     """
 

@@ -254,6 +254,17 @@ def test_null_empty_and_repeated_ids_are_refused(
     assert not (tmp_path / "out").exists()
 
 
+def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
+    # more than are held in memory, so that they come from temporary files
+    ids = [f"d{i}" for i in range(140_000)]
+    ids[139_000] = ids[10]
+    ids[100_000] = ids[70_000] = ids[11]
+    table = pa.table({"id": ids, "text": pa.nulls(len(ids), pa.string())})
+    path = write(table, tmp_path / "in.parquet", row_group=50_000)
+    with pytest.raises(InvalidParameterError, match="got 3 that were there before"):
+        release_files(path, tmp_path / "out", make_release())
+
+
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("column", ["id", "text", "label"])
 def test_columns_that_are_missing_are_named(
