@@ -124,7 +124,9 @@ def show_sentences(embedding: WordEmbedding) -> None:
         for sentence in SENTENCES:
             print(f"\n  as written  {sentence}")
             for epsilon in (40, 20, 10):
-                perturber = DPWordPerturber(embedding, epsilon=epsilon, output="text")
+                perturber = DPWordPerturber(
+                    embedding, epsilon=epsilon, output="text", order="keep"
+                )
                 (noisy,) = perturber.fit_transform([sentence])
                 print(f"  ε = {epsilon:<7d} {noisy}")
 
