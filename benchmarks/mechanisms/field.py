@@ -61,7 +61,7 @@ def tem(table: str, epsilon: float) -> WordMechanism:
 
 def santext_plus(table: str) -> WordMechanism:
     words = embedding(table).words
-    return SensitiveWords(Exponential(), words[len(words) // 2 :])
+    return SensitiveWords(Exponential(), words=words[len(words) // 2 :])
 
 
 def perturber(name: str, table: str, epsilon: float, **options: object):
