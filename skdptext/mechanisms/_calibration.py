@@ -81,36 +81,43 @@ def _weights(solution: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _tight_fit(table: WordDistances, epsilon: float) -> Fit | None:
-    """Weights with C = 1 for every word, if none is negative."""
+def _tight_fit(table: WordDistances, epsilon: float) -> tuple[Fit | None, bool]:
+    """Weights with C = 1 for every word, if they prove ε; whether one is negative."""
     rate = epsilon * (1 - MARGIN)
     while rate > epsilon * (1 - 1e-3):
         solution = _solve(table, rate, _TIGHT)
         if solution.min() < _ZERO:
-            return None
+            return None, True
         fit = table.evaluated(Fit(rate, _weights(solution)))
         if fit.attained <= epsilon:
-            return fit
+            return fit, False
         rate -= 2 * (fit.attained - epsilon)  # what the solver and rounding left
-    return None
+    return None, False
 
 
 def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
     """The same, or an error that names an ε for which there are such weights."""
-    fit = _tight_fit(table, epsilon)
+    fit, negative = _tight_fit(table, epsilon)
     if fit is not None:
         return fit
+    if not negative:
+        raise InvalidParameterError(
+            'calibration must not be "tight" for this embedding, lam and max_distance: '
+            "some vectors are nearly equal, and rounding alone costs more than epsilon "
+            f"per unit of their distance, got epsilon={epsilon:g}. "
+            'calibration="balanced" takes any epsilon.'
+        )
     low, high = epsilon, None
     for power in range(1, _MAX_LARGER + 1):
         larger = float(f"{epsilon * _LARGER**power:.4g}")
-        if _tight_fit(table, larger) is not None:
+        if _tight_fit(table, larger)[0] is not None:
             high = larger
             break
         low = larger
     if high is not None and _Kernel.fits(table):
         for _ in range(_BETWEEN):
             middle = float(f"{(low * high) ** 0.5:.4g}")
-            if _tight_fit(table, middle) is None:
+            if _tight_fit(table, middle)[0] is None:
                 low = middle
             else:
                 high = middle
@@ -127,7 +134,7 @@ def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
 
     Where "tight" is feasible they are its own.
     """
-    tight = _tight_fit(table, epsilon)
+    tight, _ = _tight_fit(table, epsilon)
     if tight is not None:
         return tight
     low, high = epsilon / 2, epsilon

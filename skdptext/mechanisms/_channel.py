@@ -38,7 +38,7 @@ _STANDS_ON = {
     "noise": ("apply", "session"),
     "unit_noise": ("draw", "apply", "session", "noise"),
     "gamma_lengths": ("draw", "noise", "metric"),
-    "numerical_delta": ("draw",),
+    "numerical_delta": ("draw", "apply", "session"),
     "log_proba": ("draw", "apply", "session"),
     "losses": ("draw", "noise", "apply", "session"),
     "describe": ("draw", "apply", "session", "exponents"),
@@ -150,8 +150,8 @@ class WordChannel(ABC):
         that proves ε: ``at_rate(a)`` is the channel of a rate, without that search. Its
         `attained` is the least ε that holds for it.
     numerical_delta : float or None
-        What finite arithmetic leaves outside the promise, as a probability per word;
-        None where nobody has said.
+        Total variation distance, per word, between the law that is drawn and the
+        stated one. None if it is not known.
 
     Raises
     ------
@@ -163,7 +163,7 @@ class WordChannel(ABC):
     *Subclasses.* A class that redefines a part of the law no longer has what its parent
     says beside it: without a `noise` of its own that of one with another `apply` is
     None, and so are `metric` with other `exponents`, `unit_noise` with another `draw`,
-    `losses` with another `draw` or `apply`, and the rest. This goes by the order of
+    `losses` and `numerical_delta` with another `draw` or `apply`, and the rest. This goes by the order of
     resolution, mixins included; what is said must be members of classes, not attributes
     of instances.
 

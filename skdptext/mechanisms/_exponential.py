@@ -89,8 +89,9 @@ class Exponential(WordMechanism):
     never released. ε bounds it per unit of d. A 53-bit uniform and float64 sums leave
     ``numerical_delta`` per word.
 
-    *ε is not that of the noise.* For the same share of words kept it is seven to ten
-    times smaller than that of `MahalanobisNoise`: see the guide.
+    *ε is not that of the noise.* For the same share of words kept it is four to twelve
+    times smaller than that of `MahalanobisNoise`, by embedding and share: see the
+    guide.
 
     *Cost.* All but "half" look at all pairs of words, some times over, when they are
     prepared; the result is kept for the process. "balanced" and "tight" solve linear
@@ -191,7 +192,8 @@ class Exponential(WordMechanism):
         Raises
         ------
         InvalidParameterError
-            As `prepare`, or if `outputs` is empty or holds what is no word's number.
+            As `prepare`, or if `outputs` is empty or contains a number that belongs to no
+            word.
         """
         return ExponentialChannel(self, embedding, epsilon, lam, outputs)
 
@@ -325,14 +327,16 @@ class ExponentialChannel(WordChannel):
         )
         law += f' (calibration "{self.mechanism.calibration}")'
         fast = len(self._table) <= _AT_ONCE
+        if not self._table.alike.any():  # there is no pair of different vectors
+            return [law + ".", *self._never_described()]
         if fast or "_fit" in vars(self):
             kappa = self.attained / self.rate - 1
             law += (
                 f"; no two words lose more than ε* = {_rounded_up(self.attained)} per "
-                f"unit of d, which is 1 + κ times the rate, κ = {_rounded_up(kappa)}"
+                f"unit of d (1 + κ times the rate, with κ = {_rounded_up(kappa)})"
             )
             if self._weights is None:
-                law += ", and two of them lose as much"
+                law += ", and some pair loses exactly that"
         else:
             law += f"; no two words lose more than {self.epsilon:.4g} per unit of d"
         if fast or "worst_exponent" in vars(self):
@@ -344,19 +348,22 @@ class ExponentialChannel(WordChannel):
             "Between any two words, however far apart, the exponent is at most "
             f"{_rounded_up(worst)}.",
         ]
+        return sentences + self._never_described()
+
+    def _never_described(self) -> list[str]:
         never = self.never_released
-        if len(never):
-            names = ", ".join(repr(self.embedding.words[i]) for i in never[:5])
-            more = ", …" if len(never) > 5 else ""
-            sentences.append(
-                f"{len(never)} of the {len(self.embedding)} words are never released: "
-                f"{names}{more}."
-            )
-        return sentences
+        if not len(never):
+            return []
+        names = ", ".join(repr(self.embedding.words[i]) for i in never[:5])
+        more = ", …" if len(never) > 5 else ""
+        return [
+            f"{len(never)} of the {len(self.embedding)} words are never released: "
+            f"{names}{more}."
+        ]
 
     @property
     def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability per word of another word than with real numbers.
+        """Probability that a word differs from the one exact arithmetic would give.
 
         Each probability is off by some 2⁻⁵², for the sums and for the steps of a
         53-bit uniform, and the distances may be off by some 1e-12 of themselves.
@@ -466,7 +473,8 @@ class ExponentialChannel(WordChannel):
     def _at_rate(self, rate: float) -> ExponentialChannel:
         # the rate of "half" is ε/2, and need not be looked for
         mechanism = Exponential("half", self._cap)
-        other = ExponentialChannel(mechanism, self.embedding, 2 * rate, self.lam)
+        given = self.embedding, 2 * rate, self.lam, self._outputs
+        other = ExponentialChannel(mechanism, *given)
         vars(other)["_table"] = self._table  # made once for all rates
         return other
 
@@ -508,7 +516,7 @@ def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
 
 
 class RandomizedResponse(WordMechanism):
-    r"""A word keeps its place, or becomes any other: k-ary randomized response.
+    r"""A word stays as it is, or becomes any other word: k-ary randomized response.
 
     With V words,
 
@@ -569,6 +577,8 @@ class RandomizedResponse(WordMechanism):
 class RandomizedResponseChannel(WordChannel):
     """`RandomizedResponse` for the words of one embedding."""
 
+    numerical_delta = 2.0**-52  # a 53-bit uniform, and rounding of its threshold
+
     @property
     def _moved(self) -> float:
         """Probability of another word."""
@@ -596,5 +606,5 @@ class RandomizedResponseChannel(WordChannel):
         return kept - self.epsilon * np.not_equal.outer(words, everything)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """ε for words that differ."""
+        """ε for words that differ, shape (len(x), len(y))."""
         return self.epsilon * np.not_equal.outer(x, y)

@@ -37,8 +37,8 @@ class MahalanobisNoise(WordMechanism):
     second : float in [0, 1], default=0.0
         t of the Vickrey mechanism [4]_. Above 0, the release is the nearest or the
         second nearest word to the noisy vector, at distances d₁ ≤ d₂: the nearest with
-        probability (1 − t) d₂ / (t d₁ + (1 − t) d₂). 1 releases the second nearest
-        always. The two are chosen from *all* words, the true one included.
+        probability (1 − t) d₂ / (t d₁ + (1 − t) d₂). With 1, the second
+        nearest is always released. The two are chosen from *all* words, the true one included.
 
     Notes
     -----
@@ -171,7 +171,7 @@ class MahalanobisChannel(WordChannel):
         return shaped * scale[:, None]
 
     def unit_noise(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Noise for ε = 1; that of any ε is it divided by ε."""
+        """Noise for ε = 1; for any other ε, divide it by ε."""
         return self.noise(self.draw(rng, n)) * self.epsilon
 
     def apply(

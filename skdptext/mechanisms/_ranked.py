@@ -188,12 +188,15 @@ class RankedChannel(WordChannel):
         return word_losses(self.inner, x, y)
 
     def describe(self) -> list[str]:
-        """That ranks cost nothing, and hide nothing."""
-        return [
+        """That ranks cost nothing, and hide nothing; and what the inner one says."""
+        ranks = (
             "This is the promise of the inner mechanism: neighbours by rank are "
             "post-processing. Words that they change are no privacy, as an adversary "
             "knows the rule."
-        ]
+        )
+        if self.inner.describe is None:
+            return [ranks]
+        return [ranks, "Of the inner mechanism:", *self.inner.describe()]
 
     @cached_property
     def fingerprint(self) -> bytes:

@@ -41,10 +41,12 @@ class SensitiveWords(WordMechanism):
     -----
     *Privacy.* The promise is *one-sided* [1]_. Between two words of S, exponents are
     those of the inner mechanism, ε d(w, w') at most. For w in S and w' not, Pr[z | w] ≤
-    exp(t) Pr[z | w'] with t = ε d(w, w') + ln(1/p) or less: that a word is sensitive is
-    never sure. In the other direction, and between two words outside of S, the exponent
-    is infinite: that a word is *not* sensitive, and which it is, may be released. The
-    list and p are public.
+    exp(t) Pr[z | w'], where t is a d(w, w') + ln C_w' − ln C_w + ln(1/p), with the rate
+    a and the sums C of the inner mechanism. It is at most 2a d(w, w') + ln(1/p), which
+    is ε d(w, w') + ln(1/p) with ``calibration="half"`` only: that a word is sensitive
+    is never sure. In the other direction, and between two words outside of S, the
+    exponent is infinite where p < 1: that a word is *not* sensitive, and which it is,
+    may be released. The list and p are public.
 
     *p* costs words and buys doubt: a word of S in the release is the trace of a word
     outside of S more often where p is large and S is rare.
@@ -213,15 +215,37 @@ class SensitiveWordsChannel(WordChannel):
         return np.where(np.equal.outer(x, y), 0.0, found)
 
     def describe(self) -> list[str]:
-        """That the promise is one-sided."""
+        """Which words are protected, and from what."""
         n, p = int(self.sensitive.sum()), self._p
-        return [
-            f"This promise is one-sided. {n} of the {len(self.embedding)} words are "
-            "sensitive, and only those are protected: each can be denied, as another "
-            f"sensitive word or, at ln(1/p) more with p = {p:g}, as any other word.",
-            "A word that is not sensitive is released in clear with probability "
-            f"{1 - p:g}; exponents from it are infinite, and that it was not "
-            "sensitive, and which word it was, shows.",
+        some = f"{n} of the {len(self.embedding)} words are sensitive"
+        public = (
             "The list of sensitive words and p are public: a list learned from the "
-            "documents to be protected voids the promise.",
+            "documents to be protected voids the promise."
+        )
+        if p == 1:
+            outside = (
+                "Exponents that involve words outside the list are finite, but ε does "
+                "not bound them per unit of d: they are at most 2a d(w, w'), with the "
+                f"rate a = {self.inner.rate:.4g}."
+            )
+            if self.inner.mechanism.calibration == "half":
+                outside = "Every exponent is at most ε d(w, w')."
+            return [
+                f"{some}. Every word is released as a sensitive one.",
+                outside,
+                public,
+            ]
+        denied = "as another sensitive word, and never as one outside the list"
+        if p > 0:
+            denied = (
+                f"as another sensitive word or, at ln(1/p) more with p = {p:g}, as any "
+                "other word"
+            )
+        return [
+            f"This promise is one-sided. {some}, and only those are protected: each "
+            f"can be denied, {denied}.",
+            "A word that is not sensitive is released in clear with probability "
+            f"{1 - p:g}; exponents from it are infinite, and such a release shows that "
+            "the word was not sensitive, and which word it was.",
+            public,
         ]

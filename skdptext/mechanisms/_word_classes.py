@@ -42,15 +42,15 @@ class WordClasses(WordMechanism):
     classes : int >= 1 or array-like of shape (n_words,), default=20
         An int: words in a class. The first word of the embedding that has no class yet
         takes the words without one that are nearest to it, until all words have one;
-        the last class may be smaller. An array: for each word a label, an int or a str,
-        of its class, 2,048 words at most; it must be public.
+        the last class may be smaller. An array (a list, tuple or ndarray): for each
+        word a label, an int or a str, of its class, 2,048 words at most; it must be
+        public.
 
     Notes
     -----
     *Privacy.* Inside a class pure ε-local differential privacy; exponents of pairs are
     exact. Across classes none: the class of every word is released, and with it some
-    log2(n_words / classes) bits of the word. Never call this ε-differential privacy
-    without that sentence.
+    log2(n_words / classes) bits of the word. Never report its ε without saying so.
 
     The paper [1]_ scales scores to [0, 1] for each word, and takes half of the rate for
     it. Here scores are distances, with the rate that ε allows.
@@ -197,7 +197,7 @@ class WordClassesChannel(WordChannel):
 
     @property
     def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability per word of another word than with real numbers.
+        """Probability that a word differs from the one exact arithmetic would give.
 
         As for `Exponential`, over the words of a class.
         """
@@ -265,10 +265,11 @@ def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
 def _given(classes: Any, n_words: int) -> np.ndarray:
     """Numbers of the classes that the labels name."""
     rule = (
-        "classes must be an integer >= 1 or an array of shape (n_words,) of labels, "
-        "each an int or a str"
+        "classes must be an integer >= 1 or an array (a list, tuple or ndarray) of "
+        "shape (n_words,) of labels, each an int or a str"
     )
-    single = isinstance(classes, str | bytes) or not np.iterable(classes)
+    kinds = isinstance(classes, list | tuple | np.ndarray)
+    single = not kinds or not np.iterable(classes)
     labels = [] if single else list(classes)
     wrong = [
         v for v in labels if isinstance(v, bool) or not isinstance(v, str | Integral)

@@ -33,7 +33,7 @@ class WordLists(WordMechanism):
 
         \Pr[k] = \frac{1 - e^{-ε}}{1 + e^{-ε}}\, e^{-ε|k|} ,
 
-    and who would leave the list stops at its end. With several lists one of them is
+    and a word that would leave the list stops at its end. With several lists one of them is
     drawn first, for every word anew.
 
     Parameters
@@ -56,7 +56,7 @@ class WordLists(WordMechanism):
     without slack; with several the exponents are computed from the exact law, and lie
     below.
 
-    *λ* and the lengths of the vectors are of no effect after the lists are made.
+    *λ* has no effect; nor, once the lists are made, do the vectors.
 
     *Cost.* A few numbers per word of a release, whatever the embedding. A greedy list
     is made when the mechanism is prepared: see the guide; it is kept for the process.
@@ -176,7 +176,7 @@ class WordListsChannel(WordChannel):
 
     @property
     def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability per word of another word than with real numbers.
+        """Probability that a word differs from the one exact arithmetic would give.
 
         Each step's probability is off by a few 2⁻⁵².
         """
@@ -215,11 +215,12 @@ class WordListsChannel(WordChannel):
         n = len(self.lists)
         if n == 1:
             return [
-                "The exponent is ε times the distance of the words in a public list."
+                "The exponent is ε times the number of places between the two words in "
+                "a public list."
             ]
         return [
-            "The exponent is at most ε times the largest of the distances of the words "
-            f"in {n} public lists, not their mean; every list holds all words."
+            "The exponent is at most ε times the largest number of places between the "
+            f"two words in {n} public lists, not the mean; every list holds all words."
         ]
 
 
@@ -235,8 +236,8 @@ def _given(order: Any, n_lists: int, n_words: int) -> np.ndarray:
         lists = np.empty(0)
     if lists.dtype.kind not in "iu" or lists.shape != (n_lists, n_words):
         raise InvalidParameterError(
-            f"{rule}, got {kind_of(order)} for {n_lists} lists of {n_words} words."
+            f"{rule}, got {kind_of(order)} for n_lists={n_lists} of {n_words} words."
         )
     if (np.sort(lists, axis=1) != np.arange(n_words)).any():
-        raise InvalidParameterError(f"{rule}, got a row that is none.")
+        raise InvalidParameterError(f"{rule}, got a row that is not a permutation.")
     return lists.astype(np.intp)

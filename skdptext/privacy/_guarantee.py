@@ -250,12 +250,15 @@ class PrivacyGuarantee:
 
     @property
     def numerical_delta(self) -> float | None:
-        """Probability that finite arithmetic leaves outside the promise.
+        """Probability that finite arithmetic changes a release.
 
         Of all releases of a document, or of a single word where `n_words` is not fixed:
-        Pr[S | x] ≤ e^t Pr[S | x'] + δ. The noise comes from ChaCha20, so the whole
-        promise is computational: it is for adversaries who cannot tell that stream
-        from random bits. None where a mechanism does not say.
+        except with this probability a release is the one that exact arithmetic would
+        have made. The odds are those of exact arithmetic. In (t, δ) form it costs
+        (1 + e^t) times this number, and says nothing useful once t exceeds some 30.
+        The noise comes from ChaCha20, so the whole promise is computational: it is for
+        adversaries who cannot tell that stream from random bits. None where a
+        mechanism does not say.
         """
         each = [part.numerical_delta for part in self.parts]
         return None if None in each else sum(d for d in each if d is not None)
@@ -406,7 +409,9 @@ class PrivacyGuarantee:
         *Converted guarantees* (`relative_to`) are still about the same noise, and so
         have the same losses; only the pure exponent, which t never exceeds, is theirs.
 
-        `numerical_delta` is not part of δ: add it.
+        `numerical_delta` is not part of δ: in (t, δ) form it costs
+        (1 + e^t) `numerical_delta` more, and says nothing useful once t exceeds some
+        30.
 
         Examples
         --------

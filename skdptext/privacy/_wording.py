@@ -190,7 +190,8 @@ def as_html(parts: Parts) -> str:
                 ]
                 for row in _scale_rows(part)
             ],
-            caption="On a human scale: what an observer's odds change by, at most.",
+            caption="On a human scale: what an observer's odds "
+            f"{'grow' if part.metric is None else 'change'} by, at most.",
         ),
         paragraph(_delta_promise()),
         *map(paragraph, _described(part)),
@@ -238,12 +239,13 @@ def _words_promise(part: ReleasePart) -> str:
     behind = ", as the drawn word behind one noisy word," if part.resampled else ""
     if part.metric is None:
         times = f"{part.releases}·" if part.releases > 1 else ""
-        bound = (
-            f"exp({times}t(w, w')), where t is the exponent that {part.name} with "
-            f"ε = {part.epsilon:.4g} claims for them"
+        return (
+            f"For anyone who sees {seen}, whatever they know besides, the odds of a "
+            f"word w against any other word w'{behind} grow by at most a factor of "
+            f"exp({times}t(w, w')); they can fall by exp({times}t(w', w)). Here t is "
+            f"the exponent that {part.name} with ε = {part.epsilon:.4g} claims."
         )
-    else:
-        bound = f"exp({_total(part)}·d(w, w')), where d is {_metric(part)}"
+    bound = f"exp({_total(part)}·d(w, w')), where d is {_metric(part)}"
     return (
         f"For anyone who sees {seen}, whatever they know besides, the odds between a "
         f"word w and any other word w'{behind} change by at most a factor of {bound}."
@@ -271,18 +273,22 @@ def _documents_promise(part: ReleasePart) -> str:
             "bottleneck distance W_∞ of their word frequencies",
         )
     in_order, of_bags, of_drawn = measures
+    if part.metric is None:
+        odds, grow = "The odds of a document against any other", "grow"
+        fall = " They can fall by the same with the two documents exchanged."
+    else:
+        odds, grow, fall = "The odds between any two documents", "change", ""
     if part.resampled:
         return (
-            "The odds between any two documents change by at most a factor of "
-            f"{factor}, {what} the {of_drawn}: each document is redrawn to {size} "
-            "words before the noise, so that one word that changes may cost "
-            f"{size} times its own exponent."
+            f"{odds} {grow} by at most a factor of {factor}, {what} the {of_drawn}: "
+            f"each document is redrawn to {size} words before the noise, so that one "
+            f"word that changes may cost {size} times its own exponent.{fall}"
         )
     kind = in_order if part.ordered else of_bags
     cut = ", as cut for the release," if part.n_words is not None else ""
     return (
-        f"The odds between any two documents {each}{cut} change by at most a factor of "
-        f"{factor}, {what} the {kind}."
+        f"{odds} {each}{cut} {grow} by at most a factor of {factor}, {what} the "
+        f"{kind}.{fall}"
     )
 
 
@@ -338,44 +344,58 @@ def _scale_rows(part: ReleasePart) -> list[Row]:
 
 
 def _scale_sentence(part: ReleasePart) -> str:
-    near, far, *documents = _scale_rows(part)
-    near_by = _nats(near.exponent)
-    far_off = f"{_nats(far.exponent)} ({_odds(far.exponent)})"
+    rows = _scale_rows(part)
+    near, far, *documents = rows
+    grow = "change" if part.metric is not None else "grow"
+    near_by, far_off = _nats(near.exponent), _nats(far.exponent)
+    if near.exponent < math.inf:
+        near_by += f" (odds {grow} by a factor of {_odds(near.exponent)} at most)"
+    if far.exponent < math.inf:
+        far_off += f" ({_odds(far.exponent)})"
     if part.resampled:
         text = (
             "On a human scale, at the median of the table: between documents in which "
-            f"one word becomes its nearest neighbour the exponent is {near_by} (odds "
-            f"change by a factor of {_odds(near.exponent)} at most), or a random word "
-            f"{far_off}."
+            f"one word becomes its nearest neighbour the exponent is {near_by}, or a "
+            f"random word {far_off}."
         )
     else:
         text = (
             "On a human scale, at the median of the table: between a word and its "
-            f"nearest neighbour the exponent is {near_by} (odds change by a factor of "
-            f"{_odds(near.exponent)} at most), between two random words {far_off}."
+            f"nearest neighbour the exponent is {near_by}, between two random words "
+            f"{far_off}."
         )
-    text += (
-        f" W{_WITH_DELTA[1:]} these exponents are {_nats(near.with_delta)} and "
-        f"{_nats(far.with_delta)}."
-    )
+    lower = [_nats(row.with_delta) != _nats(row.exponent) for row in rows]
+    if any(lower):
+        text += (
+            f" W{_WITH_DELTA[1:]} these exponents are {_nats(near.with_delta)} and "
+            f"{_nats(far.with_delta)}."
+        )
     if documents:
-        near, far = documents
+        near_by, far_off = map(_instead, documents)
         text += (
             f" If all {part.n_words or _MESSAGE} words of a document become their "
-            f"neighbours, {_nats(near.with_delta)} instead of {_nats(near.exponent)}; "
-            f"if they become random words, {_nats(far.with_delta)} instead of "
-            f"{_nats(far.exponent)}."
+            f"neighbours, {near_by}; if they become random words, {far_off}."
         )
-    return f"{text} {_delta_promise()}"
+    return f"{text} {_delta_promise()}" if any(lower) else text
+
+
+def _instead(row: Row) -> str:
+    """The exponent with δ, and the pure one where it is another."""
+    pure, lower = _nats(row.exponent), _nats(row.with_delta)
+    return pure if pure == lower else f"{lower} instead of {pure}"
 
 
 def _nats(exponent: float) -> str:
     """An exponent as a reader takes it in."""
+    if exponent == math.inf:
+        return "infinite"
     return f"{exponent:.3g}" if exponent < 999.5 else f"{exponent:,.0f}"
 
 
 def _delta_promise() -> str:
-    return "Here δ, one in a million, is a probability left out of the promise."
+    return (
+        "Here δ is one in a million: the probability that the promise does not cover."
+    )
 
 
 def _described(part: ReleasePart) -> list[str]:
@@ -429,8 +449,14 @@ def _part_limits(part: ReleasePart) -> list[str]:
         "out of these numbers."
     )
     delta, per = part.numerical_delta, "word" if part.n_words is None else "document"
-    left = (
-        "an unknown probability" if delta is None else f"a probability of {delta:.0e}"
+    differs = (
+        "with an unknown probability"
+        if delta is None
+        else f"with probability at most {_above(delta)}"
+    )
+    inferred = (
+        "Inferred words: an unknown word whose vector is inferred from its subwords is "
+        "read as the nearest word of the table, and has that word's promise."
     )
     stop = (
         "Stop words: they are left out of the release, and of exponents between "
@@ -439,15 +465,25 @@ def _part_limits(part: ReleasePart) -> list[str]:
     return [
         length,
         *([] if part.unknown_kept else [unknown]),
+        *([inferred] if part.embedding.has_subwords else []),
         *([] if part.reader.stop_words is None else [stop]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases (an integer random_state): equal documents come out "
         "equal, unless each has an id of its own, and whoever knows the seed can undo "
         "the noise. The odds are for fresh noise.",
-        f"Perfect arithmetic: finite numbers leave {left} per {per} outside these "
-        "odds; and ChaCha20, from which noise is drawn, is taken for random bits.",
+        "Perfect arithmetic: the odds are those of exact arithmetic; with finite "
+        f"numbers a release differs from it {differs} per {per}; and ChaCha20, from "
+        "which noise is drawn, is taken for random bits.",
     ]
+
+
+def _above(probability: float) -> str:
+    """One digit of a probability, not below it."""
+    if not probability:
+        return "0"
+    unit = 10.0 ** math.floor(math.log10(probability))
+    return f"{math.ceil(probability / unit * (1 - 1e-12)) * unit:.0e}"
 
 
 def _repetition(releases: int) -> str:
@@ -459,11 +495,14 @@ def _repetition(releases: int) -> str:
 
 
 def _composed_promise(parts: Parts) -> str:
+    change, fall = "the odds between two words, or two documents, change", ""
+    if any(part.metric is None for part in parts):
+        change = "the odds of a word, or a document, against another grow"
+        fall = "; they can fall by the same with the two exchanged"
     text = (
         f"For anyone who sees all {sum(part.releases for part in parts)} releases of a "
-        "document, whatever they know besides, the odds between two words, or two "
-        "documents, change by at most exp(t), where t is the sum of the exponents of "
-        "the parts."
+        f"document, whatever they know besides, {change} by at most exp(t), where t is "
+        f"the sum of the exponents of the parts{fall}."
     )
     first = parts[0]
     alike = all(p.unit == first.unit and not p.resampled for p in parts)

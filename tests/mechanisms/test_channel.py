@@ -587,7 +587,7 @@ def test_noise_or_draws_of_ones_own_have_no_known_lengths():
             guarantee.utility_probability(1.0)
     assert Longer.numerical_delta is None
     text = " ".join(str(guarantee).split())
-    assert "finite numbers leave an unknown probability per document" in text
+    assert "differs from it with an unknown probability per document" in text
     assert guarantee.numerical_delta is None
 
 

@@ -312,8 +312,8 @@ SAID = {
     "ranks": "neighbours by rank are post-processing",
     "Vickrey": "the two nearest words is post-processing of the noisy vector",
     "sensitive": "promise is one-sided. 10 of the 30 words are sensitive",
-    "list": "ε times the distance of the words in a public list",
-    "lists": "largest of the distances of the words in 3 public lists, not their mean",
+    "list": "ε times the number of places between the two words in a public list",
+    "lists": "largest number of places between the two words in 3 public lists, not the",
     "classes": "class of every word, and so about 2.2 bits .of the 4.9 .* is released",
     "directions": "the chord between the directions .* are discarded .* at most 2ε",
     "directions by angle": "the angle between the directions .* at most πε",
@@ -330,7 +330,7 @@ def test_guarantees_say_what_is_particular(name):
 def test_infinite_exponents_are_shown():
     guarantee = perturber("classes").guarantee()
     assert guarantee.exponent("w0", "w1") in (math.inf, pytest.approx(2.0, abs=2.0))
-    assert "between two random words inf (∞)" in " ".join(str(guarantee).split())
+    assert "between two random words infinite." in " ".join(str(guarantee).split())
     assert "∞" in guarantee._repr_html_()
 
 
@@ -355,11 +355,11 @@ HOSTILE = [
     (WordLists(0), "n_lists must be an integer >= 1, got 0"),
     (WordLists(1.5), "n_lists must be an integer >= 1, got 1.5"),
     (WordLists(order="best"), "order must be one of 'greedy', 'random', got 'best'"),
-    (WordLists(order=None), "order must be .* got None for 1 lists of 30 words"),
-    (WordLists(2, order=IDS), "order must be .* for 2 lists of 30 words"),
-    (WordLists(order=IDS + 1), "order must be .* got a row that is none"),
-    (WordLists(order=IDS / 1), "order must be .* got a ndarray for 1"),
-    (WordLists(order=[[1], [2, 3]]), "order must be .* got a list for 1"),
+    (WordLists(order=None), "order must be .* got None for n_lists=1 of 30 words"),
+    (WordLists(2, order=IDS), "order must be .* for n_lists=2 of 30 words"),
+    (WordLists(order=IDS + 1), "order must be .* got a row that is not a permutation"),
+    (WordLists(order=IDS / 1), "order must be .* got a ndarray for n_lists=1"),
+    (WordLists(order=[[1], [2, 3]]), "order must be .* got a list for n_lists=1"),
     (WordLists(order=TABLE.words), "order must be .* got a tuple"),
     (WordClasses(0), "classes must be an integer >= 1 and <= 2048, got 0"),
     (WordClasses(True), "classes must be an integer >= 1 and <= 2048, got True"),
