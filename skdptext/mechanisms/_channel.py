@@ -163,9 +163,9 @@ class WordChannel(ABC):
     *Subclasses.* A class that redefines a part of the law no longer has what its parent
     says beside it: without a `noise` of its own that of one with another `apply` is
     None, and so are `metric` with other `exponents`, `unit_noise` with another `draw`,
-    `losses` and `numerical_delta` with another `draw` or `apply`, and the rest. This goes by the order of
-    resolution, mixins included; what is said must be members of classes, not attributes
-    of instances.
+    `losses` and `numerical_delta` with another `draw` or `apply`, and the rest. This
+    goes by the order of resolution, mixins included; what is said must be members of
+    classes, not attributes of instances.
 
     *Threads.* A release calls `draw` and `apply` from several threads at once.
     """

@@ -192,8 +192,8 @@ class Exponential(WordMechanism):
         Raises
         ------
         InvalidParameterError
-            As `prepare`, or if `outputs` is empty or contains a number that belongs to no
-            word.
+            As `prepare`, or if `outputs` is empty or contains a number that belongs to
+            no word.
         """
         return ExponentialChannel(self, embedding, epsilon, lam, outputs)
 

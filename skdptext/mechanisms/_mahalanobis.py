@@ -38,7 +38,8 @@ class MahalanobisNoise(WordMechanism):
         t of the Vickrey mechanism [4]_. Above 0, the release is the nearest or the
         second nearest word to the noisy vector, at distances d₁ ≤ d₂: the nearest with
         probability (1 − t) d₂ / (t d₁ + (1 − t) d₂). With 1, the second
-        nearest is always released. The two are chosen from *all* words, the true one included.
+        nearest is always released. The two are chosen from *all* words, the true one
+        included.
 
     Notes
     -----

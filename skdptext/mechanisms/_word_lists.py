@@ -31,9 +31,9 @@ class WordLists(WordMechanism):
 
     .. math::
 
-        \Pr[k] = \frac{1 - e^{-ε}}{1 + e^{-ε}}\, e^{-ε|k|} ,
+        \Pr[k] = \frac{1 - e^{-ε}}{1 + e^{-ε}}\, e^{-ε|k|} .
 
-    and a word that would leave the list stops at its end. With several lists one of them is
+    A word that would leave the list stops at its end. With several lists one of them is
     drawn first, for every word anew.
 
     Parameters

@@ -578,6 +578,11 @@ def test_noise_or_draws_of_ones_own_have_no_known_lengths():
             radii, normals = super().draw(rng, n)
             return 5 * radii, normals
 
+    class Stays(MahalanobisChannel):
+        def apply(self, words, draws, memory=None):
+            return words
+
+    assert Stays.numerical_delta is Stays.unit_noise is None
     for kind in (Clipped, Longer):
         assert kind.unit_noise is None
         assert kind.gamma_lengths is None

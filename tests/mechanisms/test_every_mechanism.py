@@ -8,6 +8,7 @@ import pickle
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -33,6 +34,7 @@ from skdptext.mechanisms import (
 )
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
+from skdptext.privacy import PrivacyGuarantee
 from tests.laws import assert_counts, losses
 
 pytestmark = pytest.mark.filterwarnings(
@@ -313,7 +315,7 @@ SAID = {
     "Vickrey": "the two nearest words is post-processing of the noisy vector",
     "sensitive": "promise is one-sided. 10 of the 30 words are sensitive",
     "list": "ε times the number of places between the two words in a public list",
-    "lists": "largest number of places between the two words in 3 public lists, not the",
+    "lists": "largest number of places between the two words in 3 public lists, not",
     "classes": "class of every word, and so about 2.2 bits .of the 4.9 .* is released",
     "directions": "the chord between the directions .* are discarded .* at most 2ε",
     "directions by angle": "the angle between the directions .* at most πε",
@@ -327,11 +329,110 @@ def test_guarantees_say_what_is_particular(name):
     assert re.search(SAID[name], " ".join(guarantee._repr_html_().split()))
 
 
+def in_words(mechanism, table=TABLE, epsilon=1.0):
+    channel = mechanism.prepare(table, epsilon, 0.0)
+    return " ".join(str(PrivacyGuarantee(channel)).split())
+
+
+def test_odds_grow_by_one_exponent_and_fall_by_the_other():
+    """Exponents of an exponential mechanism are not symmetric."""
+    channel = Exponential().prepare(TABLE, 1.0, 0.0)
+    P, t = np.exp(channel.log_proba(IDS)), channel.exponents(IDS, IDS)
+    x, y = np.unravel_index((t - t.T).argmax(), t.shape)
+    ratios = np.log(P[x] / P[y])
+    assert ratios.max() == pytest.approx(t[x, y])
+    assert -ratios.min() == pytest.approx(t[y, x])
+    assert ratios.max() > t[y, x] + 0.01  # so neither bound holds for both
+    guarantee = PrivacyGuarantee(channel)
+    text = " ".join(str(guarantee.compose(3)).split())
+    assert "of a word w against any other word w' grow by at most" in text
+    assert "exp(3·t(w, w')); they can fall by exp(3·t(w', w))" in text
+    assert "odds grow by a factor of" in text
+    both = guarantee.compose(
+        PrivacyGuarantee(MahalanobisNoise().prepare(TABLE, 1, 0.5))
+    )
+    text = " ".join(str(both).split())
+    assert "a word, or a document, against another grow by at most exp(t)" in text
+    assert "change" not in text
+
+
+def test_ranks_tell_what_their_inner_mechanism_tells():
+    text = in_words(Ranked(WordClasses(7)))
+    assert "Of the inner mechanism: The class of every word" in text
+    assert "Of the inner mechanism" not in in_words(Ranked(RandomizedResponse()))
+
+
+def test_sensitive_words_say_what_holds_for_their_probability():
+    never = in_words(SensitiveWords(words=SOME, probability=0))
+    assert "as another sensitive word, and never as one outside the list" in never
+    always = in_words(SensitiveWords(words=SOME, probability=1))
+    assert "one-sided" not in always
+    assert "Every word is released as a sensitive one" in always
+    assert "ε does not bound them per unit of d" in always
+    half = SensitiveWords(Exponential("half"), words=SOME, probability=1)
+    assert "Every exponent is at most ε d(w, w')." in in_words(half)
+
+
+def test_across_the_list_epsilon_does_not_bound_exponents_per_unit():
+    """200 sensitive words that are orthonormal, and one at their centre."""
+    names = [f"s{i}" for i in range(200)]
+    table = WordEmbedding([*names, "centre"], np.r_[np.eye(200), [[1 / 200] * 200]])
+    ids, p, epsilon = np.arange(201), 0.5, 2.0
+    d = np.linalg.norm(table.vectors[0].astype(float) - table.vectors[200])
+    found = {}
+    for calibration in ("exact", "half"):
+        channel = SensitiveWords(
+            Exponential(calibration), words=names, probability=p
+        ).prepare(table, epsilon, 0.0)
+        P = np.exp(channel.log_proba(ids[[0, 200]]))
+        lost = losses(P[:, :200])[0, 1]
+        (claimed,) = channel.exponents(ids[:1], ids[200:])[0]
+        assert lost == pytest.approx(claimed, rel=1e-9)
+        assert lost <= 2 * channel.inner.rate * d + math.log(1 / p)
+        found[calibration] = lost
+    stated = epsilon * d + math.log(1 / p)
+    assert found["half"] < stated == pytest.approx(2.688, abs=1e-3)
+    assert found["exact"] == pytest.approx(3.445, abs=1e-3)
+
+
+def test_numerical_delta_is_no_additive_delta():
+    """Two words 40 apart: float64 never makes b of a, exact arithmetic may.
+
+    So for no t of use is Pr[b | b] ≤ e^t Pr[b | a] + numerical_delta as drawn.
+    """
+    table = WordEmbedding(["a", "b"], [[0.0], [40.0]])
+    channel = Exponential().prepare(table, 1.0, 0.0)
+    ends = np.array([0.0, 1 - 2.0**-53])  # the least uniform, and the largest
+    for word in (0, 1):
+        made = channel.apply(np.array([word, word]), (ends,))
+        drawn = np.bincount(made, minlength=2) > 0
+        exact = np.exp(channel.log_proba(np.array([word])))[0]
+        assert exact.min() > 0
+        if not drawn.all():  # total variation: what is never drawn
+            assert exact[~drawn].sum() <= channel.numerical_delta
+        if word == 0:
+            assert not drawn[1]
+    (t,) = channel.exponents(np.array([1]), np.array([0]))[0]
+    assert t == pytest.approx(40, rel=1e-6)
+    assert channel.numerical_delta < 1e-10
+    assert (1 + math.exp(t)) * channel.numerical_delta > 1
+    text = in_words(Exponential(), table)
+    assert "a release differs from it with probability at most 2e-11 per word" in text
+
+
+def test_randomized_response_says_what_arithmetic_leaves():
+    assert RandomizedResponse().prepare(TABLE, 1.0, 0.0).numerical_delta == 2.0**-52
+
+
 def test_infinite_exponents_are_shown():
     guarantee = perturber("classes").guarantee()
     assert guarantee.exponent("w0", "w1") in (math.inf, pytest.approx(2.0, abs=2.0))
     assert "between two random words infinite." in " ".join(str(guarantee).split())
     assert "∞" in guarantee._repr_html_()
+    one = in_words(WordClasses(1))
+    assert "neighbour the exponent is infinite, between two random" in one
+    assert "become their neighbours, infinite; if they become random words, inf" in one
+    assert "δ" not in one
 
 
 # -- refusals ------------------------------------------------------------------------
@@ -363,6 +464,7 @@ HOSTILE = [
     (WordLists(order=TABLE.words), "order must be .* got a tuple"),
     (WordClasses(0), "classes must be an integer >= 1 and <= 2048, got 0"),
     (WordClasses(True), "classes must be an integer >= 1 and <= 2048, got True"),
+    (WordClasses(pd.Series(range(30))), "classes must .* got a Series"),
     (WordClasses(2.5), "classes must be an integer >= 1 or an array .* got a float"),
     (WordClasses(None), "classes must be .* got None"),
     (WordClasses("topics"), "classes must be .* got a str of 6 characters"),

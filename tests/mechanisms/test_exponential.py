@@ -682,6 +682,37 @@ def test_the_printed_guarantee(calibration, lam):
     assert channel.worst_exponent == pytest.approx(claimed.max(), rel=1e-12)
 
 
+@pytest.mark.parametrize("n_words", [1, 3])
+def test_without_two_different_words_no_loss_is_told(n_words):
+    for calibration in ("half", "exact"):
+        table = named(np.ones((n_words, 2)))
+        (law,) = Exponential(calibration).prepare(table, 1.0, 0.0).describe()
+        assert law.endswith(f'(calibration "{calibration}").')
+
+
+def test_rates_keep_the_outputs_of_a_channel():
+    outputs = [3, 8, 20]
+    channel = Exponential().prepare_among(TABLE, 2.0, 0.0, outputs)
+    words = np.arange(len(TABLE))
+    other = channel.at_rate(0.8)
+    half = Exponential("half").prepare_among(TABLE, 1.6, 0.0, outputs)
+    for name in ("log_proba", "exponents"):
+        given = (words,) if name == "log_proba" else (words, words)
+        np.testing.assert_allclose(
+            getattr(other, name)(*given), getattr(half, name)(*given), atol=1e-12
+        )
+    draws = other.draw(np.random.default_rng(0), len(words))
+    assert set(other.apply(words, draws).tolist()) <= set(outputs)
+    np.testing.assert_array_equal(other.outputs, outputs)
+
+
+def test_tight_among_vectors_that_are_nearly_equal():
+    table = named([[0.0], [1e-14], [3.0]])
+    with pytest.raises(InvalidParameterError, match="vectors are nearly equal"):
+        Exponential("tight").prepare(table, 2.0, 0.0)
+    assert Exponential("balanced").prepare(table, 2.0, 0.0).attained <= 2
+
+
 def test_a_large_table_is_shown_without_a_look_at_all_pairs():
     table = random_table(3001, 2, 0)
     channel = Exponential("half", 2.0).prepare(table, 1.0, 0.0)

@@ -126,7 +126,7 @@ def test_exponents_with_delta_stand_beside_the_pure_ones(small_embedding, n_word
     text, shown = one_line(guarantee), seen(guarantee)
     near, far = (f"{t:.3g}" for t in words)
     assert f"With δ = 1e-6 these exponents are {near} and {far}." in text
-    assert "one in a million, is a probability left out" in text
+    assert "δ is one in a million: the probability that the promise does not" in text
     assert f"{words[0]:.4g}" in shown
     if n_words == 1:
         assert "words of a document become" not in text
