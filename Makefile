@@ -5,11 +5,11 @@ VENV ?= .venv
 JOBS ?= 2
 # What make test-torch installs
 TORCH ?= torch
+# A file of pip constraints, as .ci/run names one
+CONSTRAINTS ?=
 # What make test-scale installs, 2 GB with all else, in an environment of its own
 ENGINES ?= pyspark "dask[complete]" "ray[data]" aiohttp duckdb datasets
 SCALE_VENV ?= $(VENV)-scale
-# A file of pip constraints, as .ci/run names one
-CONSTRAINTS ?=
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
 # The oldest Python of pyproject.toml, and what make test-oldest runs there
@@ -134,12 +134,12 @@ paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; bu
 obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
 	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
 
-# It goes on where it was stopped, too. Tables: benchmarks/results/mechanisms_*.json.
+# It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
 	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) $(SCALE_VENV) $(OLDEST) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
+	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
 	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

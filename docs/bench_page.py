@@ -22,6 +22,7 @@ FOLDER = HERE / "_benchmarks"
 FIGURES = ("growth_points",)
 # Page to the beginnings of the names of its tables. The last has whatever is left.
 PAGES = {
+    "mechanisms": ("comparison",),
     "release": ("perturbation", "engine", "growth", "grid", "mechanisms", "peer"),
     "neighbours": ("wmd",),
     "statistics": ("deniability", "audit"),
@@ -30,7 +31,9 @@ PAGES = {
 # These have a page of their own, which includes each by its name.
 OWN_PAGE = (
     "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
-    "linkage", "linkage_channel", "linkage_classes", "linkage_lengths",
+    "comparison_summary_25", "comparison_summary_50", "comparison_peers_kept",
+    "comparison_peers_audited", "linkage", "linkage_channel", "linkage_classes",
+    "linkage_lengths",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
     "obfuscation_docstrings", "obfuscation_kept", "obfuscation_lambda",
     "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",

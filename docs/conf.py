@@ -77,6 +77,7 @@ EXAMPLES = [
     "plot_sms_spam.py",
     "plot_wmd_neighbors.py",
     "plot_audit.py",
+    "plot_linkage.py",
     "plot_hide_authors.py",
     "*",
 ]

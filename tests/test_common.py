@@ -17,11 +17,21 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import skdptext
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.attacks import (
+    DocumentLinkageAttack,
     FastTextClassifier,
     KoppelAuthorClassifier,
     WordReconstructionAttack,
 )
-from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
+from skdptext.mechanisms import (
+    Directional,
+    Exponential,
+    MahalanobisNoise,
+    RandomizedResponse,
+    Ranked,
+    SensitiveWords,
+    WordClasses,
+    WordLists,
+)
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
 from tests.common_checks import EXPECTED_FAILED_CHECKS
@@ -46,6 +56,7 @@ ESTIMATORS = [
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
     # They read text: of scikit-learn's checks few apply, and those below do.
+    DocumentLinkageAttack(),
     FastTextClassifier(random_state=0),
     KoppelAuthorClassifier(random_state=0),
     WordReconstructionAttack(random_state=0),
@@ -56,6 +67,11 @@ SETTINGS = [
     Exponential(calibration="half", max_distance=2.0),
     MahalanobisNoise(),
     RandomizedResponse(),
+    Directional(),
+    Ranked(),
+    SensitiveWords(),
+    WordClasses(),
+    WordLists(),
 ]
 READERS = [
     PERTURBER,
@@ -91,9 +107,10 @@ def test_every_public_estimator_is_checked():
     fitted = {each for each in public_estimators() if hasattr(each, "fit")}
     assert fitted == {type(each) for each in ESTIMATORS}
     assert public_estimators() - fitted == {type(each) for each in SETTINGS}
-    # those that take more than matrices
-    matrices_only = {TopicWordSelector, WMDKNNClassifier}
-    assert {type(each) for each in READERS} == fitted - matrices_only
+    # the others read matrices, or candidates of a link, which has tests of its own
+    others = {ChannelNaiveBayes, TopicWordSelector, WMDKNNClassifier}
+    others.add(DocumentLinkageAttack)
+    assert {type(each) for each in READERS} == fitted - others
 
 
 def expected_failed_checks(estimator):

@@ -194,7 +194,7 @@ def main() -> None:
         except PeerUnavailable as error:
             print(f"{peer.package} cannot be installed: {error}")
     record(
-        "mechanisms_peers_kept",
+        "comparison_peers_kept",
         words,
         title="Words that published packages keep",
         note=f"3,000 words ({table}), λ = 0.5 for Mahalanobis; {N_KEPT} words of "
@@ -203,7 +203,7 @@ def main() -> None:
         "name keeps, where the package claims one.",
     )
     record(
-        "mechanisms_peers_audited",
+        "comparison_peers_audited",
         claims,
         title="What is claimed by published packages, and what an audit finds",
         note=f"{N_AUDIT:,} draws a word, confidence 0.99; the pair with the largest "

@@ -266,7 +266,8 @@ def attack_words(cell: Cell) -> dict[str, Any]:
         "naive": float((released == words).mean()),
         "top1": float((top[:, 0] == words).mean()),
         "top10": float((top == words[:, None]).any(axis=1).mean()),
-        "entropy_bits": float(attack.posterior_entropy(released).mean()),
+        # on the truth: the posterior's own entropy would overstate what is lacking
+        "entropy_bits": attack.log_loss(released, words.tolist()),
         "blind_top1": float((words == table.word_array[0]).mean()),
         "blind_top10": float(np.isin(words, table.word_array[:10]).mean()),
         "prior_entropy_bits": float(-p @ np.log2(p)),

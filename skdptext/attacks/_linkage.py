@@ -27,6 +27,7 @@ from skdptext.metrics import (
 )
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     as_labels,
     check_flag,
@@ -42,7 +43,7 @@ __all__ = ["DocumentLinkageAttack", "LinkageRow", "Linkages", "linkage_attack"]
 _SEEDS = 2**63
 
 
-class DocumentLinkageAttack(BaseEstimator):
+class DocumentLinkageAttack(DocLinked, BaseEstimator):
     r"""The likeliest of some candidate documents, by one who knows the mechanism.
 
     The adversary holds candidates in clear, one of which was released, and knows the
@@ -221,6 +222,12 @@ class DocumentLinkageAttack(BaseEstimator):
         found = self.log_likelihood(releases, groups) + self._log_prior
         truth = _check_truth(truth, *found.shape)
         return float(_among_first(found, truth, k).mean())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
 
 
 class LinkageRow(NamedTuple):

@@ -50,10 +50,11 @@ class WordLists(WordMechanism):
 
     Notes
     -----
-    *Privacy.* Pr[z | w] ≤ exp(ε max_l |i_l − i'_l|) Pr[z | w'], where i_l and i'_l are
-    the places of w and w' in list l: ε is per place. It is the largest distance over
-    the lists that counts, not the mean. With one list this is the exponent, without
-    slack; with several the exponents are computed from the exact law, and lie below.
+    *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
+    are the places of w and w' in list l: ε is per place. It is the largest distance
+    over the lists that counts, not the mean. With one list this is the exponent,
+    without slack; with several the exponents are computed from the exact law, and lie
+    below.
 
     *λ* and the lengths of the vectors are of no effect after the lists are made.
 
@@ -196,7 +197,7 @@ class WordListsChannel(WordChannel):
         return found - math.log(len(self.lists))
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Exact exponents; with one list ε |i − i'|; shape (len(x), len(y))."""
+        r"""Exact exponents; with one list ε \|i − i'\|; shape (len(x), len(y))."""
         apart = self.places[:, x][:, :, None] - self.places[:, y][:, None]
         found = self.epsilon * np.abs(apart).max(axis=0)
         if len(self.lists) > 1:

@@ -16,6 +16,7 @@ from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics import released_profiles, word_channel
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    DocLinked,
     as_array,
     as_labels,
     check_bags,
@@ -29,7 +30,7 @@ from skdptext.utils import (
 __all__ = ["ChannelNaiveBayes"]
 
 
-class ChannelNaiveBayes(ClassifierMixin, BaseEstimator):
+class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     r"""Classify noisy bags-of-words by the law of the noise.
 
     The words of a class have frequencies p_c(w), which are learned from clean text; a
@@ -46,9 +47,9 @@ class ChannelNaiveBayes(ClassifierMixin, BaseEstimator):
     alpha : float > 0, default=100.0
         Smoothing of p_c: so many words are added to each class, in the proportions of
         all classes together (with one of every word more, if there is no noise).
-    prior : {"frequency", "uniform"} or array-like of shape (n_classes,), \
-default="frequency"
-        π_c: as frequent as in `fit`, all alike, or given, in any unit.
+    prior : str or array-like of shape (n_classes,), default="frequency"
+        π_c: ``"frequency"``, as frequent as in `fit`; ``"uniform"``, all alike; or
+        given, in any unit.
     trained_on : {"originals", "releases"}, default="originals"
         What `fit` gets: clean public texts; or releases by `perturber`, of which p_c is
         then inferred by expectation maximization.

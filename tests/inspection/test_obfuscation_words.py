@@ -292,3 +292,33 @@ def test_frame_holds_the_results(synthetic):
     assert isinstance(frame, pd.DataFrame)
     assert frame.shape == (4, len(report.results))
     assert frame["noisy"].to_list() == report.results["noisy"].tolist()
+
+
+def test_it_begins_with_which_document_it_was(synthetic):
+    """From who holds the documents; one sentence for each release, in text and HTML."""
+    report = small(synthetic)
+    (found,) = report.linkages
+    assert (found.n_candidates, found.n_targets) == (48, 48)
+    assert repr(report).startswith(found.in_words())
+    assert report._repr_html_().count("candidates in clear") == 1
+    counts = np.array(
+        [np.bincount([int(w[1:]) for w in d], minlength=200) for d in synthetic[1]]
+    )
+    again = small((synthetic[0], counts, *synthetic[2:]))
+    # the same documents, though in another order of words
+    assert [r.adversary for r in again.linkages[0].rows] == [
+        r.adversary for r in found.rows
+    ]
+    both = [
+        DPWordPerturber(synthetic[0], epsilon=e, lam=0.0, document_length=30)
+        for e in (0.01, 1e6)
+    ]
+    blurred, clear = (report := small(synthetic, both)).linkages
+    assert max(r.success for r in blurred.rows) < 0.4  # a guess finds 0.02
+    assert clear.rows[0].success == 1
+    assert f"The release with ε = 0.01, λ = 0: {blurred.in_words()}" in repr(report)
+    without = small(synthetic, linkage=False)
+    assert without.linkages == []
+    assert "candidates" not in repr(without)
+    with pytest.raises(InvalidParameterError, match="linkage must be True or False"):
+        small(synthetic, linkage=1)

@@ -17,8 +17,8 @@ from skdptext.utils import import_pandas
 PACKAGE = Path(skdptext.__file__).parent
 # What a distribution installs, where its name is another one.
 IMPORTED_AS = {"scikit-learn": "sklearn", "pot": "ot"}
-# What numba is made of; the package itself.
-UNDECLARED = {"llvmlite", "skdptext"}
+# Loaded where it is there; what numba is made of; the package itself.
+UNDECLARED = {"polars", "llvmlite", "skdptext"}
 
 
 def test_pandas(monkeypatch):
@@ -44,7 +44,7 @@ def test_every_package_that_is_imported_is_declared():
     optional = declared["optional-dependencies"]
     listed = declared["dependencies"] + [
         line
-        for extra in ("frames", "plot", "fast", "torch", "fasttext")
+        for extra in ("frames", "plot", "fast", "torch", "fasttext", "arrow")
         for line in optional[extra]
     ]
     names = {re.match(r"[\w-]+", line).group() for line in listed}
