@@ -32,7 +32,7 @@ PAGES = {
         "peer",
         "release",
         "scale",
-    ),  # fmt: skip
+    ),
     "neighbours": ("wmd",),
     "statistics": ("deniability", "audit"),
     "accuracy": (),
