@@ -23,7 +23,16 @@ FIGURES = ("growth_points",)
 # Page to the beginnings of the names of its tables. The last has whatever is left.
 PAGES = {
     "mechanisms": ("comparison",),
-    "release": ("perturbation", "engine", "growth", "grid", "mechanisms", "peer"),
+    "release": (
+        "perturbation",
+        "engine",
+        "growth",
+        "grid",
+        "mechanisms",
+        "peer",
+        "release",
+        "scale",
+    ),
     "neighbours": ("wmd",),
     "statistics": ("deniability", "audit"),
     "accuracy": (),

@@ -24,7 +24,7 @@ from skdptext.utils import (
     table,
 )
 
-__all__ = ["ObfuscationDisplay", "ObfuscationReport", "Release"]
+__all__ = ["ObfuscationDisplay", "ObfuscationReport", "ReportedRelease"]
 
 # Below so many documents of an author, or in all, the report says that it is few.
 _FEW_OF_AUTHOR, _FEW = 5, 50
@@ -49,7 +49,7 @@ def noise_name(mechanism: Any, lam: float) -> str:
     return f"λ = {lam:g}" if mechanism is None else f"{mechanism!r}, λ = {lam:g}"
 
 
-class Release(NamedTuple):
+class ReportedRelease(NamedTuple):
     """One perturber, and what it does to these documents."""
 
     noise: str  # see `noise_name`
@@ -110,7 +110,7 @@ class ObfuscationReport:
         self,
         *,
         results: dict[str, np.ndarray],
-        releases: list[Release],
+        releases: list[ReportedRelease],
         author_counts: np.ndarray,
         topic_counts: np.ndarray | None,
         confidence: float,
@@ -251,7 +251,7 @@ class ObfuscationReport:
             )
         return found
 
-    def _warn_of_release(self, i: int, release: Release) -> list[str]:
+    def _warn_of_release(self, i: int, release: ReportedRelease) -> list[str]:
         name = self._name(i)
         found = []
         if release.n_empty:

@@ -16,7 +16,11 @@ from skdptext.attacks import (
     linkage_attack,
 )
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.inspection._obfuscation import ObfuscationReport, Release, noise_name
+from skdptext.inspection._obfuscation import (
+    ObfuscationReport,
+    ReportedRelease,
+    noise_name,
+)
 from skdptext.metrics import words_unchanged
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
@@ -250,13 +254,13 @@ def _link(
     )
 
 
-def _describe(perturber: DPWordPerturber, found: Attributions) -> Release:
+def _describe(perturber: DPWordPerturber, found: Attributions) -> ReportedRelease:
     """What is known of a release without attacking it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         changed = 1 - words_unchanged(perturber, found.documents)
         words = perturber.known_words(found.documents)
-    return Release(
+    return ReportedRelease(
         noise=noise_name(perturber.mechanism, perturber.lam),
         epsilon=float(perturber.epsilon),
         lam=float(perturber.lam),

@@ -106,7 +106,7 @@ def test_another_release_is_not_written_over(files, capsys):
         (["--length", "0"], "document_length must be an integer >= 1"),
         (["--column", "gone"], "in.csv has no 'gone'"),
         (["--embedding", "none.npz"], "There is no embedding file 'none.npz'"),
-        (["--mechanism", "magic"], "--mechanism must be one of exponential, "),
+        (["--mechanism", "magic"], "--mechanism must be one of "),
         (["--option", "x"], "--option must be of the form NAME=VALUE, got 'x'"),
         (["--option", "x=1"], "--option must give options of MahalanobisNoise"),
         (["--key", "key"], 'source must be "env:NAME" or "file:PATH"'),
