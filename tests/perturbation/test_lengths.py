@@ -158,6 +158,7 @@ def test_fasttext_gives_unknown_words_a_vector():
     exponent = guarantee.exponent("walk", "runners")
     assert exponent == pytest.approx(FAITHFUL * step, rel=1e-5)
     assert guarantee.exponent(["walk"], ["runners"]) == pytest.approx(exponent)
+    assert "inferred from its subwords is read as the nearest word" in str(guarantee)
 
 
 # -- memory and threads -----------------------------------------------------------
