@@ -313,7 +313,5 @@ class RankedChannel(WordChannel):
 
     def _order(self, some: slice) -> np.ndarray:
         pivots = np.arange(some.start, some.stop)
-        others = self._ranking(
-            pivots, len(self.embedding) - 1, working_memory_bytes()
-        )
+        others = self._ranking(pivots, len(self.embedding) - 1, working_memory_bytes())
         return np.column_stack([pivots, others])

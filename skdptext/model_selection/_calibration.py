@@ -50,8 +50,8 @@ class Calibration:
     share : float
         Share reached at `epsilon`, with the noise drawn, or exactly.
     standard_error : float
-        Monte-Carlo standard error of `share`, allowing for the dependence between words;
-        0 where `exact`.
+        Monte-Carlo standard error of `share`, allowing for the dependence between
+        words; 0 where `exact`.
     target : float
     statistic : str
     n_words : int
@@ -220,8 +220,10 @@ def calibrate_epsilon(
             if statistic == "changed":
                 low, high = 1 - high, 1 - low
             least = shares.least() if isinstance(shares, _Exact) else 0.0
-            refused = "" if least <= _LOWEST else (
-                f" The mechanism takes no epsilon below {least:.4g}."
+            refused = (
+                ""
+                if least <= _LOWEST
+                else (f" The mechanism takes no epsilon below {least:.4g}.")
             )
             raise InvalidParameterError(
                 f"target must be a share that some epsilon reaches, between {low:.4g} "
@@ -334,7 +336,9 @@ class _Exact:
         def excess_of(some: Any) -> Callable[[float], float]:
             def excess(scale: float) -> float:
                 channel = self._channel(scale)
-                return -np.inf if channel is None else self._share(channel, some) - share
+                return (
+                    -np.inf if channel is None else self._share(channel, some) - share
+                )
 
             return excess
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn
 from scipy.special import xlogy
+from sklearn.exceptions import ConvergenceWarning
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -133,6 +134,20 @@ def test_capacity_of_randomized_response():
     line = WordEmbedding(list("abc"), [[0.0], [1e-6], [1000.0]])
     exact = fitted(line, epsilon=1.0, mechanism=Exponential("half"))
     np.testing.assert_allclose(word_channel(exact).capacity(), 1, atol=2e-3)
+
+
+@pytest.mark.parametrize("tolerance", [-1, 0, np.nan, np.inf, "x", None])
+def test_capacity_refuses_what_is_no_tolerance(tolerance):
+    found = word_channel(fitted(mechanism=RandomizedResponse()))
+    with pytest.raises(InvalidParameterError, match="tolerance must be"):
+        found.capacity(tolerance)
+
+
+def test_capacity_ends_where_rounding_keeps_it_from_its_tolerance():
+    found = word_channel(fitted(mechanism=Exponential("half")), PRIOR)
+    with pytest.warns(ConvergenceWarning, match="10000 rounds"):
+        low = found.capacity(1e-300)
+    assert low == pytest.approx(found.capacity(1e-6), abs=1e-6)
 
 
 def test_statistics_are_those_of_plausible_deniability():
