@@ -143,11 +143,14 @@ def test_capacity_refuses_what_is_no_tolerance(tolerance):
         found.capacity(tolerance)
 
 
-def test_capacity_ends_where_rounding_keeps_it_from_its_tolerance():
-    found = word_channel(fitted(mechanism=Exponential("half")), PRIOR)
+def test_capacity_ends_short_of_its_tolerance_with_a_warning():
+    # from about this ε on the middle word is of use: there the rounds go slowly
+    line = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
+    slow = fitted(line, epsilon=1.993, mechanism=Exponential("half"))
+    found = word_channel(slow)
     with pytest.warns(ConvergenceWarning, match="10000 rounds"):
-        low = found.capacity(1e-300)
-    assert low == pytest.approx(found.capacity(1e-6), abs=1e-6)
+        low = found.capacity(1e-9)
+    assert low == pytest.approx(found.capacity(1e-4), abs=1e-4)
 
 
 def test_statistics_are_those_of_plausible_deniability():
