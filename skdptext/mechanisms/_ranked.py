@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -166,6 +167,7 @@ class RankedChannel(WordChannel):
         chosen = self.mechanism.mechanism
         inner = MahalanobisNoise() if chosen is None else chosen
         self.inner = inner_channel(inner, embedding, self.epsilon, self.lam)
+        self._kept: np.ndarray | None = None
 
     # -- what post-processing leaves as it is ---------------------------------
 
@@ -197,6 +199,9 @@ class RankedChannel(WordChannel):
         if self.inner.describe is None:
             return [ranks]
         return [ranks, "Of the inner mechanism:", *self.inner.describe()]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_kept": None}  # as large as the square of the vocabulary
 
     @cached_property
     def fingerprint(self) -> bytes:
@@ -272,23 +277,44 @@ class RankedChannel(WordChannel):
     def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
         """ln Pr[z | w] for words and every z, where the inner mechanism has it.
 
-        Ranks all words around every pivot. What is below 1e-300 is bounded from below.
+        Ranks all words around every pivot, and keeps the ranks for the next call where
+        they fit into a quarter of ``working_memory``. What is below 1e-300 is bounded
+        from below.
         """
         return None if self.inner.log_proba is None else self._log_proba
 
     def _log_proba(self, words: np.ndarray) -> np.ndarray:
         inner = self.inner.log_proba(words)  # type: ignore[misc]
-        n_words, memory = len(self.embedding), working_memory_bytes()
         with np.errstate(over="ignore"):
-            ranks = -np.arange(n_words) / self._spread
+            ranks = -np.arange(len(self.embedding)) / self._spread
         masses = np.exp(ranks) / np.exp(ranks).sum()
         pivots, found = np.exp(inner), np.zeros(inner.shape)
-        at_once = int(np.clip(memory // (64 * n_words), 1, 256))
-        for some in blocks(n_words, at_once):
-            of = np.arange(some.start, some.stop)
-            order = np.column_stack([of, self._ranking(of, n_words - 1, memory)])
+        for some, order in self._orders():
             rows = np.empty(order.shape)
             np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
             found += pivots[:, some] @ rows
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(found), inner + np.log(masses[0]))
+
+    def _orders(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """All words from the nearest to the farthest, for some pivots at a time."""
+        n_words, memory = len(self.embedding), working_memory_bytes()
+        dtype = np.min_scalar_type(n_words - 1)
+        kept = self._kept
+        if kept is None and n_words**2 * dtype.itemsize <= memory // 4:
+            kept = np.empty((n_words, n_words), dtype)
+            for some in blocks(n_words, self._pivots_at_once):
+                kept[some] = self._order(some)
+            self._kept = kept
+        for some in blocks(n_words, self._pivots_at_once):
+            yield some, self._order(some) if kept is None else kept[some]
+
+    @property
+    def _pivots_at_once(self) -> int:
+        at_once = working_memory_bytes() // (64 * len(self.embedding))
+        return int(np.clip(at_once, 1, 256))
+
+    def _order(self, some: slice) -> np.ndarray:
+        pivots = np.arange(some.start, some.stop)
+        others = self._ranking(pivots, len(self.embedding) - 1, working_memory_bytes())
+        return np.column_stack([pivots, others])

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel, law_fingerprint
+from skdptext.mechanisms import WordChannel, law_fingerprint, probabilities
+from skdptext.metrics._deniability import expected_distinct
 from skdptext.metrics._simulated import SimulatedReleases
 from skdptext.metrics._smoothing import choose_smoothing
 from skdptext.metrics._words import find_perturber
@@ -25,7 +27,9 @@ from skdptext.utils import (
     check_bags,
     check_integer,
     check_noise_state,
+    check_real,
     check_rng,
+    warn_once,
     working_memory_bytes,
 )
 
@@ -43,6 +47,8 @@ _LEAST = 1e-35
 # Share of the draws that go to all words alike, so that rare ones are drawn too.
 _EVEN = 0.1
 _BITS = np.log(2)
+# Of Blahut and Arimoto's iteration.
+_MAX_ROUNDS = 10_000
 
 
 class Estimate(NamedTuple):
@@ -258,8 +264,8 @@ class WordTransitions:
         n_draws = check_integer("n_draws", n_draws, low=1)
         found = np.zeros(len(self.words))
         for rows in blocks(len(self.released), _rows(len(self.words))):
-            p = self._by_released[rows].astype(np.float64)
-            found -= np.expm1(n_draws * np.log1p(-np.minimum(p, 1 - 1e-16))).sum(axis=0)
+            law = self._by_released[rows].astype(np.float64)
+            found += expected_distinct(law, n_draws, axis=0)
         return found
 
     def vulnerability(self, k: int = 1) -> Estimate:
@@ -291,7 +297,7 @@ class WordTransitions:
         return self._mean(hits)
 
     def log_loss(self) -> Estimate:
-        """Bits that the posterior lacks of the written word, on average.
+        """Bits that an adversary still lacks about the written word, on average.
 
         Returns
         -------
@@ -340,34 +346,53 @@ class WordTransitions:
         Parameters
         ----------
         tolerance : float > 0, default=1e-3
-            In bits; the iteration stops when its bounds are so close.
+            In bits; the iteration stops when its bounds are so close, or after 10,000
+            rounds.
 
         Returns
         -------
         capacity : float
             Of `proba` as it is: few draws make it too large.
 
+        Raises
+        ------
+        InvalidParameterError
+            If `tolerance` is not a finite number > 0.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If 10,000 rounds do not reach `tolerance`; the result is then a lower bound.
+
         References
         ----------
         .. [1] R. Blahut (1972). Computation of channel capacity and rate-distortion
            functions. IEEE Transactions on Information Theory 18.
         """
+        tolerance = check_real("tolerance", tolerance, low=0, open_low=True)
         size = _rows(len(self.words))
         inner = np.zeros(len(self.words))  # Σ_z P ln P
         for rows in blocks(len(self.released), size):
             p = self._by_released[rows].astype(np.float64)
             inner += (p * np.log(np.maximum(p, 1e-300))).sum(axis=0)
         prior = np.full(len(self.words), 1 / len(self.words))
-        while True:
+        for _ in range(_MAX_ROUNDS):
             gain = inner.copy()
             for rows in blocks(len(self.released), size):
                 p = self._by_released[rows].astype(np.float64)
                 gain -= np.log(np.maximum(p @ prior, 1e-300)) @ p
             low, high = np.log(prior @ np.exp(gain)), gain.max()
             if high - low < tolerance * _BITS:
-                return float(low / _BITS)
+                break
             prior *= np.exp(gain - low)
             prior /= prior.sum()
+        else:
+            warn_once(
+                f"capacity stopped after {_MAX_ROUNDS} rounds within "
+                f"{(high - low) / _BITS:.2g} bits, not the tolerance of {tolerance:g}.",
+                ConvergenceWarning,
+            )
+        return float(low / _BITS)
 
     def summary(self, n_draws: int = 100) -> dict[str, Estimate]:
         """The statistics, averaged over the words at hand.
@@ -537,8 +562,8 @@ def word_channel(
         seed = int(rng.integers(2**63))
         if channel.log_proba is not None:
             law = np.empty((len(embedding), len(ids)), dtype=np.float32)
-            for rows in blocks(len(ids), _rows(len(embedding))):
-                law[:, rows] = np.exp(channel.log_proba(ids[rows])).T
+            for rows, part in probabilities(channel, ids):
+                law[:, rows] = part.T
             return WordTransitions(simulated, law, 0, "exact", seed)
         law = _simulate(channel, ids, p, None, n_draws, rng, verbose)
         method = "posterior" if simulated.has_density else "counts"
@@ -630,8 +655,8 @@ def released_profiles(
     rng = check_rng(random_state)
     if channel.log_proba is not None:
         found = np.zeros((len(totals), len(embedding)), dtype=np.float32)
-        for rows in blocks(len(ids), _rows(len(embedding))):
-            found += weights[:, rows] @ np.exp(channel.log_proba(ids[rows]))
+        for rows, part in probabilities(channel, ids):
+            found += weights[:, rows] @ part
         return np.maximum(found, np.float32(_LEAST))
     by_released = _simulate(
         channel, ids, frequency[ids], weights, n_draws, rng, verbose

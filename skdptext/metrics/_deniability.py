@@ -22,7 +22,7 @@ from skdptext.utils import (
     progress_bar,
 )
 
-__all__ = ["PlausibleDeniability", "plausible_deniability"]
+__all__ = ["PlausibleDeniability", "expected_distinct", "plausible_deniability"]
 
 # Draws of which pairs are counted, for the error of S_w.
 _PAIRED = 400
@@ -47,7 +47,7 @@ class PlausibleDeniability:
         The grid; one value each where none was asked for.
     unchanged_error, distinct_error : ndarray of shape () or (n_epsilons, n_lams)
         Monte-Carlo standard errors of the means of N_w and S_w over the words, which
-        count in that the words share their noise. NaN for a single draw, and of S_w
+        allow for the noise that the words share. NaN for a single draw, and of S_w
         for two; 0 where `exact`.
     exact : bool
         Whether nothing was drawn: the mechanism knows its law in full.
@@ -313,13 +313,33 @@ def _exact(
         channel = source.channel_at(epsilon=float(epsilons[i]), lam=float(lams[j]))
         for rows, law in probabilities(channel, ids):
             unchanged[i, j, rows] = n_draws * law[np.arange(len(law)), ids[rows]]
-            with np.errstate(divide="ignore"):  # ln 0, of a word that is certain
-                misses = np.log1p(-law, out=law)
-            misses *= n_draws
-            distinct[i, j, rows] = -np.expm1(misses, out=misses).sum(axis=1)
+            distinct[i, j, rows] = expected_distinct(law, n_draws, axis=1)
             bar.update(len(law))
     errors = np.zeros((2, len(epsilons), len(lams)))
     return _result(unchanged, distinct, *errors)
+
+
+def expected_distinct(law: np.ndarray, n_draws: int, axis: int) -> np.ndarray:
+    """Expectation of S_w, Σ_z 1 − (1 − Pr[z | w])ⁿ; overwrites the law.
+
+    Parameters
+    ----------
+    law : ndarray of float64
+        Pr[z | w].
+    n_draws : int >= 1
+        n.
+    axis : int
+        That of z.
+
+    Returns
+    -------
+    expected : ndarray
+    """
+    np.minimum(law, 1, out=law)  # of rounding
+    with np.errstate(divide="ignore"):  # ln 0, of a word that is certain
+        misses = np.log1p(-law, out=law)
+    misses *= n_draws
+    return -np.expm1(misses, out=misses).sum(axis=axis)
 
 
 def _drawn(

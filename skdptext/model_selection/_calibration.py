@@ -29,6 +29,8 @@ __all__ = ["Calibration", "calibrate_epsilon"]
 
 # Every ε that is looked at lies between them.
 _LOWEST, _HIGHEST = 1e-6, 1e6
+# Relative error of the smallest ε that a mechanism takes.
+_STEP = 1e-4
 # Words that an exact law is first solved for, to have a start for all of them.
 _FIRST_WORDS = 256
 
@@ -48,13 +50,14 @@ class Calibration:
     share : float
         Share reached at `epsilon`, with the noise drawn, or exactly.
     standard_error : float
-        Monte-Carlo standard error of `share`, the dependence of the words counted in;
-        0 where `exact`.
+        Monte-Carlo standard error of `share`, allowing for the dependence between
+        words; 0 where `exact`.
     target : float
     statistic : str
     n_words : int
         Different words that were counted.
     n_draws : int
+        Noise vectors, or draws per word; 0 where `exact`.
     counted : str
         What the share is a share of, in words.
     exact : bool
@@ -127,7 +130,8 @@ def calibrate_epsilon(
     ------
     InvalidParameterError
         If a parameter breaks a rule, or no ε reaches the target: some words may stay
-        at any noise, and of words with equal vectors only the first can.
+        at any noise, of words with equal vectors only the first can, and some
+        mechanisms take no ε below a bound, which the message then names.
 
     Warns
     -----
@@ -215,9 +219,15 @@ def calibrate_epsilon(
             low, high = shares.limits()
             if statistic == "changed":
                 low, high = 1 - high, 1 - low
+            least = shares.least() if isinstance(shares, _Exact) else 0.0
+            refused = (
+                ""
+                if least <= _LOWEST
+                else (f" The mechanism takes no epsilon below {least:.4g}.")
+            )
             raise InvalidParameterError(
                 f"target must be a share that some epsilon reaches, between {low:.4g} "
-                f"and {high:.4g} here, got {target:g}."
+                f"and {high:.4g} here, got {target:g}.{refused}"
             )
         reached, error = shares.at(epsilon)
         interval = (epsilon, epsilon)
@@ -231,7 +241,7 @@ def calibrate_epsilon(
         target=target,
         statistic=statistic,
         n_words=len(ids),
-        n_draws=n_draws,
+        n_draws=0 if exact else n_draws,
         counted=counted,
         exact=exact,
     )
@@ -291,6 +301,7 @@ class _Exact:
     ) -> None:
         self.source, self.own = source, own
         self.ids, self.weights, self.bar = ids, weights, bar
+        self.too_small = 0.0  # the largest ε known to be refused
 
     def at(self, epsilon: float) -> tuple[float, float]:
         """Share at one ε, and its standard error."""
@@ -305,17 +316,31 @@ class _Exact:
             self.bar.update(len(law))
         return float(stays / weights.sum())
 
-    def _channel(self, scale: float) -> WordChannel:
-        """Of a rate, where ε follows from one; else of an ε."""
+    def _channel(self, scale: float) -> WordChannel | None:
+        """Of a rate, where ε follows from one; else of an ε. None if ε is too small."""
         if self.own.at_rate is not None:
             return self.own.at_rate(scale)
-        return self.source.channel_at(epsilon=scale)
+        if scale <= self.too_small:
+            return None
+        try:
+            return self.source.channel_at(epsilon=scale)
+        except InvalidParameterError:
+            if scale >= self.own.epsilon:  # its own ε was accepted
+                raise
+            self.too_small = scale
+            return None
 
     def reach(self, share: float) -> float | None:
         """The ε that reaches a share; None if none does."""
 
         def excess_of(some: Any) -> Callable[[float], float]:
-            return lambda scale: self._share(self._channel(scale), some) - share
+            def excess(scale: float) -> float:
+                channel = self._channel(scale)
+                return (
+                    -np.inf if channel is None else self._share(channel, some) - share
+                )
+
+            return excess
 
         # Some words tell a rate from which all need few steps.
         rng = np.random.default_rng(0)
@@ -328,18 +353,33 @@ class _Exact:
             return scale
         return self.own.at_rate(scale).attained
 
+    def least(self) -> float:
+        """The smallest scale that is accepted, to a relative error of _STEP."""
+        if self._channel(_LOWEST) is not None:
+            return _LOWEST
+        low, high = self.too_small, self.own.epsilon
+        while high > low * (1 + _STEP):
+            middle = float(np.sqrt(low * high))
+            if self._channel(middle) is None:
+                low = middle
+            else:
+                high = middle
+        return high
+
     def limits(self) -> tuple[float, float]:
         """The least and the largest share that some ε reaches."""
-        low, high = (
-            self._share(self._channel(x), slice(None)) for x in (_LOWEST, _HIGHEST)
-        )
+        channels = self._channel(self.least()), self._channel(_HIGHEST)
+        low, high = (self._share(c, slice(None)) for c in channels if c is not None)
         return low, high
 
 
 def _root(
     excess: Callable[[float], float], start: float, factor: float
 ) -> float | None:
-    """Where a rising function is 0, looked for from `start`; None if it nowhere is."""
+    """Where a rising function is 0, looked for from `start`; None if it nowhere is.
+
+    It is −inf where it is not defined, below all other places.
+    """
     known: dict[float, float] = {}
 
     def at(log_scale: float) -> float:
@@ -354,10 +394,16 @@ def _root(
         there = float(np.clip(here + step, *ends))
         if there == here:
             return None
-        if at(here) * at(there) <= 0:
+        if np.sign(at(here)) * np.sign(at(there)) <= 0:
             break
         here, step = there, 2 * step
-    return float(np.exp(brentq(at, here, there, xtol=1e-8)))
+    low, high = sorted((here, there))
+    while at(low) == -np.inf:
+        middle = (low + high) / 2
+        if high - low < _STEP:
+            return None
+        low, high = (middle, high) if at(middle) < 0 else (low, middle)
+    return float(np.exp(brentq(at, low, high, xtol=1e-8)))
 
 
 class _Shared:

@@ -86,7 +86,8 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     PrivacyLeakWarning
         With ``tuned_on="private"``, when called on a search over perturbers or over
         parameters that have the name of one of theirs, ``perturb__document_length``
-        say, but for those that do not change what is released.
+        say, but for those that do not change what is released; or over the options of
+        a mechanism, such as ``perturb__mechanism__calibration``.
 
     See Also
     --------
@@ -179,7 +180,9 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         searched: set[str] = set()
         for candidate in cv_results.get("params", ()):
             for key, value in candidate.items():
-                searched.add(key.split("__")[-1])
+                *path, last = key.split("__")
+                # any option of a mechanism changes the release
+                searched.add("mechanism" if "mechanism" in path else last)
                 if has_perturber(value):  # the step itself, with its ε and λ
                     searched |= {"epsilon", "lam"}
         if searched & _OF_RELEASE:

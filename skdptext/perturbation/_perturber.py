@@ -92,7 +92,7 @@ class DPWordPerturber(
         Privacy parameter ε > 0, in nats per unit of distance in the embedding:
         smaller is more private. Its meaning depends on the table's scale, and what it
         does to the words on the mechanism: `~skdptext.mechanisms.Exponential` keeps as
-        many words at a seventh to a tenth of it.
+        many words at a quarter to a twelfth of it, by embedding and share.
     lam : float, default=0.5
         λ in [0, 1], from spherical to elliptical noise. 1 needs a regular Σ. For other
         mechanisms, the metric on words: see there.

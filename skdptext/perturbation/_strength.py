@@ -8,6 +8,7 @@ import numpy as np
 
 from skdptext.exceptions import CalibrationWarning
 from skdptext.mechanisms import (
+    RankedChannel,
     WordChannel,
     draw_words,
     law_fingerprint,
@@ -78,7 +79,8 @@ def _measure(channel: WordChannel) -> np.ndarray:
     vectors = channel.embedding.vectors[:_AMONG]
     rng = np.random.default_rng(0)
     ids = rng.permutation(len(vectors))[:_WORDS]
-    if channel.log_proba is not None:
+    # the exact law of ranks takes the ranks of all words around all words
+    if channel.log_proba is not None and not isinstance(channel, RankedChannel):
         laws = probabilities(channel, ids)
         stays = [law[np.arange(len(law)), ids[rows]] for rows, law in laws]
         return 1 - np.concatenate(stays)

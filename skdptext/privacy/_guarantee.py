@@ -455,8 +455,9 @@ class PrivacyGuarantee:
         epsilon : float
             The largest ε that the perturbers may have, if each has this one and keeps
             its λ and all the rest; with it, `exponent` is log(factor) at most. inf if
-            the two are the same to the mechanism, so that any ε will do; 0 if their
-            sizes tell them apart, so that none will.
+            the two are the same to the mechanism, so that any ε will do; 0 if none
+            will: their sizes tell them apart, or the mechanism takes no ε so small, as
+            ``Exponential("tight")`` may not.
 
         Notes
         -----
@@ -487,9 +488,17 @@ class PrivacyGuarantee:
         # each exponent per unit of its noise's ε
         rate = sum(part.exponent(x, y) / part.channel.epsilon for part in linear)
 
+        def at(part: ReleasePart, epsilon: float) -> float:
+            try:
+                other = part.at_epsilon(epsilon)
+            except InvalidParameterError:
+                if epsilon >= part.channel.epsilon:  # its own ε was accepted
+                    raise
+                return -math.inf
+            return other.exponent(x, y)
+
         def total(epsilon: float) -> float:
-            others = (part.at_epsilon(epsilon).exponent(x, y) for part in searched)
-            return rate * epsilon + sum(others)
+            return rate * epsilon + sum(at(part, epsilon) for part in searched)
 
         if not searched or rate == math.inf:
             return allowed / rate if rate else math.inf
@@ -604,7 +613,10 @@ def _lemma3_widest(lam: float, metric: MahalanobisMetric) -> float:
 
 
 def _largest_within(total: Any, allowed: float, start: float) -> float:
-    """Largest ε with ``total(ε) <= allowed``, for a total that grows with ε."""
+    """Largest ε with ``total(ε) <= allowed``, for a total that grows with ε; 0 if none.
+
+    The total is −inf where ε is too small for a mechanism.
+    """
     low = high = start
     while total(low) > allowed:
         high, low = low, low / 2
@@ -617,4 +629,4 @@ def _largest_within(total: Any, allowed: float, start: float) -> float:
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if total(middle) <= allowed else (low, middle)
-    return low
+    return low if total(low) > -math.inf else 0.0

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+import sklearn
+from scipy.spatial.distance import cdist
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     MahalanobisNoise,
+    RandomizedResponse,
     Ranked,
     VickreyChannel,
     WordMechanism,
 )
+from skdptext.search import k_nearest_words
 from tests.laws import (
     assert_counts,
     catches,
@@ -154,6 +160,44 @@ def test_a_seed_inside_of_the_loop_is_no_noise_for_a_text():
         np.repeat(2, 400), channel.draw(np.random.default_rng(0), 400)
     )
     assert len(set(found.tolist())) > 3
+
+
+def test_ranks_are_found_once_where_they_fit(monkeypatch):
+    vectors = np.random.default_rng(0).normal(size=(400, 3))
+    vectors[7] = vectors[3]
+    table = WordEmbedding([f"w{i}" for i in range(400)], vectors)
+    words = np.arange(400)
+    ranked = []
+
+    def counted(points, *args, **options):
+        ranked.append(len(points))
+        return k_nearest_words(points, *args, **options)
+
+    monkeypatch.setattr("skdptext.mechanisms._ranked.k_nearest_words", counted)
+
+    def law(memory):
+        channel = Ranked(RandomizedResponse(), spread=3.0).prepare(table, 4.0, 0.0)
+        with sklearn.config_context(working_memory=memory):
+            parts = [channel.log_proba(part) for part in np.array_split(words, 3)]
+        # the ranks stay at home
+        assert len(pickle.dumps(channel)) < 2 * len(pickle.dumps(table))
+        return np.concatenate(parts)
+
+    kept = law(64)
+    assert sum(ranked) == 400
+    ranked.clear()
+    made_anew = law(1)
+    assert sum(ranked) == 3 * 400
+    np.testing.assert_allclose(kept, made_anew, rtol=1e-13)  # blocks differ
+    # each word's law by a sort of all distances, in the order of the table if equal
+    distances = cdist(table.vectors, table.vectors)
+    order = distances.argsort(axis=1, kind="stable")
+    order[7, :2] = 7, 3  # a pivot comes first
+    masses = np.exp(-words / 3.0) / np.exp(-words / 3.0).sum()
+    moves = np.empty((400, 400))
+    np.put_along_axis(moves, order, np.tile(masses, (400, 1)), axis=1)
+    inner = RandomizedResponse().prepare(table, 4.0, 0.0).log_proba(words)
+    np.testing.assert_allclose(np.exp(kept), np.exp(inner) @ moves, rtol=1e-9)
 
 
 def test_small_spreads_keep_the_pivot():

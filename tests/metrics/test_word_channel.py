@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn
 from scipy.special import xlogy
+from sklearn.exceptions import ConvergenceWarning
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -133,6 +134,23 @@ def test_capacity_of_randomized_response():
     line = WordEmbedding(list("abc"), [[0.0], [1e-6], [1000.0]])
     exact = fitted(line, epsilon=1.0, mechanism=Exponential("half"))
     np.testing.assert_allclose(word_channel(exact).capacity(), 1, atol=2e-3)
+
+
+@pytest.mark.parametrize("tolerance", [-1, 0, np.nan, np.inf, "x", None])
+def test_capacity_refuses_what_is_no_tolerance(tolerance):
+    found = word_channel(fitted(mechanism=RandomizedResponse()))
+    with pytest.raises(InvalidParameterError, match="tolerance must be"):
+        found.capacity(tolerance)
+
+
+def test_capacity_ends_short_of_its_tolerance_with_a_warning():
+    # from about this ε on the middle word is of use: there the rounds go slowly
+    line = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
+    slow = fitted(line, epsilon=1.993, mechanism=Exponential("half"))
+    found = word_channel(slow)
+    with pytest.warns(ConvergenceWarning, match="10000 rounds"):
+        low = found.capacity(1e-9)
+    assert low == pytest.approx(found.capacity(1e-4), abs=1e-4)
 
 
 def test_statistics_are_those_of_plausible_deniability():

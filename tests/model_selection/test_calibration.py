@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
@@ -256,6 +258,80 @@ def test_exact_targets_out_of_reach(small_embedding):
             calibrate_epsilon(perturber, 0.004)
         with pytest.raises(InvalidParameterError, match=r"between 0 and 0\.995 here"):
             calibrate_epsilon(perturber, 0.996, statistic="changed")
+
+
+TIGHT = DPWordPerturber(
+    WordEmbedding(
+        [f"w{i}" for i in range(40)],
+        np.random.default_rng(0).normal(size=(40, 3)),
+    ),
+    lam=0.0,
+    epsilon=6.0,
+    mechanism=Exponential("tight"),
+)
+
+
+@pytest.fixture(scope="module")
+def smallest():
+    """The smallest ε for which the kernel has non-negative weights; and its share."""
+    vectors = TIGHT.embedding.vectors.astype(np.float64)
+    distances = np.linalg.norm(vectors[:, None] - vectors, axis=2)
+
+    def weights(epsilon):
+        return np.linalg.solve(np.exp(-epsilon * distances), np.ones(40))
+
+    low, high = 1e-2, 6.0
+    assert weights(low).min() < 0 < weights(high).min()
+    while high > low * (1 + 1e-9):
+        middle = np.sqrt(low * high)
+        low, high = (low, middle) if weights(middle).min() > 0 else (middle, high)
+    return high, weights(high).mean(), lambda e: weights(e).mean()
+
+
+def test_tight_reaches_every_share_that_it_can(smallest):
+    # of "tight", all normalizers are 1 and a word stays with its own weight
+    _, least, share_at = smallest
+    for target in (least + 1e-3, (1 + least) / 2, 0.999):
+        found = calibrate_epsilon(TIGHT.fit([]), target)
+        assert found.share == pytest.approx(target, abs=1e-6)
+        assert share_at(found.epsilon) == pytest.approx(target, abs=1e-6)
+        assert (found.exact, found.n_draws) == (True, 0)
+    # from next to the smallest ε, too, and by some of the words
+    near = clone(TIGHT).set_params(epsilon=smallest[0] * 1.001).fit([])
+    assert calibrate_epsilon(near, 0.9).share == pytest.approx(0.9, abs=1e-6)
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_tight_names_the_smallest_epsilon(smallest, over):
+    epsilon, least, _ = smallest
+    target = 1 - 1e-13 if over else least - 1e-2
+    embedding = TIGHT.embedding
+    if over:  # equal words share what stays
+        embedding = WordEmbedding(
+            [*embedding.words, "twin"], [*embedding.vectors, embedding.vectors[0]]
+        )
+    perturber = clone(TIGHT).set_params(embedding=embedding).fit([])
+    with pytest.raises(InvalidParameterError, match="no epsilon below") as raised:
+        calibrate_epsilon(perturber, target)
+    told = re.search(r"between (\S+) .* below (\S+)\.$", str(raised.value))
+    if not over:
+        assert float(told[1]) == pytest.approx(least, abs=1e-3)
+    assert float(told[2]) == pytest.approx(epsilon, rel=1e-3)
+
+
+class NotAbove(RandomizedResponse):
+    """Refuses large ε."""
+
+    def prepare(self, embedding, epsilon, lam):
+        if epsilon > 5:
+            raise InvalidParameterError("epsilon must be at most 5.")
+        return super().prepare(embedding, epsilon, lam)
+
+
+def test_a_refusal_of_large_epsilon_is_passed_on(small_embedding):
+    perturber = DPWordPerturber(small_embedding, epsilon=4.0, mechanism=NotAbove())
+    with pytest.raises(InvalidParameterError, match="at most 5"):
+        calibrate_epsilon(perturber.fit([]), 0.99)
 
 
 # -- documents -------------------------------------------------------------------------

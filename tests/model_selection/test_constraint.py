@@ -124,6 +124,9 @@ def test_a_search_over_whole_perturbers_warns_too(step):
         ("prepare__stop_words", True),
         ("tokenizer", True),
         ("perturb__output", True),
+        ("perturb__mechanism", True),
+        ("perturb__mechanism__calibration", True),
+        ("perturb__mechanism__mechanism__second", True),
         ("perturb__engine", False),
         ("n_jobs", False),
         ("classify__random_state", False),
@@ -138,7 +141,8 @@ def test_what_changes_the_release_warns(searched, warns):
         assert rule(results) == 1
     assert [w.category for w in caught] == [PrivacyLeakWarning] * warns
     if warns:
-        name = searched.split("__")[-1]
+        path = searched.split("__")
+        name = "mechanism" if "mechanism" in path else path[-1]
         assert str(caught[0].message).startswith(f"{name} chosen by scores")
 
 

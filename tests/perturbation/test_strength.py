@@ -14,6 +14,8 @@ from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
     RandomizedResponse,
+    Ranked,
+    RankedChannel,
     WordChannel,
     WordMechanism,
 )
@@ -115,6 +117,30 @@ class Measured(MahalanobisNoise):
 
 
 CALLS: list[tuple[float, float]] = []
+
+
+class Unasked(Ranked):
+    """Its exact law is not to be asked for."""
+
+    def prepare(self, embedding, epsilon, lam):
+        return UnaskedChannel(self, embedding, epsilon, lam)
+
+
+class UnaskedChannel(RankedChannel):
+    @property
+    def log_proba(self):
+        def refuse(words):
+            raise AssertionError("the law was asked for")
+
+        return refuse
+
+
+def test_ranks_are_measured_by_draws():
+    mechanism = Unasked(RandomizedResponse(), spread=0.1)
+    options = {"lam": 0.0, "mechanism": mechanism, "document_length": 1}
+    assert len(said(DPWordPerturber(TABLE, epsilon=0.5, **options))) == 1
+    assert said(DPWordPerturber(TABLE, epsilon=7.0, **options)) == []
+    assert len(said(DPWordPerturber(TABLE, epsilon=30.0, **options))) == 1
 
 
 def test_one_measurement_serves_all_epsilon():
