@@ -10,6 +10,7 @@ and is not done again::
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
@@ -525,9 +526,14 @@ def channel() -> None:
 
 def main() -> None:
     parts = {"linkage": linkage, "classes": classes, "channel": channel}
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "parts", nargs="*", choices=[*parts, []], help="all unless told"
+    )
+    options = parser.parse_args()
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
-    for name in sys.argv[1:] or parts:
+    for name in options.parts or parts:
         parts[name]()
 
 

@@ -66,7 +66,7 @@ def test_a_release_is_that_of_the_library(files, capsys):
     told = capsys.readouterr()
     assert "24/24" in told.err
     assert "24 documents are released and sealed in out" in told.err
-    assert "odds between any two documents" in " ".join(told.err.split())
+    assert "odds of a document against any other" in " ".join(told.err.split())
     assert f"destroy the key (file:{files / 'key'})" in told.err
     assert main(["verify", "out"]) == 0
     assert "complete, and as it was sealed" in capsys.readouterr().out

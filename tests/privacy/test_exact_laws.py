@@ -345,7 +345,7 @@ def test_numerical_delta(small_embedding):
     assert guarantee.numerical_delta == 20 * 2.0**-50
     assert guarantee.compose(3).numerical_delta == 60 * 2.0**-50
     assert guarantee.compose(guarantee).numerical_delta == 40 * 2.0**-50
-    assert "probability of 2e-14 per document" in " ".join(str(guarantee).split())
+    assert "probability at most 2e-14 per document" in " ".join(str(guarantee).split())
     with pytest.warns(PrivacyLeakWarning):
         word = DPWordPerturber(small_embedding).fit([]).guarantee()
     assert word.numerical_delta == 2.0**-50

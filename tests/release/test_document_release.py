@@ -244,7 +244,7 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
     assert manifest["epsilon"] == manifest["guarantee"]["epsilon"] == 2.0
     assert manifest["reading"]["stop_words"] == ["word1"]
     assert manifest["columns"]["keep"] == {"label": "int8"}
-    assert "odds between any two documents" in manifest["guarantee"]["words"]
+    assert "odds of a document against any other" in manifest["guarantee"]["words"]
     assert manifest["complete"] is False
     assert manifest["embedding"]["words"] == 60
     by_default = make_release(stop_words={"word2", "word1"}).manifest()
