@@ -527,9 +527,7 @@ def channel() -> None:
 def main() -> None:
     parts = {"linkage": linkage, "classes": classes, "channel": channel}
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "parts", nargs="*", choices=[*parts, []], help="all unless told"
-    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     options = parser.parse_args()
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
