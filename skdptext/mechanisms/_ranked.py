@@ -39,7 +39,7 @@ class Ranked(WordMechanism):
 
     .. math::
 
-        \Pr[r] \propto e^{-r / \text{spread}}, \qquad r = 0, 1, \dots, V - 1 ,
+        \Pr[r] \propto e^{-r / \text{spread}}, \qquad r = 0, 1, \ldots, V - 1 ,
 
     and rank 0 is x itself. In hundreds of dimensions what noise makes of a word is
     either the word or, mostly, a word that is far from it; the ranks bring near words
