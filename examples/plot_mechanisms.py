@@ -36,8 +36,8 @@ print(f"{len(corpus.data)} documents, largest class {np.bincount(corpus.target).
 
 grid = {
     MahalanobisNoise(): [6, 9, 12, 16, 24],
-    Exponential("half"): [1.5, 2, 2.5, 3, 4],
-    Exponential(): [1, 1.5, 2, 2.5, 3],
+    Exponential("half"): [2, 2.5, 3, 4, 5],
+    Exponential(): [1.5, 2, 2.25, 2.5, 3],
     RandomizedResponse(): [4, 5, 6, 7, 9],
 }
 pipeline = Pipeline(
@@ -45,8 +45,12 @@ pipeline = Pipeline(
         (
             "perturber",
             DPWordPerturber(
-                embedding, lam=0, document_length=40, resize="sample", random_state=0
-            ),
+                embedding,
+                lam=0,
+                document_length=40,
+                resize="sample",
+                random_state=np.random.default_rng(0),
+            ),  # fmt: skip
         ),
         ("weights", TfidfTransformer(sublinear_tf=True)),
         ("classifier", LogisticRegression(C=5, class_weight="balanced")),
