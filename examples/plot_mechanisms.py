@@ -50,7 +50,7 @@ pipeline = Pipeline(
                 document_length=40,
                 resize="sample",
                 random_state=np.random.default_rng(0),
-            ),  # fmt: skip
+            ),
         ),
         ("weights", TfidfTransformer(sublinear_tf=True)),
         ("classifier", LogisticRegression(C=5, class_weight="balanced")),
@@ -117,9 +117,8 @@ axes.legend()
 plt.show()
 
 # %%
-# At the same success of the adversary, the mechanisms leave much the same: in a space
-# of a hundred dimensions hardly any word is near another, and what does not stay itself
-# becomes almost any word. What differs is what can be *promised*. For the same share of
-# words kept, the exact calibration proves a smaller ε than the half one of the
-# literature, and an ε far below that of the noise, whose proof bounds the noisy vector
-# that nobody sees.
+# At the same success of the adversary, the mechanisms that use the vectors leave much the
+# same, and more than randomized response. What differs between them is what can be
+# *promised*. For the same share of words kept, the exact calibration proves a smaller ε
+# than the half one of the literature, and an ε far below that of the noise, whose proof
+# bounds the noisy vector that nobody sees.
