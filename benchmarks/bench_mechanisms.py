@@ -89,8 +89,8 @@ def calibration(
             ours.append(time.process_time() - start)
         product, spent = statistics.median(bare), statistics.median(ours)
         rows.append(
-            {"words": len(table), "ε": epsilon, "calibration, s": spent, "product, s": product,
-             "ratio": spent / product}
+            {"words": len(table), "ε": epsilon, "calibration, s": spent,
+             "product, s": product, "ratio": spent / product}
         )  # fmt: skip
     return rows
 
