@@ -17,8 +17,6 @@ or ../shared/data; without them it does the built-in corpus alone.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 import time
 import warnings
@@ -29,6 +27,7 @@ sys.path.insert(1, str(HERE.parent))  # results, real_data, paper
 
 from corpora import corpus  # noqa: E402
 from paper.cells import Store  # noqa: E402
+from parts import run_parts  # noqa: E402
 from plan import ceiling_cell, chosen, match_cell, point_cells  # noqa: E402
 
 CACHE = HERE.parents[1] / "build" / "mechanisms"
@@ -66,28 +65,15 @@ def main() -> int:
         first, parts = map(int, options.part.split("/"))
         mine = mechanisms[first - 1 :: parts]
         return 0 if work(mine, corpora, store, options.budget) else 3
-    if not options.tables and not run_parts(options):
+    passed_on = ["--budget", str(options.budget), "--cache", str(options.cache)]
+    passed_on += ["--quick"] * options.quick
+    if not options.tables and not run_parts(__file__, passed_on):
         print("Not finished; the same command goes on from here.")
         return 3
     from report import report
 
     report(store, mechanisms, corpora, options.figures, quick=options.quick)
     return 0
-
-
-def run_parts(options: argparse.Namespace, parts: int = 2) -> bool:
-    """Two processes of one thread each; whether both finished."""
-    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    command = [sys.executable, __file__, "--budget", str(options.budget)]
-    command += ["--cache", str(options.cache)] + ["--quick"] * options.quick
-    running = [
-        subprocess.Popen([*command, "--part", f"{i + 1}/{parts}"], env=os.environ | one)
-        for i in range(parts)
-    ]
-    codes = [process.wait() for process in running]
-    if any(code not in (0, 3) for code in codes):
-        raise SystemExit("a part failed: see above")
-    return all(code == 0 for code in codes)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ built-in corpus alone. Tables go where `results.record` puts them, figures into
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 import time
 import warnings
@@ -27,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))  # results, real_data
 
 from grid import Store, all_cells, part_of  # noqa: E402
+from parts import run_parts  # noqa: E402
 
 CACHE = HERE.parents[1] / "build" / "obfuscation"
 FIGURES = HERE.parents[1] / "docs" / "_static" / "obfuscation"
@@ -66,9 +65,9 @@ def main() -> int:
         first, parts = map(int, options.part.split("/"))
         done = work((first, parts), options.budget, options.quick, options.cache)
         return 0 if done else 3
-    if not options.tables and not run_parts(
-        options.budget, options.quick, options.cache
-    ):
+    passed_on = ["--budget", str(options.budget), "--cache", str(options.cache)]
+    passed_on += ["--quick"] * options.quick
+    if not options.tables and not run_parts(__file__, passed_on):
         print("Not finished; the same command goes on from here.")
         return 3
     report(options)
@@ -104,21 +103,6 @@ def has_data() -> bool:
 
     names = ("pan19_fanfiction_en.jsonl.gz", f"{GOOGLE}.npz", f"{W2V}.npz")
     return all((DATA / name).exists() for name in names)
-
-
-def run_parts(budget: float, quick: bool, cache: Path, parts: int = 2) -> bool:
-    """Two processes of one thread each; whether both finished."""
-    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    command = [sys.executable, __file__, "--budget", str(budget), "--cache", str(cache)]
-    command += ["--quick"] if quick else []
-    running = [
-        subprocess.Popen([*command, "--part", f"{i + 1}/{parts}"], env=os.environ | one)
-        for i in range(parts)
-    ]
-    codes = [process.wait() for process in running]
-    if any(code not in (0, 3) for code in codes):
-        raise SystemExit("a part failed: see above")
-    return all(code == 0 for code in codes)
 
 
 if __name__ == "__main__":

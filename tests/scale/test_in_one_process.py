@@ -55,7 +55,9 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
 
 
 def test_a_pickle_by_cloudpickle_is_small_and_without_the_key(release, tmp_path):
-    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle = pytest.importorskip(
+        "cloudpickle", reason="cloudpickle is not installed"
+    )
     (tmp_path / "function").write_bytes(cloudpickle.dumps(lambda it: map(release, it)))
     (tmp_path / "plain").write_bytes(pickle.dumps(release))
     assert files_with_the_key(tmp_path) == []
