@@ -146,7 +146,7 @@ class DocumentReader:
             words by its counts, unless it is cut.
         """
         cut = None if whole or self.resize == "sample" else self.document_length
-        if is_count_matrix(X):
+        if is_count_matrix(X, each=False):
             bags = check_bags(
                 X,
                 n_words=len(self.table),

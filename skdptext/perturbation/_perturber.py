@@ -301,7 +301,7 @@ class DPWordPerturber(
         InvalidParameterError
             If a parameter or `X` breaks a rule.
         """
-        self._check_parameters()
+        self._check_parameters(None)
         if is_count_matrix(X):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
             embedding = check_embedding(
@@ -367,14 +367,15 @@ class DPWordPerturber(
         law = law_fingerprint(self._mechanism(), embedding, epsilon, lam)
         return epsilon, lam, law
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
+        """The reader of documents, which checks its own options."""
         self._epsilon_and_lam()
         if not isinstance(self._mechanism(), WordMechanism):
             raise InvalidParameterError(
                 "mechanism must be None or a WordMechanism, such as an object of "
                 f"skdptext.mechanisms, got {kind_of(self.mechanism)}."
             )
-        DocumentReader.of(self, None)
+        reader = DocumentReader.of(self, embedding)
         check_option("output", self.output, FORMATS)
         if self.order is not None:
             check_option("order", self.order, ("keep",))
@@ -388,10 +389,11 @@ class DPWordPerturber(
         check_noise_state(self.random_state)
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
+        return reader
 
-    def _check_ready(self) -> None:
+    def _check_ready(self) -> DocumentReader:
         check_is_fitted(self, "mechanism_")
-        self._check_parameters()
+        reader = self._check_parameters(self.embedding_)
         names = ("epsilon", "lam", "mechanism")
         now = self._law_of(self.embedding_)
         for name, fitted, value in zip(names, self._law, now, strict=True):
@@ -406,6 +408,7 @@ class DPWordPerturber(
                 f"{name} must not change after fit, for the noise is fixed there: "
                 f"{changed}. Call fit again."
             )
+        return reader
 
     # -- releasing -------------------------------------------------------------
 
@@ -461,20 +464,19 @@ class DPWordPerturber(
         *Privacy.* Each call is a release of its own. With fresh noise, releasing the
         same document k times costs k ε.
         """
-        self._check_ready()
+        reader = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
         self._warn_of_leaks()
         warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
-        documents = self._read(X, streams.labeller(ids))
+        documents = self._read(reader, X, streams.labeller(ids))
         if ids is not None and len(ids) != len(documents):
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({len(documents)}), got "
                 f"{len(ids)}."
             )
         warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
-        sample = self._reader().sample_length
-        codes, offsets = self._release(streams, sample).run(
+        codes, offsets = self._release(streams, reader.sample_length).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         released = write_documents(
@@ -501,18 +503,17 @@ class DPWordPerturber(
             digest.update(b"%d:" % len(part) + part)
         return digest.digest()
 
-    def _reader(self) -> DocumentReader:
-        return DocumentReader.of(self, self.embedding_)
-
-    def _read(self, X: Any, label: Any = None) -> EncodedDocuments:
-        if is_count_matrix(X):
+    def _read(
+        self, reader: DocumentReader, X: Any, label: Any = None
+    ) -> EncodedDocuments:
+        if is_count_matrix(X, each=False):
             check_columns(X, self.embedding_)
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
         elif self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        return self._reader().read(X, label=label)
+        return reader.read(X, label=label)
 
     def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
         return Release(self.mechanism_, len(self.embedding_), streams, sample)
@@ -595,8 +596,8 @@ class DPWordPerturber(
             As the embedding spells them, cut to `document_length` where documents are
             truncated. They are private.
         """
-        self._check_ready()
-        documents = self._read(X)
+        reader = self._check_ready()
+        documents = self._read(reader, X)
         names = self.embedding_.word_array
         return [
             names[codes[codes >= 0]].tolist()
@@ -618,8 +619,7 @@ class DPWordPerturber(
         -------
         guarantee : PrivacyGuarantee
         """
-        self._check_ready()
-        reader = self._reader()
+        reader = self._check_ready()
         if n_words is not None and self.document_length not in (None, n_words):
             raise InvalidParameterError(
                 f"n_words must be document_length={self.document_length}, got "

@@ -183,13 +183,13 @@ class DocumentPreparer(
         self : DocumentPreparer
         """
         self._check_parameters()
+        DocumentReader.of(self, None)
         return self
 
     def _check_parameters(self) -> None:
         one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
         if self.embedding is not None and not one_hot:
             check_embedding(self.embedding)
-        DocumentReader.of(self, None)
         check_option("output", self.output, FORMATS)
         if self.output == "bow" and (self.embedding is None or self.oov == "keep"):
             raise InvalidParameterError(
@@ -218,7 +218,6 @@ class DocumentPreparer(
         InvalidParameterError
             If a parameter or `X` breaks a rule, such as a document that is too short.
         """
-        self._check_parameters()
         reader = self._reader(X)
         documents = reader.read(X)
         codes, offsets = documents.codes, documents.offsets
@@ -239,12 +238,13 @@ class DocumentPreparer(
         lengths : ndarray of int, shape (n_documents,)
             Their minimum is the largest `document_length` that all documents reach.
         """
-        self._check_parameters()
         documents = self._reader(X).read(X, whole=True)
         return np.diff(documents.offsets)
 
     def _reader(self, X: Any) -> DocumentReader:
-        counts = is_count_matrix(X)
+        """The one reader of a call; checks the parameters."""
+        self._check_parameters()
+        counts = is_count_matrix(X, each=False)
         if self.embedding is None:
             if counts:
                 raise InvalidParameterError(

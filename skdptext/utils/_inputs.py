@@ -33,14 +33,22 @@ def plain_documents(X: Any) -> Any:
     return X.to_pylist() if arrow else X
 
 
-def is_count_matrix(X: Any, expected: str = _EXPECTED) -> bool:
+def is_count_matrix(X: Any, expected: str = _EXPECTED, *, each: bool = True) -> bool:
     """Whether `X` is a count matrix rather than documents.
+
+    Parameters
+    ----------
+    X : object
+    expected : str
+        How an error begins: what would be right.
+    each : bool, default=True
+        Check every document of a sequence, too. False where they are read next, which
+        checks them.
 
     Raises
     ------
     InvalidParameterError
-        If it is neither, as far as can be told without consuming it; `expected` says
-        what would be right.
+        If it is neither, as far as can be told without consuming it.
     """
     if isinstance(X, str | bytes):
         raise InvalidParameterError(
@@ -54,7 +62,7 @@ def is_count_matrix(X: Any, expected: str = _EXPECTED) -> bool:
     if isinstance(X, Mapping | Set):
         raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
     if hasattr(X, "shape") or hasattr(X, "__array__"):
-        return _array_is_counts(X, expected)
+        return _array_is_counts(X, expected, each)
     if not isinstance(X, Iterable):
         raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
     if isinstance(X, Sequence):
@@ -63,7 +71,8 @@ def is_count_matrix(X: Any, expected: str = _EXPECTED) -> bool:
         if nested and isinstance(first[0], Number):
             _check_rows(X)
             return True
-        _check_all(X)
+        if each:
+            _check_all(X)
     return False
 
 
@@ -121,7 +130,7 @@ def _check_cell(cell: Any, row: int, column: int) -> None:
         )
 
 
-def _array_is_counts(X: Any, expected: str) -> bool:
+def _array_is_counts(X: Any, expected: str, each: bool) -> bool:
     """The same for arrays, data frames and their columns."""
     whole = hasattr(X, "shape") and hasattr(X, "dtype")
     array = X if whole else as_array(X, expected)
@@ -149,7 +158,8 @@ def _array_is_counts(X: Any, expected: str) -> bool:
         raise InvalidParameterError(
             f"{expected}, got an array of shape {tuple(array.shape)}."
         )
-    _check_all(X)
+    if each:
+        _check_all(X)
     return False
 
 

@@ -10,6 +10,7 @@ import pytest
 from sklearn import config_context
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.documents import DocumentReader
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -61,11 +62,11 @@ def test_peak_keeps_to_working_memory(table, working_memory, n_documents):
 
 def test_encoded_documents_take_little_more_than_their_words(table):
     """4 bytes a word and 8 a document, twice for a moment."""
-    perturber = DPWordPerturber(table).fit([])
+    reader = DocumentReader(table)
     n = 20_000
     tracemalloc.start()
     try:
-        encoded = perturber._read(stream(n))
+        encoded = reader.read(stream(n))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -58,6 +58,19 @@ def test_generators_are_not_consumed_by_fit(faithful):
     assert perturber.fit(documents).transform(documents) == TOKENS
 
 
+def test_transform_goes_through_documents_once(faithful):
+    class Documents(list):
+        rounds = 0
+
+        def __iter__(self):
+            self.rounds += 1
+            return super().__iter__()
+
+    documents = Documents(DOCUMENTS)
+    assert faithful().transform(documents) == TOKENS
+    assert documents.rounds == 1
+
+
 def test_count_matrices(faithful, small_embedding):
     counts = CountVectorizer(vocabulary=small_embedding.words).fit_transform(DOCUMENTS)
     expected = counts.toarray()
