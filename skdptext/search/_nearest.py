@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from skdptext.utils import blocks, working_memory_bytes
+from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_bytes
 
 __all__ = [
     "best_of_pairs",
     "half_squared_norms",
     "k_nearest_words",
+    "load_best_two",
     "nearest_words",
+    "tile_best_two",
     "twice_error_bound",
 ]
 
 # A block of scores of this size stays in a core's share of the cache.
 _ROWS = 512
 _COLUMNS = 2048
+# Columns that the compiled loop compares side by side; divides the columns of a tile.
+_LANES = 128
+# Scores after which numba is loaded: it has then cost as much time as it would save.
+_WORTH_LOADING = 10**9
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 # Bytes of vectors rescored in float64 at a time; bounds the memory of the worst case.
 _PAIR_BYTES = 2**22
@@ -78,9 +87,12 @@ def nearest_words(
         slack = twice_error_bound(points, half_norms)
         best, gap = np.empty((2, len(points)), dtype=np.float32)
         scores = np.empty((min(_ROWS, len(points)), _COLUMNS), dtype=np.float32)
+        compiled = _compiled_for(len(points) * len(vectors))
         for rows in blocks(len(points), _ROWS):
             block = points[rows].astype(np.float32)
-            ids[rows], best[rows], gap[rows] = _top_two(block, vectors, half32, scores)
+            ids[rows], best[rows], gap[rows] = _top_two(
+                block, vectors, half32, scores, compiled
+            )
         floor = best - slack
         uncertain = np.flatnonzero(~(gap > slack))
         for part in blocks(len(uncertain), _ROWS):
@@ -206,8 +218,95 @@ def _distances(
     return np.sqrt(squares)
 
 
+def tile_best_two(
+    tile: np.ndarray,
+    half: np.ndarray,
+    start: int,
+    ids: np.ndarray,
+    best: np.ndarray,
+    second: np.ndarray,
+) -> None:
+    """Update the two best scores of each row; loops for numba to compile.
+
+    Each score is one float32 difference, as in NumPy. NaN is never best.
+
+    Parameters
+    ----------
+    tile : ndarray of shape (n_rows, width), float32
+        Products; `width` is a multiple of `_LANES`.
+    half : ndarray of shape (width,), float32
+        What is taken off; inf where a column holds no word.
+    start : int
+        Number of the first column's word.
+    ids, best, second : ndarray of shape (n_rows,)
+        Written to: best word, its score and the second best score so far.
+    """
+    width = tile.shape[1]
+    top = np.empty(_LANES, dtype=np.float32)
+    for i in range(len(tile)):
+        top[:] = -np.inf
+        for j in range(0, width, _LANES):
+            scores, off = tile[i, j : j + _LANES], half[j : j + _LANES]
+            for k in range(_LANES):
+                x = scores[k] - off[k]
+                top[k] = x if x > top[k] else top[k]
+        # The lane of the best score, and the best of the other lanes.
+        high, low, at = np.float32(-np.inf), np.float32(-np.inf), 0
+        for k in range(_LANES):
+            if top[k] > high:
+                high, low, at = top[k], high, k
+            elif top[k] > low:
+                low = top[k]
+        if not high > second[i]:
+            continue
+        # Within its lane: the place, and perhaps the second best.
+        place = -1
+        for j in range(at, width, _LANES):
+            x = tile[i, j] - half[j]
+            if place < 0 and x == high:
+                place = j
+            elif x > low:
+                low = x
+        if high > best[i]:
+            second[i] = max(low, best[i])
+            best[i], ids[i] = high, start + place
+        else:
+            second[i] = high
+
+
+@LoadedOnce
+def load_best_two() -> Callable[..., None] | None:
+    """`tile_best_two` compiled; None where numba is not installed."""
+
+    def build(njit: Callable[..., Any]) -> Any:
+        compiled = njit()(tile_best_two)
+        tops = np.zeros(1, np.int32), *np.zeros((2, 1), np.float32)
+        tile = np.zeros((1, 2 * _LANES), np.float32)
+        for columns in (_LANES, 2 * _LANES):  # all of the buffer, or a part of it
+            compiled(tile[:, :columns], tile[0, :columns], 0, *tops)
+        return compiled
+
+    return compile_loops(build)
+
+
+_n_scored = 0
+
+
+def _compiled_for(n_scores: int) -> Callable[..., None] | None:
+    """The compiled loop, once this process has searched enough for it to pay."""
+    global _n_scored
+    _n_scored += n_scores
+    if _n_scored >= _WORTH_LOADING or load_best_two.loaded:
+        return load_best_two()
+    return None
+
+
 def _top_two(
-    block: np.ndarray, vectors: np.ndarray, half32: np.ndarray, scores: np.ndarray
+    block: np.ndarray,
+    vectors: np.ndarray,
+    half32: np.ndarray,
+    scores: np.ndarray,
+    compiled: Callable[..., None] | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Best word, its score and its lead over the second best, tile by tile."""
     row = np.arange(len(block))
@@ -215,13 +314,20 @@ def _top_two(
     best = np.full(len(block), -np.inf, dtype=np.float32)
     second = best.copy()
     for words in blocks(len(vectors), _COLUMNS):
-        tile = scores[: len(block), : words.stop - words.start]
+        n = words.stop - words.start
+        tile = scores[: len(block), :n]
         np.matmul(block, vectors[words].T, out=tile)
+        if compiled is not None:
+            lanes = -(-n // _LANES) * _LANES
+            half = np.full(lanes, np.inf, dtype=np.float32)
+            half[:n] = half32[words]
+            compiled(scores[: len(block), :lanes], half, words.start, ids, best, second)
+            continue
         tile -= half32[words]
         winner = tile.argmax(axis=1)
         top = tile[row, winner]
         tile[row, winner] = -np.inf
-        runner_up = tile[row, tile.argmax(axis=1)]
+        runner_up = tile.max(axis=1)
         better = ~(top <= best)  # a NaN wins, and makes the gap NaN: uncertain
         second = np.maximum(np.where(better, best, top), np.maximum(second, runner_up))
         ids[better] = winner[better] + words.start

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
+from skdptext.search import _nearest as module
 from skdptext.search import half_squared_norms, k_nearest_words, nearest_words
+from skdptext.utils import LoadedOnce
 from tests.channels import channel, sample
+
+LOOPS = {"numpy": None, "numba": module.load_best_two()}
+
+
+@pytest.fixture(params=[name for name in LOOPS if name == "numpy" or LOOPS[name]])
+def _engine(request, monkeypatch):
+    """Numba is used from some size on, which no test reaches."""
+    monkeypatch.setattr(module, "_compiled_for", lambda _: LOOPS[request.param])
+
+
+both_engines = pytest.mark.usefixtures("_engine")
 
 
 def brute_force(points, vectors):
@@ -21,6 +35,7 @@ def brute_force(points, vectors):
     return scores.argmax(axis=1), scores
 
 
+@both_engines
 @pytest.mark.parametrize(("epsilon", "lam"), [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)])
 def test_equals_brute_force_on_noisy_words(built_in, epsilon, lam):
     mechanism = channel(epsilon, lam, built_in)
@@ -38,6 +53,7 @@ def test_words_are_nearest_to_themselves(built_in):
     np.testing.assert_array_equal(found, unique)
 
 
+@both_engines
 def test_the_float32_winner_is_not_trusted_where_it_is_uncertain():
     """Two words that float32 scores cannot tell apart, on purpose."""
     rng = np.random.default_rng(0)
@@ -56,6 +72,7 @@ def test_the_float32_winner_is_not_trusted_where_it_is_uncertain():
     np.testing.assert_array_equal(nearest_words(points, vectors), expected)
 
 
+@both_engines
 def test_equal_vectors_go_to_the_first_word():
     vectors = np.tile(np.float32([[1.0, 2.0], [0.0, 1.0]]), (3000, 1))
     points = np.array([[0.9, 2.2], [0.1, 0.7]])
@@ -73,7 +90,8 @@ def test_independent_of_how_points_are_split(built_in):
 finite = st.floats(-1e3, 1e3, width=32)
 
 
-@settings(deadline=None)
+@both_engines
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_small_tables(data):
     n, v, m = (data.draw(st.integers(1, high)) for high in (5, 9, 4))
@@ -87,6 +105,7 @@ def test_small_tables(data):
     assert (scores[np.arange(n), found] >= best - slack).all()
 
 
+@both_engines
 @pytest.mark.parametrize("scale", [1e-25, 1e25, 1e150])
 def test_magnitudes_beyond_float32(scale):
     rng = np.random.default_rng(5)
@@ -98,6 +117,7 @@ def test_magnitudes_beyond_float32(scale):
     np.testing.assert_array_equal(nearest_words(points, vectors), expected)
 
 
+@both_engines
 def test_a_score_beyond_float32_may_be_the_best():
     """The nearest word's ½‖φ‖² overflows float32; its score does not."""
     vectors = np.float32([[2.65e19], [-6.8e18]])
@@ -106,6 +126,45 @@ def test_a_score_beyond_float32_may_be_the_best():
     with np.errstate(over="ignore"):
         assert np.isinf(half_squared_norms(vectors)[0].astype(np.float32))
     assert nearest_words(points, vectors) == [0]
+
+
+few_values = st.sampled_from(np.float32([-1, 0, 0.5, 1, np.inf, -np.inf, np.nan]))
+
+
+@pytest.mark.parametrize("loops", [module.tile_best_two, LOOPS["numba"]])
+@settings(deadline=None, max_examples=50)
+@given(
+    scores=hnp.arrays(np.float32, (2, 3 * module._LANES), elements=few_values),
+    cuts=st.lists(st.integers(0, 3), max_size=2),
+)
+def test_the_two_best_of_all_tiles(loops, scores, cuts):
+    """By sorting; in however many tiles they come. NaN is never best."""
+    if loops is None:
+        pytest.skip("numba is not installed")
+    half = np.zeros(scores.shape[1], dtype=np.float32)
+    ids = np.full(2, -1, dtype=np.int32)
+    best, second = np.full((2, 2), -np.inf, dtype=np.float32)
+    for start, stop in itertools.pairwise([0, *sorted(cuts), 3]):
+        tile = slice(start * module._LANES, stop * module._LANES)
+        loops(scores[:, tile], half[tile], tile.start, ids, best, second)
+    order = np.sort(np.where(np.isnan(scores), -np.inf, scores), axis=1)
+    np.testing.assert_array_equal([second, best], order[:, -2:].T)
+    found = ids >= 0
+    rows = np.flatnonzero(found)
+    np.testing.assert_array_equal(scores[rows, ids[rows]], best[rows])
+    assert (best[~found] == -np.inf).all()
+
+
+def test_the_engines_change_over_after_some_work(monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "_n_scored", 0)
+    monkeypatch.setattr(module, "_WORTH_LOADING", 60)
+    found = LoadedOnce(lambda: asked.append(1))
+    monkeypatch.setattr(module, "load_best_two", found)
+    vectors = np.eye(3, dtype=np.float32)
+    for points, times in ((10, 0), (9, 0), (1, 1), (1, 1)):
+        nearest_words(np.ones((points, 3)), vectors)
+        assert len(asked) == times
 
 
 def test_no_points():
