@@ -24,7 +24,7 @@ def nearest_pairs(
     ----------
     guarantee : PrivacyGuarantee, or object with `embedding` and `exponent`
     n_words : int
-        Words whose nearest neighbours are looked up; a sample of a larger table.
+        Words whose nearest neighbours are looked up; a sample of a larger embedding.
     rng : numpy.random.Generator
     """
     embedding = getattr(guarantee, "embedding", None)
@@ -65,7 +65,7 @@ def choose_pairs(
     Returns
     -------
     pairs : list of (str, str)
-        Different pairs; fewer than `n_pairs` if the table has not so many.
+        Different pairs; fewer than `n_pairs` if the embedding has not so many.
     """
     n_words = len(guarantee.embedding)
     n_random = min(4 * n_pairs, n_words * (n_words - 1))

@@ -30,7 +30,7 @@ __all__ = ["WordPrivacyAudit", "audit_word_privacy"]
 _SHRINKAGE = (0.5, 5.0, 50.0)
 # Thresholds tried per ordering; more would not be closer to the best by much.
 _THRESHOLDS = 100
-# Words whose nearest neighbours are looked up, at least; a sample of a large table.
+# Words whose nearest neighbours are looked up, at least; a sample of a large embedding.
 _SAMPLE = 2000
 # Draws per word of the sweep, at least, and the share of pairs that each round keeps.
 _SWEEP_DRAWS = 20

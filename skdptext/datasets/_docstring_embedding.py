@@ -42,7 +42,7 @@ def load_docstring_embedding(
         Length of a vector.
     n_words : int, default=None
         Only the so many most frequent words. They have the same vectors as in the
-        whole table. None: all.
+        whole embedding. None: all.
     min_count : int, default=8
         Leave out words that occur fewer times in the corpus. The default leaves about
         7,000.
@@ -127,7 +127,7 @@ def _train(texts: list[str], dim: int, min_count: int) -> WordEmbedding:
 
 
 def _read(path: Path, dim: int) -> WordEmbedding | None:
-    """The table kept at `path`; None if there is none, or no whole one."""
+    """The embedding kept at `path`; None if there is none, or no whole one."""
     if not path.exists():
         return None
     try:

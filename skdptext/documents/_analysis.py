@@ -19,7 +19,7 @@ def make_vectorizer(
 ) -> CountVectorizer:
     """A `CountVectorizer` with these options, which are checked.
 
-    Its ``build_analyzer`` cuts strings into words, its ``get_stop_words`` gives the
+    Its ``build_analyzer`` splits strings into words; its ``get_stop_words`` gives the
     words to leave out.
     """
     check_flag("lowercase", lowercase)

@@ -17,7 +17,7 @@ from skdptext.utils import shown_words
 
 __all__ = ["EncodedDocuments", "Label", "encode_counts", "encode_tokens", "resample"]
 
-# Documents whose codes are joined at a time.
+# Documents whose codes are concatenated at a time.
 _TOGETHER = 4096
 # Tokens, or so, that are looked up at a time.
 _TOKENS_TOGETHER = 8192
@@ -28,10 +28,10 @@ Label = Callable[[int, bytes], bytes]
 
 @dataclass(frozen=True)
 class EncodedDocuments:
-    """Documents as numbers, one behind the other.
+    """Documents as numbers, concatenated.
 
     A code in [0, V) is a word of the embedding; a code -1 - k is the unknown word
-    ``kept[k]``, which is passed through.
+    ``kept[k]``, which passes through unchanged.
     """
 
     codes: np.ndarray  # int32, all documents
@@ -49,7 +49,7 @@ class EncodedDocuments:
         return self.codes[self.offsets[i] : self.offsets[i + 1]]
 
     def known(self) -> EncodedDocuments:
-        """The same without the words that are passed through."""
+        """The same without the unknown words that pass through."""
         known = self.codes >= 0
         upto = np.concatenate([[0], np.cumsum(known)])
         return EncodedDocuments(self.codes[known], upto[self.offsets])
@@ -67,7 +67,7 @@ class EncodedDocuments:
 
 
 class _Encoder:
-    """Collects documents; an unknown word gets its number when it is first met."""
+    """Collects documents; an unknown word is numbered at its first occurrence."""
 
     def __init__(
         self,
@@ -88,9 +88,9 @@ class _Encoder:
         self.n_unknown = self.n_tokens = 0
 
     def fill(self, codes: np.ndarray, tokens: list[str], position: int) -> np.ndarray:
-        """Codes of the tokens, of which those below 0 are unknown to the embedding.
+        """Codes of the tokens; those below 0 are unknown to the embedding.
 
-        What is dropped has none.
+        Dropped tokens have no code.
         """
         holes = np.flatnonzero(codes < 0)
         if not len(holes):
@@ -124,13 +124,13 @@ class _Encoder:
     def add(self, codes: np.ndarray, size: int, content: bytes) -> None:
         """Take the next document.
 
-        `codes` are at least those of its words that are kept, `size` counts them all,
-        and its noise is drawn from `content`.
+        `codes` may be cut to the words that are kept, `size` is the number of all its
+        words, and `content` keys its noise.
         """
         position = self.lengths.n_seen
         codes = self.lengths.apply(codes, size)
         if self.lengths.n_short:
-            return  # only counting now: there will be an error
+            return  # only counting: an error will follow
         self.parts.append(codes)
         if self.label is not None:
             self.labels.append(self.label(position, content))
@@ -184,7 +184,7 @@ def encode_tokens(
 
 
 def _together(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Some documents at a time: of a long one, it alone."""
+    """Batches of documents; a long one makes a batch of its own."""
     some: list[list[str]] = []
     n_tokens = 0
     for tokens in documents:
@@ -213,7 +213,7 @@ def encode_counts(
         encoder.n_tokens += size
         content = ids.astype("<i8").tobytes() + counts.astype("<i8").tobytes()
         if truncate is not None:
-            # cut before they are written out: a count may be a thousand million
+            # truncated before expansion: a count may be 10^9
             counts = np.diff(np.minimum(counts.cumsum(), truncate), prepend=0)
         encoder.add(np.repeat(ids, counts), size, content)
     return encoder.finish()
@@ -226,7 +226,7 @@ def resample(
     n_words: int,
     generators: Sequence[np.random.Generator],
 ) -> np.ndarray:
-    """Each document as `length` draws from its own words (2018, §5.2).
+    """Replace each document by `length` draws from its own words (2018, §5.2).
 
     A document without words draws from the vocabulary of `n_words`, so that it is
     released with the same number of words as every other one. There is a generator per
@@ -244,7 +244,7 @@ def resample(
 
 
 class _Parts:
-    """Codes of document after document; a small array each would cost far more."""
+    """Codes of all documents; one small array for each would take far more memory."""
 
     def __init__(self) -> None:
         self._done: list[np.ndarray] = []
@@ -296,8 +296,8 @@ class _LengthRule:
         if self.n_short:
             raise InvalidParameterError(
                 f'document_length={self.length} with resize="truncate" needs documents '
-                f"of at least so many known words: {self.n_short} of {self.n_seen} are "
-                f"shorter, first document {self.first}, the shortest has "
+                f"of at least that many known words: {self.n_short} of {self.n_seen} "
+                f"are shorter, first document {self.first}, the shortest has "
                 f'{self.shortest}. Use resize="sample", whose guarantee is weaker, '
                 "or a smaller document_length."
             )

@@ -1,4 +1,4 @@
-"""From numbers back to bags, token lists and texts."""
+"""From numbers to bags, token lists and texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_documents(
         As in `EncodedDocuments`.
     words : ndarray of str objects, shape (n_words,)
     kept : sequence of str
-        Unknown words that are passed through.
+        Unknown words that pass through.
     output : {"bow", "tokens", "text"}
 
     Returns
@@ -60,7 +60,7 @@ def as_column(documents: list[Any], X: Any, kind: str | None) -> Any:
     ----------
     documents : list of str or of lists of str
     X : object
-        What they were made from, whose name, and index in pandas, they get.
+        Their source, whose name (and index, in pandas) they take over.
     kind : {"pandas", "polars", "default"} or None
 
     Returns

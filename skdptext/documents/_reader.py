@@ -1,4 +1,4 @@
-"""One way to read documents, for all that release, prepare, promise or measure."""
+"""One way to read documents, shared by releases, guarantees and metrics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OPTIONS = (
     "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
     "tokenizer",
 )  # fmt: skip
-# Where there is no embedding: a table that knows no word, so that every word is kept.
+# Stands for no embedding: it knows no word, so that every word is kept.
 _NO_WORDS = WordEmbedding([""], [[0.0]])
 
 
@@ -52,14 +52,16 @@ class DocumentReader:
     Parameters
     ----------
     embedding : WordEmbedding or None
-        The table whose words count. None: every word counts, and is kept as it is.
+        The embedding that decides which words are known. None: all words are kept as
+        they are.
     document_length : int, default=None
         Words per document; None: as many as it has.
     resize : {"truncate", "sample"}, default="truncate"
-        Whether `read` cuts documents to `document_length`, or leaves it to `resample`.
+        Whether `read` truncates documents to `document_length` or leaves that to
+        `resample`.
     oov : {"drop", "error", "keep"}, default="drop"
         What to do with words unknown to the embedding. A word whose vector is made from
-        subwords counts as the word of the table nearest to it.
+        subwords counts as the word of the embedding nearest to it.
     lowercase : bool, default=True
     stop_words : {"english"} or iterable of str, default=None
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
@@ -112,13 +114,13 @@ class DocumentReader:
         return lambda text: tokenize(preprocess(text))
 
     @property
-    def table(self) -> WordEmbedding:
-        """The embedding, or a table that knows no word."""
+    def vocabulary(self) -> WordEmbedding:
+        """The embedding, or one that knows no word."""
         return _NO_WORDS if self.embedding is None else self.embedding
 
     @property
     def sample_length(self) -> int | None:
-        """Words that each document is redrawn to; None: it is released as read."""
+        """Words drawn from each document; None: it is released as read."""
         return self.document_length if self.resize == "sample" else None
 
     def read(
@@ -130,8 +132,8 @@ class DocumentReader:
         ----------
         X : iterable of str, of sequences of str, or count matrix
         label : callable, default=None
-            From a document's position and bytes to a digest, from which its noise is
-            drawn; None: not needed.
+            From a document's position and bytes to a digest that keys its noise; None:
+            not needed.
         whole : bool, default=False
             Read all words of each document, whatever `document_length` says.
 
@@ -142,23 +144,23 @@ class DocumentReader:
         Raises
         ------
         InvalidParameterError
-            If a document breaks a rule, by its position: so does one of more than 10^8
-            words by its counts, unless it is cut.
+            If a document breaks a rule; the message gives its position. One rule is at
+            most 10^8 words by its counts, unless it is truncated.
         """
         cut = None if whole or self.resize == "sample" else self.document_length
         if is_count_matrix(X, each=False):
             bags = check_bags(
                 X,
-                n_words=len(self.table),
+                n_words=len(self.vocabulary),
                 counts=True,
                 # what is cut is cut before its counts are written out as words
                 max_words=MAX_WORDS if cut else MAX_WHOLE_WORDS,
             )
-            check_columns(X, self.table)
-            return encode_counts(bags, self.table, truncate=cut, label=label)
+            check_columns(X, self.vocabulary)
+            return encode_counts(bags, self.vocabulary, truncate=cut, label=label)
         return encode_tokens(
             self._tokens(X),
-            self.table,
+            self.vocabulary,
             oov="keep" if self.embedding is None else self.oov,
             truncate=cut,
             label=label,
@@ -183,9 +185,9 @@ class DocumentReader:
             yield tokens
 
     def _cut(self, text: str, position: int) -> Iterable[Any]:
-        """What the tokenizer makes of a text."""
+        """Tokens of a text."""
         tokens = self._tokenize(text)
-        # a str, or an array around one, would be taken for a list of letters
+        # a str, or an array that holds one, would be read as a list of letters
         flat = isinstance(tokens, Iterable) and getattr(tokens, "ndim", 1) == 1
         if isinstance(tokens, str | bytes) or not flat:
             raise InvalidParameterError(
@@ -209,7 +211,7 @@ def _as_list(document: Any, position: int) -> list[str]:
 
 
 def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
-    """Numbers of single words, all of which the embedding must know.
+    """Indices of single words, all of which the embedding must know.
 
     Parameters
     ----------
@@ -224,7 +226,7 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
     Raises
     ------
     InvalidParameterError
-        If `words` is no iterable of str, or a word is unknown.
+        If `words` is not an iterable of str, or a word is unknown.
     """
     if words is None:
         return np.arange(len(embedding), dtype=np.int32)
@@ -250,13 +252,13 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
 
 
 def read_release(releases: Any, embedding: WordEmbedding) -> EncodedDocuments:
-    """Number the words of what a perturber released, to the letter.
+    """Number the words of a perturber's release, taken literally.
 
     Parameters
     ----------
     releases : iterable of str, of sequences of str, or count matrix
-        Texts are cut at blanks. Words that are not of the embedding were kept in clear,
-        and are dropped.
+        Texts are split at blanks. Words outside the embedding, which were released in
+        clear, are dropped.
     embedding : WordEmbedding
     """
     reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)

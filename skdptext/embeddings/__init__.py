@@ -1,4 +1,4 @@
-"""Word embeddings: the table, and its readers and writers."""
+"""Word embeddings, and the readers and writers of their files."""
 
 from skdptext.embeddings._embedding import WordEmbedding
 from skdptext.embeddings._resolve import (

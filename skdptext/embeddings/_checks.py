@@ -40,7 +40,7 @@ def check_words(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
-    """Vectors as a frozen float32 matrix; copied only if someone could write to it."""
+    """Vectors as a frozen float32 matrix; copied only if they could be changed."""
     given = _numeric(vectors)
     if given.ndim != 2 or given.shape[1] == 0:
         raise InvalidParameterError(
@@ -51,7 +51,7 @@ def check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
             f"vectors must have one row per word, got {len(given)} rows for "
             f"{len(words)} words."
         )
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
+    with np.errstate(over="ignore"):  # values beyond float32 are refused below
         stored = np.require(given, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
     row = first_not_finite(stored)
     if row is not None:
@@ -76,8 +76,8 @@ def _numeric(vectors: Any) -> np.ndarray:
             given = given.astype(np.float64)
         if given.dtype.kind not in "fiub":  # complex numbers, strings, dates
             problem = f"dtype {given.dtype}"
-    except (TypeError, ValueError):  # whose messages quote what is no number
-        problem = "what it holds is no number, or its rows differ in length"
+    except (TypeError, ValueError):  # whose messages would quote the values
+        problem = "its entries are not numbers, or its rows differ in length"
     if problem:
         raise InvalidParameterError(
             "vectors must be a matrix of real numbers, got "
@@ -96,13 +96,13 @@ def first_not_finite(vectors: np.ndarray) -> int | None:
 
 
 def freeze(array: np.ndarray) -> np.ndarray:
-    """Read-only view of an array made read-only: its flag cannot be set back."""
+    """A read-only view of a read-only array, whose flag cannot be set back."""
     array.flags.writeable = False
     return array.view(np.ndarray)  # a memory map stays one, as the base
 
 
 def writable_by_others(array: np.ndarray) -> bool:
-    """Whether the memory can be written through the array or what it is a view of."""
+    """Whether the array, or the one it is a view of, is writable."""
     owner: Any = array
     while isinstance(owner, np.ndarray):
         if owner.flags.writeable:

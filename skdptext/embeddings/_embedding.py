@@ -1,4 +1,4 @@
-"""The table of word vectors that every part of the library shares."""
+"""Words and their vectors, shared by every part of the library."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 __all__ = ["WordEmbedding"]
 
-# One object per table and process: what is unpickled twice is the same object.
+# One object per embedding and process: unpickling twice gives the same object.
 _live: weakref.WeakValueDictionary[bytes, WordEmbedding] = weakref.WeakValueDictionary()
 _live_lock = threading.Lock()
-# Those that came by address stay: a task that ends must not close the file of the next.
+# Those loaded by address stay, so that the next task finds the file open.
 _arrived: dict[bytes, WordEmbedding] = {}
 
-# Larger ones had better travel by address.
+# Larger ones should be pickled by address.
 _MAX_BY_VALUE = 10_000_000
 
 
 class WordEmbedding:
-    """Immutable table of words and their vectors.
+    """Immutable vocabulary with one vector per word.
 
     Column ``j`` of every bag-of-words matrix in skdptext is word ``j`` of one
     embedding. Copies share the arrays: `copy.copy`, `copy.deepcopy` and
@@ -67,13 +67,13 @@ class WordEmbedding:
     Raises
     ------
     InvalidParameterError
-        If a word is not a str or occurs twice, if `vectors` is not a matrix with one
-        row per word, or holds NaN or an infinite value.
+        If a word is not a str or occurs twice, or `vectors` is not a matrix of finite
+        numbers with one row per word.
 
     Notes
     -----
     *Privacy.* The guarantees of skdptext are relative to the embedding, which must be
-    public: vectors trained on the documents that are to be protected void them.
+    public: vectors trained on the protected documents void them.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class WordEmbedding:
     vectors: np.ndarray
     _index: dict[str, int]
     _subwords: SubwordVectors | None = None
-    _address: tuple[str, int | None] | None = None  # file, and how many of its words
+    _address: tuple[str, int | None] | None = None  # file, number of words read
 
     def __init__(self, words: Iterable[str], vectors: Any) -> None:
         words = check_words(words)
@@ -102,7 +102,7 @@ class WordEmbedding:
     def _trusted(
         cls, words: tuple[str, ...], vectors: np.ndarray, **state: Any
     ) -> Self:
-        """Build without checks, from parts that were checked before."""
+        """Build from parts that have been checked."""
         self = cls.__new__(cls)
         self._set(words, vectors, **state)
         return self
@@ -155,7 +155,7 @@ class WordEmbedding:
         """Row of each token, -1 where it is unknown.
 
         A token is looked up as written, then lowercased, then capitalised, so that
-        cased and uncased tables both work.
+        cased and uncased embeddings both work.
 
         Parameters
         ----------
@@ -213,8 +213,8 @@ class WordEmbedding:
         -------
         vector : ndarray of shape (dim,), float32, or None
             That of the row that `find` gives; else the mean of fastText's vectors of
-            the word's character n-grams; None if the table has no subword vectors or
-            the word no n-gram of their lengths.
+            the word's character n-grams; None if the embedding has no subword vectors,
+            or the word has no n-gram of their lengths.
 
         References
         ----------
@@ -224,10 +224,10 @@ class WordEmbedding:
         Examples
         --------
         >>> from skdptext import WordEmbedding
-        >>> table = WordEmbedding(["london"], [[0.5]])
-        >>> table.infer("London")
+        >>> embedding = WordEmbedding(["london"], [[0.5]])
+        >>> embedding.infer("London")
         array([0.5], dtype=float32)
-        >>> table.infer("Paris") is None
+        >>> embedding.infer("Paris") is None
         True
         """
         row = self.find([word])[0]
@@ -237,22 +237,22 @@ class WordEmbedding:
 
     @cached_property
     def word_array(self) -> np.ndarray:
-        """The words as a read-only object array, to take many at once."""
+        """The words as a read-only object array, for indexing."""
         array = np.empty(len(self), dtype=object)
         array[:] = self.words
         array.flags.writeable = False
         return array
 
-    # -- sub-tables ------------------------------------------------------------
+    # -- subsets ---------------------------------------------------------------
 
     def restrict(self, words_or_n: int | Iterable[str]) -> WordEmbedding:
-        """Table of some of the words.
+        """The embedding of a subset of the words.
 
         Parameters
         ----------
         words_or_n : int or iterable of str
-            The first so many words (shares memory with this table); or these words,
-            in the order given (a set: in the order of this table).
+            The first n words, which share memory with this embedding; or these words,
+            in the order given (a set: in the order of this embedding).
 
         Returns
         -------
@@ -265,16 +265,16 @@ class WordEmbedding:
 
         Notes
         -----
-        *Privacy.* Choose the words from public knowledge: a vocabulary read off the
-        documents that are to be protected tells which words they contain.
+        *Privacy.* Choose the words from public knowledge: a vocabulary taken from the
+        protected documents reveals which words they contain.
 
         Examples
         --------
         >>> from skdptext import WordEmbedding
-        >>> table = WordEmbedding(["a", "b", "c"], [[0.0], [1.0], [2.0]])
-        >>> table.restrict(2).words
+        >>> embedding = WordEmbedding(["a", "b", "c"], [[0.0], [1.0], [2.0]])
+        >>> embedding.restrict(2).words
         ('a', 'b')
-        >>> table.restrict(["c", "a"]).words
+        >>> embedding.restrict(["c", "a"]).words
         ('c', 'a')
         """
         if isinstance(words_or_n, str | bytes):
@@ -316,7 +316,7 @@ class WordEmbedding:
         allow_pickle: bool = False,
         by_address: bool = False,
     ) -> Self:
-        """Read a table from a file; its suffix says in which format.
+        """Read an embedding from a file; the suffix determines the format.
 
         Parameters
         ----------
@@ -328,8 +328,8 @@ class WordEmbedding:
             its vectors in a file beside it, are memory-mapped: nothing is copied, and
             processes share the memory.
         n_words : int, default=None
-            Read the first so many words only, and look at no more of a text, binary
-            or compressed file. All there are, if there are fewer. None: all.
+            Read only the first n words, or all if there are fewer; the rest of a text,
+            binary or compressed file is not read. None: all.
         encoding_errors : {"strict", "replace", "ignore"}, default="strict"
             What to do with a word that is not UTF-8, as in `bytes.decode`; for text
             and binary files.
@@ -337,9 +337,9 @@ class WordEmbedding:
             Whether to open a ``.kv``. **It is a pickle, and a pickle runs any code
             that its author put there**, as you, when it is loaded: say True only of
             files that you trust as you trust programs. The other formats hold no
-            code, and need it not.
+            code and do not need it.
         by_address : bool, default=False
-            Whether pickles of the table hold the path and the fingerprint of the file
+            Whether pickles of the embedding hold the path and fingerprint of the file
             instead of the words and vectors. Where such a pickle is opened, the file is
             memory-mapped from the same absolute path, once per process, and must have
             the fingerprint. Only for an ``.npz`` that `save` wrote.
@@ -356,17 +356,17 @@ class WordEmbedding:
             or more words than it promises, words twice, rows of another length, NaN,
             infinite values or a word that is not UTF-8. The message names the line
             of a text file, the word of a binary one. Also if it is a ``.kv`` and
-            `allow_pickle` is False; or claims what no table has: more than a million
-            dimensions, a line of more than 16 MiB, a compressed file that expands
-            more than 200-fold.
+            `allow_pickle` is False; or exceeds a limit: more than a million dimensions,
+            a line of more than 16 MiB, a compressed file that expands more than
+            200-fold.
         FileNotFoundError
             If there is no such file.
 
         Notes
         -----
-        A text file is taken to have a header if its first line is two whole numbers,
-        unless the next two lines, too, have two fields each and the second number is
-        not 1: that is a table of one dimension without a header.
+        A text file has a header if its first line is two whole numbers. The exception
+        is an embedding of one dimension without a header: the next two lines also have
+        two fields each, and the second number is not 1.
 
         Do not write over a file that is memory-mapped in place; `save` is safe, as it
         puts a new file where the old one was.
@@ -401,15 +401,15 @@ class WordEmbedding:
         return embedding
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file; its suffix says in which format.
+        """Write the embedding to a file; the suffix determines the format.
 
-        The file appears under its name once it is complete, never half-written. What
-        a save that was killed left beside it is deleted.
+        The file appears under its name only once it is complete. Remains of a killed
+        save are deleted.
 
         Parameters
         ----------
         path : str or path-like
-            ``.npz`` loads memory-mapped and keeps all there is: the best choice.
+            ``.npz`` loads memory-mapped and keeps everything: the best choice.
             Or one of the other suffixes that `load` knows. Text is written with nine
             digits, so that vectors come back exactly. ``.kv`` is one file, which
             gensim reads; see `load` on its danger.
@@ -423,8 +423,8 @@ class WordEmbedding:
         Warns
         -----
         UserWarning
-            If the table has subword vectors and the format is not ``.npz``: they are
-            left out.
+            If the embedding has subword vectors and the format is not ``.npz``, which
+            leaves them out.
 
         Examples
         --------
@@ -434,14 +434,14 @@ class WordEmbedding:
 
     @classmethod
     def from_gensim(cls, model: Any) -> Self:
-        """Table of a gensim model's words.
+        """The embedding of a gensim model.
 
         Parameters
         ----------
         model : KeyedVectors, or a model with word vectors in ``wv``
             Word2Vec, FastText or Doc2Vec. fastText's subword vectors are kept: see
-            `infer`. Vectors are copied, so that training on does not change the
-            table, unless they are memory-mapped for reading.
+            `infer`. Vectors are copied, so that further training does not change the
+            embedding, unless they are memory-mapped for reading.
 
         Returns
         -------
@@ -469,8 +469,8 @@ class WordEmbedding:
         Examples
         --------
         >>> from skdptext import WordEmbedding
-        >>> table = WordEmbedding(["a", "b"], [[0.0, 1.0], [1.0, 0.0]])
-        >>> table.to_gensim().most_similar("a")[0][0]
+        >>> embedding = WordEmbedding(["a", "b"], [[0.0, 1.0], [1.0, 0.0]])
+        >>> embedding.to_gensim().most_similar("a")[0][0]
         'b'
         """
         return keyed_vectors(self.words, self.vectors.copy())
@@ -479,7 +479,7 @@ class WordEmbedding:
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """32-byte digest of all that the table holds; equal for equal tables."""
+        """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")
         digest.update(repr(self.vectors.shape).encode())
         digest.update("\0".join(map(repr, self.words)).encode("utf-8", "surrogatepass"))
@@ -500,7 +500,7 @@ class WordEmbedding:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with _live_lock:  # so that a pickle opened in this process finds this table
+        with _live_lock:  # so that a pickle opened in this process finds this embedding
             _live.setdefault(self.fingerprint, self)
         if self._address is not None:
             return _arrive, (self.fingerprint, *self._address)
@@ -508,7 +508,7 @@ class WordEmbedding:
         if size > _MAX_BY_VALUE and not _is_mapped_by_joblib():
             warnings.warn(
                 f"A pickle of this embedding holds its {size / 1e6:.0f} MB of vectors, "
-                "and so does everything that is sent to a worker with it. Save it as "
+                "and so does every object sent to a worker with it. Save it as "
                 ".npz and use WordEmbedding.load(path, by_address=True): then pickles "
                 "hold its path, and workers map the file.",
                 UserWarning,
@@ -523,7 +523,7 @@ def _restore(
     vectors: np.ndarray,
     subwords: SubwordVectors | None,
 ) -> WordEmbedding:
-    """The live table with this fingerprint, or a new one."""
+    """The live embedding with this fingerprint, or a new one."""
     with _live_lock:
         embedding = _live.get(fingerprint)
         if embedding is None:
@@ -535,8 +535,8 @@ def _restore(
 
 
 def _arrive(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
-    """The table of this fingerprint: the live one, or that of the file."""
-    with _live_lock:  # held while reading: two threads must not do it twice
+    """The embedding of this fingerprint: the live one, or that of the file."""
+    with _live_lock:  # held while reading, so that two threads do not both do it
         embedding = _live.get(fingerprint)
         if embedding is None:
             embedding = _live[fingerprint] = _open(fingerprint, path, n_words)
@@ -556,7 +556,7 @@ def _open(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
     if embedding.fingerprint != fingerprint:
         raise InvalidParameterError(
             f"{expected} at {path!r}, which holds {embedding.fingerprint.hex()}: "
-            "another embedding, or another version of it."
+            "another embedding or version."
         )
     return embedding
 
@@ -571,7 +571,7 @@ def _is_mapped(array: Any) -> bool:
 def _is_mapped_by_joblib() -> bool:
     """Whether joblib is pickling for processes of this machine: it maps large arrays.
 
-    Nothing but the calls in progress tells whose pickle it is.
+    Only the calls in progress tell whose pickle it is.
     """
     frame = sys._getframe()
     while frame.f_back is not None:

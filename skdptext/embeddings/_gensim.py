@@ -48,9 +48,9 @@ def keyed_vectors(words: tuple[str, ...], vectors: np.ndarray) -> Any:
 
 
 def read_kv(path: Path, n_words: int | None) -> Parts:
-    """Parts of a file that gensim's ``save`` wrote; memory-mapped where it can be.
+    """Parts of a file that gensim's ``save`` wrote; memory-mapped where possible.
 
-    It runs what the pickle says: the caller has asked whether the file is trusted.
+    Unpickling runs code: the caller has asked whether the file is trusted.
     """
     from gensim.models.keyedvectors import KeyedVectors
 

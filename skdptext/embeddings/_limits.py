@@ -1,4 +1,4 @@
-"""What no embedding file is: limits that keep a broken or hostile one from harm."""
+"""Bounds on embedding files: limits that keep a broken or hostile one from harm."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MAX_EXPANSION = 200
 _SMALL = 1 << 26
 
 EXPANDS = (
-    f"expands more than {_MAX_EXPANSION}-fold, as no table does but one made to fill "
-    "the memory; one that does all the same must be saved uncompressed"
+    f"expands more than {_MAX_EXPANSION}-fold, which only a file made to exhaust "
+    "memory should do; save a genuine embedding uncompressed"
 )
 
 
 def expands_too_much(compressed: int, expanded: int) -> bool:
-    """Whether so few bytes are made so many; below 64 MiB there is no harm."""
+    """Whether a file expands suspiciously; below 64 MiB it does no harm."""
     return expanded > _SMALL and expanded > _MAX_EXPANSION * compressed

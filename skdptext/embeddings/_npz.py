@@ -46,7 +46,7 @@ def write_npz(
         members["subword_lengths"] = np.array([subwords.min_n, subwords.max_n])
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
-            # A fixed date: equal tables give equal files
+            # A fixed date: equal embeddings give equal files
             info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
             start = file.tell() + _LOCAL_HEADER + len(info.filename) + _ZIP64_FIELD
             padding = -(start + 4) % _ALIGNMENT
@@ -104,7 +104,7 @@ def read_npz(
 
 
 class _Header(NamedTuple):
-    """What a member says of itself; never more bytes than the archive can hold."""
+    """A member's header; it never claims more bytes than the archive can hold."""
 
     info: zipfile.ZipInfo
     shape: tuple[int, ...]
@@ -116,7 +116,7 @@ class _Header(NamedTuple):
 def _read_words(path: Path, archive: zipfile.ZipFile, n_rows: int | None) -> list[str]:
     """The words, in blocks: padded to one length they may be far larger than they are.
 
-    A word that comes twice ends the reading, so that zeros cannot go on for ever.
+    A repeated word ends the reading, so that zeros cannot go on for ever.
     """
     header = _read_header(path, archive, "words.npy")
     if header.dtype.kind != "U" or len(header.shape) != 1:
@@ -146,7 +146,7 @@ def _read_words(path: Path, archive: zipfile.ZipFile, n_rows: int | None) -> lis
 def _decoded(block: np.ndarray, dtype: np.dtype) -> list[str]:
     codes = block.view(np.dtype("u4").newbyteorder(dtype.byteorder))
     if (codes > 0x10FFFF).any() or ((codes >= 0xD800) & (codes < 0xE000)).any():
-        raise ValueError("words.npy holds numbers that are no characters")
+        raise ValueError("words.npy holds numbers that are not characters")
     return list(block.view(dtype).tolist())
 
 
@@ -160,7 +160,7 @@ def _exactly(member: IO[bytes], name: str, n_bytes: int) -> bytes:
 def _read_array(
     path: Path, archive: zipfile.ZipFile, name: str, n_rows: int | None
 ) -> np.ndarray:
-    """First rows of a member, mapped if it is stored as the table will hold it."""
+    """First rows of a member, mapped if it is stored uncompressed as float32."""
     info, shape, fortran, dtype, start = _read_header(path, archive, name)
     rows = shape[0] if n_rows is None else min(n_rows, shape[0])
     offset = _data_offset(path, info) + start
@@ -188,7 +188,7 @@ def _read_array(
 def _read_header(path: Path, archive: zipfile.ZipFile, name: str) -> _Header:
     """Shape, Fortran order, dtype of a member, and where its data start."""
     if archive.namelist().count(name) > 1:
-        raise ValueError(f"{name} is there twice")
+        raise ValueError(f"{name} occurs twice")
     info = archive.getinfo(name)
     _check_member(path, info)
     with archive.open(info) as member:
@@ -198,7 +198,7 @@ def _read_header(path: Path, archive: zipfile.ZipFile, name: str) -> _Header:
         try:
             with warnings.catch_warnings(action="ignore"):  # a header of Python 2
                 shape, fortran, dtype = _NPY_READERS[version](member)
-        except Exception as error:  # tokenizer, parser and dtype raise what they like
+        except Exception as error:  # tokenizer, parser and dtype raise various errors
             raise ValueError(f"{name} has a broken npy header ({error})") from error
         start = member.tell()
     if dtype.hasobject:
@@ -212,7 +212,7 @@ def _read_header(path: Path, archive: zipfile.ZipFile, name: str) -> _Header:
         raise ValueError(f"{name} is a single number, not an array")
     if min(shape) < 0 or math.prod(shape[1:]) > MAX_DIM:
         raise ValueError(
-            f"{name} promises a shape of {len(shape)} sizes that no table has: they "
+            f"{name} promises a shape of {len(shape)} sizes that is not allowed: they "
             f"must be >= 0, and the dimensions at most {MAX_DIM}"
         )
     if start + dtype.itemsize * math.prod(shape) > info.file_size:

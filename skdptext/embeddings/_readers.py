@@ -1,4 +1,4 @@
-"""Readers of embedding files: which one reads what, and the two word2vec formats."""
+"""Readers of embedding files: dispatch by suffix, and the two word2vec formats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class _ExpandsError(Exception):
-    """A compressed file that was made to fill the memory."""
+    """A compressed file that was made to exhaust memory."""
 
 
 class _Unpacked(gzip.GzipFile):
@@ -89,17 +89,17 @@ def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Pa
                 "no more."
             )
         return read_kv(path, n_words)
-    table = _Table(path, n_words, encoding_errors)
+    reading = _Reading(path, n_words, encoding_errors)
     reader = _read_binary if suffix.startswith(".bin") else _read_text
     with open(path, "rb") as raw:
         # The small buffer makes `peek`, which copies it, cheap
         stream: Any = _Unpacked(raw) if suffix.endswith(".gz") else raw
         with io.BufferedReader(stream, 1 << 14) as file:
-            reader(file, table)
-    return table.finish()
+            reader(file, reading)
+    return reading.finish()
 
 
-class _Table:
+class _Reading:
     """Words and rows read so far, and errors that say where in the file."""
 
     def __init__(self, path: Path, n_words: int | None, encoding_errors: str) -> None:
@@ -123,7 +123,7 @@ class _Table:
         if max(map(len, header)) > MAX_DIGITS:
             raise InvalidParameterError(
                 f"{where} sizes of {len(header[0])} and {len(header[1])} digits; no "
-                f"table has more than {MAX_DIGITS}."
+                f"embedding has more than {MAX_DIGITS}."
             )
         self.promised, dim = map(int, header)
         if self.promised < 1 or not 1 <= dim <= MAX_DIM:
@@ -134,7 +134,7 @@ class _Table:
         return dim
 
     def begin(self, dim: int) -> None:
-        """Make room; a header that lies about the number cannot claim memory."""
+        """Allocate rows; a header with a false number cannot claim memory."""
         room = min(self.wanted or 1024, max(1, (1 << 22) // dim))
         self.rows = np.empty((room, dim), dtype="<f4")
 
@@ -165,7 +165,7 @@ class _Table:
                 hint = f' (as decoded with encoding_errors="{self.errors}")'
             raise self.error(
                 row,
-                f"the word {text[:40]!r}{hint} is there already, at "
+                f"the word {text[:40]!r}{hint} occurs already, at "
                 f"{self.place(self.lines[text])}; words must be unique.",
             )
         if row == len(self.rows):
@@ -176,7 +176,7 @@ class _Table:
     def check_end(self, more: Callable[[], bool]) -> None:
         """Refuse a file with fewer or more words than its header promises."""
         n = len(self.lines)
-        if self.promised is None or n == self.limit:  # the rest is not looked at
+        if self.promised is None or n == self.limit:  # the rest is not read
             return
         if n < self.promised or more():
             there = "more follow" if n == self.promised else f"the file ends after {n}"
@@ -202,9 +202,9 @@ class _Table:
 # -- text: word2vec, GloVe, fastText ------------------------------------------------
 
 
-def _read_text(file: IO[bytes], table: _Table) -> None:
-    table.place = lambda row: f"line {row + 1}"
-    lines = _lines(file, table)
+def _read_text(file: IO[bytes], reading: _Reading) -> None:
+    reading.place = lambda row: f"line {row + 1}"
+    lines = _lines(file, reading)
     peeked = list(islice(lines, 3))
     if peeked:
         peeked[0] = peeked[0].removeprefix(b"\xef\xbb\xbf")  # byte order mark
@@ -213,22 +213,22 @@ def _read_text(file: IO[bytes], table: _Table) -> None:
         dim, origin = _numbers_at_end(peeked[0] if peeked else b""), "as line 1"
         if not 1 <= dim <= MAX_DIM:
             problem = f"more than {MAX_DIM} numbers" if dim else "no vector"
-            raise table.error(0, f"{problem}: expected a word, then its numbers.")
+            raise reading.error(0, f"{problem}: expected a word, then its numbers.")
     else:
-        dim = table.promise(header)
+        dim = reading.promise(header)
         origin = "by the header"
-        table.place = lambda row: f"line {row + 2}"
+        reading.place = lambda row: f"line {row + 2}"
         del peeked[0]
-    table.begin(dim)
+    reading.begin(dim)
     lines = chain(peeked, lines)
     for line in lines:
-        _add_line(line, dim, origin, table)
-        if table.full:
+        _add_line(line, dim, origin, reading)
+        if reading.full:
             break
-    table.check_end(lambda: any(line.strip() for line in lines))
+    reading.check_end(lambda: any(line.strip() for line in lines))
 
 
-def _lines(file: IO[bytes], table: _Table) -> Iterator[bytes]:
+def _lines(file: IO[bytes], reading: _Reading) -> Iterator[bytes]:
     """Lines up to the last that is not blank."""
     blank = 0  # bytes of blank lines since the last other one
     number = 0
@@ -249,21 +249,21 @@ def _lines(file: IO[bytes], table: _Table) -> Iterator[bytes]:
                     continue
                 problem = f"more than {MAX_BLANK >> 20} MiB of blank lines."
             if problem:
-                raise InvalidParameterError(f"{table.path}, line {number}: {problem}")
+                raise InvalidParameterError(f"{reading.path}, line {number}: {problem}")
             if blank:
                 yield b"\n"  # in the middle: an error where it is used
                 blank = 0
             yield line
     except (*_BROKEN_GZIP, _ExpandsError) as error:
-        table.place = lambda row: f"line {row + 1}"
-        raise table.broken(number, error) from error
+        reading.place = lambda row: f"line {row + 1}"
+        raise reading.broken(number, error) from error
 
 
 def _text_header(lines: list[bytes]) -> list[bytes] | None:
     """Number of words and dimension, in digits, if the first line is a header.
 
-    A headerless table of one dimension may start with a numeric word and a whole
-    number, too. It is told from a header by its next two lines, also of two fields.
+    A headerless embedding of one dimension may also start with a numeric word and a
+    whole number. Its next two lines tell it from a header: they have two fields, too.
     """
     fields = [line.split(None, 2) for line in lines]
     if not fields or len(fields[0]) != 2 or not all(f.isdigit() for f in fields[0]):
@@ -295,26 +295,26 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
-def _add_line(line: bytes, dim: int, origin: str, table: _Table) -> None:
+def _add_line(line: bytes, dim: int, origin: str, reading: _Reading) -> None:
     # From the right: a GloVe word may hold spaces (". . .")
     fields = line.rsplit(None, dim)
-    row = len(table.lines)
+    row = len(reading.lines)
     if len(fields) <= dim:
         found = max(len(fields) - 1, 0)
-        raise table.error(
+        raise reading.error(
             row, f"expected a word and {dim} numbers ({origin}), got {found}."
         )
     word = fields[0]
     if b" " in word or b"\t" in word:
         extra = _numbers_at_end(word)
         if extra:
-            raise table.error(
+            raise reading.error(
                 row,
                 f"expected a word and {dim} numbers ({origin}), got {dim + extra}.",
             )
     # Python takes 1_0 for ten
     bad = next((f for f in fields[1:] if b"_" in f), None)
-    target = table.add(word)
+    target = reading.add(word)
     try:
         if bad is not None:
             raise ValueError
@@ -323,7 +323,7 @@ def _add_line(line: bytes, dim: int, origin: str, table: _Table) -> None:
     except ValueError:
         if bad is None:
             bad = next(field for field in fields[1:] if not _is_number(field))
-        raise table.error(
+        raise reading.error(
             row,
             f"expected a word and {dim} numbers ({origin}), got "
             f"{bad[:40].decode('utf-8', 'replace')!r} among the numbers.",
@@ -333,49 +333,50 @@ def _add_line(line: bytes, dim: int, origin: str, table: _Table) -> None:
 # -- word2vec binary ------------------------------------------------------------------
 
 
-def _read_binary(file: io.BufferedReader, table: _Table) -> None:
+def _read_binary(file: io.BufferedReader, reading: _Reading) -> None:
     try:
         start = file.peek(4)[:4]
         if start == _FASTTEXT_MAGIC:
             raise InvalidParameterError(
-                f"{table.path}: is a fastText model, not word2vec binary. Read it with "
-                "gensim.models.fasttext.load_facebook_model and pass that to "
+                f"{reading.path}: is a fastText model, not word2vec binary. Read it "
+                "with gensim.models.fasttext.load_facebook_model and pass that to "
                 "WordEmbedding.from_gensim, which keeps its subword vectors."
             )
         header = file.readline(64).split()
         if len(header) != 2 or not all(field.isdigit() for field in header):
             raise InvalidParameterError(
-                f"{table.path}: is not word2vec binary, which starts with a line of "
+                f"{reading.path}: is not word2vec binary, which starts with a line of "
                 "two integers. (For an old fastText model, see "
                 "gensim.models.fasttext.load_facebook_model.)"
             )
-        dim = table.promise(header)
-        table.begin(dim)
-        table.place = lambda row: f"word {row + 1}"
+        dim = reading.promise(header)
+        reading.begin(dim)
+        reading.place = lambda row: f"word {row + 1}"
         n_bytes = 4 * dim
-        while not table.full:
-            word = _binary_word(file, table)
+        while not reading.full:
+            word = _binary_word(file, reading)
             if word is None:
                 break
-            row = table.add(word)
+            row = reading.add(word)
             if file.readinto(row.view(np.uint8)) < n_bytes:  # type: ignore[arg-type]
-                raise table.error(
-                    len(table.lines) - 1,
+                raise reading.error(
+                    len(reading.lines) - 1,
                     f"the file ends within the vector of {dim} numbers.",
                 )
-        table.check_end(lambda: bool(file.read(1 << 10).strip()))
+        reading.check_end(lambda: bool(file.read(1 << 10).strip()))
     except (*_BROKEN_GZIP, _ExpandsError) as error:
-        raise table.broken(len(table.lines), error) from error
+        raise reading.broken(len(reading.lines), error) from error
 
 
-def _binary_word(file: io.BufferedReader, table: _Table) -> bytes | None:
+def _binary_word(file: io.BufferedReader, reading: _Reading) -> bytes | None:
     """Bytes up to the next space; None at the end of the file."""
     word = b""
     while True:
         ahead = file.peek()
         if not ahead:
             if word.strip():
-                raise table.error(len(table.lines), "the file ends within the word.")
+                row = len(reading.lines)
+                raise reading.error(row, "the file ends within the word.")
             return None
         end = ahead.find(b" ")
         if end >= 0:
@@ -383,4 +384,4 @@ def _binary_word(file: io.BufferedReader, table: _Table) -> bytes | None:
             return word.lstrip(b"\n")  # word2vec ends vectors with one, gensim not
         word += file.read(len(ahead))
         if len(word) > MAX_WORD:
-            raise table.error(len(table.lines), "no space after the word in 1 MiB.")
+            raise reading.error(len(reading.lines), "no space after the word in 1 MiB.")

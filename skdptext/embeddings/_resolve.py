@@ -16,14 +16,14 @@ __all__ = ["check_columns", "check_embedding", "column_names", "one_hot_embeddin
 
 
 def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
-    """Table in which every word is equally far (√2) from every other.
+    """The embedding in which all words are equally far apart (√2).
 
     Its vectors are the unit matrix, so it needs n_words² floats.
 
     Parameters
     ----------
     words : int or iterable of str
-        Number of words, then called ``x0``, ``x1``, …; or the words.
+        The number of words, which are called ``x0``, ``x1``, …; or the words.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def check_embedding(
     ----------
     embedding : WordEmbedding or "one-hot"
     one_hot_words : int or iterable of str, default=None
-        Columns of the count matrix, for ``"one-hot"``; None: the input is no count
-        matrix, so ``"one-hot"`` has no words to stand for.
+        Columns of the count matrix, for ``"one-hot"``; None: the input is not a count
+        matrix, so ``"one-hot"`` has no words.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def check_embedding(
 def _advice(embedding: Any) -> str:
     """How to make a WordEmbedding of what was given."""
     if isinstance(embedding, str | PathLike):
-        return "A file is read by WordEmbedding.load(path)."
+        return "Read a file by WordEmbedding.load(path)."
     if isinstance(embedding, Mapping):
         return (
-            "Of a mapping from words to vectors, make one by "
+            "Make one of a mapping from words to vectors by "
             "WordEmbedding(list(mapping), list(mapping.values()))."
         )
     if hasattr(embedding, "key_to_index") or hasattr(embedding, "wv"):
-        return "gensim's are read by WordEmbedding.from_gensim(model)."
+        return "Convert a gensim model by WordEmbedding.from_gensim(model)."
     return "See WordEmbedding.load and skdptext.datasets.load_docstring_embedding."
 
 
@@ -88,9 +88,9 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def check_columns(X: Any, embedding: WordEmbedding) -> None:
-    """Refuse a data frame that names a column by the word of another column.
+    """Refuse a data frame that names a column after another column's word.
 
-    Names that are no words of the embedding say nothing, and are let pass.
+    Names that are not words of the embedding are ignored.
     """
     names = column_names(X)
     for column, name in enumerate(names or ()):

@@ -10,7 +10,7 @@ import numpy as np
 from skdptext.embeddings._checks import first_not_finite, freeze, writable_by_others
 from skdptext.exceptions import InvalidParameterError
 
-# Longest n-gram: more than any model has.
+# Longest n-gram, longer than in any model.
 _MAX_LENGTH = 1000
 
 
@@ -52,7 +52,7 @@ def _restore(buckets: np.ndarray, min_n: int, max_n: int) -> SubwordVectors:
 
 
 def check_subwords(buckets: Any, min_n: Any, max_n: Any, dim: int) -> SubwordVectors:
-    """Subword vectors that fit a table of `dim` dimensions, or what is wrong."""
+    """Subword vectors that fit an embedding of `dim` dimensions, or what is wrong."""
     buckets = np.asarray(buckets)
     if buckets.dtype.kind not in "fiub":
         raise InvalidParameterError(

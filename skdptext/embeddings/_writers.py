@@ -1,4 +1,4 @@
-"""Writers of embedding files; a file is there whole or not at all."""
+"""Writers of embedding files, which appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(
     vectors: np.ndarray,
     subwords: SubwordVectors | None,
 ) -> None:
-    """Write the table in the format that the suffix names."""
+    """Write the embedding in the format that the suffix names."""
     path, suffix = check_path(path)
     form = {".npz": "npz", ".kv": "kv", ".bin": "binary", ".bin.gz": "binary"}.get(
         suffix, "text"
@@ -36,8 +36,8 @@ def write(
     _check_writable(words, form, suffix)
     if subwords is not None and form != "npz":
         warnings.warn(
-            f"{suffix} files hold no subword vectors: {str(path)!r} will know the "
-            "table's words only. Save as .npz to keep them.",
+            f"{suffix} files hold no subword vectors: {str(path)!r} will hold the "
+            "words and their vectors only. Save as .npz to keep them.",
             UserWarning,
             stacklevel=3,  # the caller of WordEmbedding.save
         )
@@ -50,7 +50,7 @@ def write(
             # renames, or after a crash there, old words would have new vectors
             pickle.dump(keyed_vectors(words, vectors), file, protocol=4)
         elif suffix.endswith(".gz"):
-            # No name and time: equal tables give equal files
+            # No name or time, so that equal embeddings give equal files
             with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
                 _write_rows(packed, form, words, vectors)
         else:
@@ -58,7 +58,7 @@ def write(
 
 
 def _check_writable(words: tuple[str, ...], form: str, suffix: str) -> None:
-    """Refuse words that would come back as others."""
+    """Refuse words that would be read back differently."""
     for i, word in enumerate(words):
         problem = None
         try:

@@ -149,7 +149,7 @@ class NeighborhoodDisplay:
             1/(2 √n_draws), that is 1.1 % at 2000.
         projection : "pca", (int, int) or array of shape (dim, 2), default="pca"
             The plane: the first two principal axes of the words shown; two columns of
-            the table; or two directions, which are made orthonormal in their order.
+            the embedding; or two directions, which are made orthonormal in their order.
         levels : sequence of float in (0, 1), default=(0.5, 0.95)
             Shares of the noisy vectors that the contours hold.
         random_state : None, int or numpy.random.Generator, default=None
@@ -163,7 +163,7 @@ class NeighborhoodDisplay:
         Raises
         ------
         InvalidParameterError
-            If a parameter breaks a rule, the word is unknown, or the table has a
+            If a parameter breaks a rule, the word is unknown, or the embedding has a
             single dimension.
 
         Notes

@@ -53,8 +53,8 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     ----------
     embedding : WordEmbedding or "one-hot"
         Word j of the embedding is column j of every matrix given. With ``"one-hot"``
-        every word is √2 from every other, and the distance is √2 times the total
-        variation between the documents' word frequencies.
+        all words are √2 apart, and the distance is √2 times the total variation
+        between the documents' word frequencies.
     n_neighbors : int, default=5
         Neighbours that vote; at most the number of training documents with words.
     weights : {"uniform", "distance"} or callable, default="uniform"
@@ -76,7 +76,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of columns, the number of words.
     feature_names_in_ : ndarray of str, shape (n_words,)
-        Names of the columns, where `fit` was given a table with names.
+        Column names, if `fit` was given a data frame.
     n_samples_fit_ : int
         Number of documents given to `fit`, those without words included.
     empty_rows_ : ndarray of int
@@ -95,7 +95,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     `kneighbors_graph` refuse them.
 
     *Privacy.* The classifier adds none: it keeps its training documents. Fitted on
-    bags that a perturber released, it is post-processing and costs none.
+    bags released by a perturber, it is post-processing and costs no privacy.
 
     References
     ----------
@@ -160,7 +160,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             If documents have no words; they are left out.
         """
         one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
-        table = None if one_hot else check_embedding(self.embedding)
+        embedding = None if one_hot else check_embedding(self.embedding)
         k = check_integer("n_neighbors", self.n_neighbors, low=1)
         self._check_voting()
         check_matrix(X)  # or scikit-learn quotes what is no number
@@ -170,10 +170,10 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
                 X, y, accept_sparse="csr", dtype=np.float64, estimator=self
             )
             check_classification_targets(y)
-        n_words = weights.shape[1] if table is None else len(table)
+        n_words = weights.shape[1] if embedding is None else len(embedding)
         bags = as_word_bags(check_bags(weights, n_words=n_words))
-        if table is not None:
-            check_columns(X, table)
+        if embedding is not None:
+            check_columns(X, embedding)
         classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
@@ -202,7 +202,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         votes = np.bincount(self._labels, minlength=len(classes))
         self.class_prior_ = votes / n_kept
         self._bags = take_bags(bags, self._rows)
-        self._table = table
+        self._embedding = embedding
         self._build()
         return self
 
@@ -219,7 +219,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         check_integer("verbose", self.verbose, low=0)
 
     def _build(self) -> None:
-        vectors = None if self._table is None else self._table.vectors
+        vectors = None if self._embedding is None else self._embedding.vectors
         self._index = BagIndex(self._bags, self.n_features_in_, vectors)
 
     # -- neighbours ------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Warnings: what a release tells beside the guarantee, and what suits it badly."""
+"""Warnings: what a release reveals outside the guarantee, and unsuitable settings."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = [
     "warn_of_unknown_words",
 ]
 
-# Seeds below it can be tried one after the other; those that people write, in minutes.
+# Seeds below it can be found by trial; those that people choose, in minutes.
 _GUESSABLE = 2**64
-# Above this share of unknown words the table is probably the wrong one.
+# Above this share of unknown words the embedding is probably the wrong one.
 _MANY_UNKNOWN = 0.5
 
 
 def warn_of_leaks(
     document_length: int | None, oov: str, *, in_order: bool = False
 ) -> None:
-    """Say what is released beside the guarantee."""
+    """Say what is released outside the guarantee."""
     if document_length is None:
         warn_once(
             "document_length is None: the number of words of each document is "
@@ -63,7 +63,7 @@ _REPEATABLE = (
 
 
 def caveats(embedding: object, random_state: object) -> list[str]:
-    """What voids a promise, in sentences that come before it."""
+    """Sentences on what voids the guarantee."""
     found = []
     if isinstance(embedding, str):
         found.append(_ONE_HOT)
@@ -75,9 +75,9 @@ def caveats(embedding: object, random_state: object) -> list[str]:
 def warn_of_caveats(
     embedding: object, random_state: object, has_ids: bool = False
 ) -> None:
-    """Say before a release what its guarantee will say first.
+    """Warn before a release of what its guarantee states first.
 
-    Equal documents with an id each do not come out equal.
+    Equal documents with ids of their own are released differently.
     """
     if isinstance(embedding, str):
         warn_once(
@@ -105,7 +105,7 @@ def warn_of_caveats(
 
 
 def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:
-    """Ask whether the table fits the text, where it does not know most of it."""
+    """Ask whether the embedding suits the text if it lacks most of its words."""
     if n_unknown > _MANY_UNKNOWN * n_tokens:
         warnings.warn(
             f"{n_unknown} of {n_tokens} words are unknown to the embedding: is it for "
@@ -116,7 +116,7 @@ def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:
 
 
 def warn_of_engine(engine: str, fallback_reason: str | None) -> None:
-    """Say that NumPy searches instead of the engine that was asked for, and why."""
+    """Say that NumPy searches instead of the requested engine, and why."""
     if fallback_reason is not None:
         warnings.warn(
             f'engine="{engine}" falls back to NumPy, which finds the same words: '

@@ -83,88 +83,89 @@ class DPWordPerturber(
     Parameters
     ----------
     embedding : WordEmbedding or "one-hot"
-        The public table of word vectors; column j of the output is its word j.
-        ``"one-hot"`` takes count matrices only and holds every word equally far (√2)
-        from every other; it needs n_words² floats. It takes the vocabulary from the
+        The public word vectors; column j of the output is word j.
+        ``"one-hot"`` takes count matrices only and places all words equally far apart
+        (√2); it needs n_words² floats. It takes the vocabulary from the
         columns given to `fit`, with a `PrivacyLeakWarning`; for a public vocabulary,
         give ``one_hot_embedding(words)`` of `skdptext.embeddings` instead.
     epsilon : float, default=10.0
         Privacy parameter ε > 0, in nats per unit of distance in the embedding:
-        smaller is more private. Its meaning depends on the table's scale, and what it
-        does to the words on the mechanism: `~skdptext.mechanisms.Exponential` keeps as
-        many words at a quarter to a twelfth of it, by embedding and share.
+        smaller is more private. Its meaning depends on the scale of the embedding and
+        on the mechanism: `~skdptext.mechanisms.Exponential` changes as many words at a
+        quarter to a twelfth of it.
     lam : float, default=0.5
-        λ in [0, 1], from spherical to elliptical noise. 1 needs a regular Σ. For other
-        mechanisms, the metric on words: see there.
+        λ in [0, 1], from spherical to elliptical noise. 1 needs a non-singular Σ. What
+        it means for other mechanisms is described there.
     document_length : int, default=None
-        Release exactly so many words of each document. None releases the number of
-        known words of each document as it is, with a `PrivacyLeakWarning`; a row of
-        counts may then have 10^8 words at most.
+        Release exactly this many words of each document. None releases the number of
+        known words of each document, with a `PrivacyLeakWarning`; a row of counts may
+        then have at most 10^8 words.
     resize : {"truncate", "sample"}, default="truncate"
-        How a document gets to `document_length`: its first words, and an error if it
-        has fewer; or draws with replacement from its own words (from the whole
-        vocabulary, if it has none), which costs more privacy: see `guarantee`.
+        How documents are brought to `document_length`: the first words are taken, and
+        a shorter document is an error; or words are drawn with replacement (from the
+        whole vocabulary if a document has none), which costs more privacy: see
+        `guarantee`.
     oov : {"drop", "error", "keep"}, default="drop"
         What to do with words unknown to the embedding. ``"keep"`` releases them in
         clear, with a `PrivacyLeakWarning`, and needs ``output="text"``.
     lowercase : bool, default=True
-        Lowercase strings before they are cut into words. Every word is looked up as
-        it then is, then lowercased, then capitalised.
+        Lowercase strings before they are split into words. Every word is looked up as
+        it stands, then lowercased, then capitalised.
     stop_words : {"english"} or list of str, default=None
         Words to leave out, of strings and of token lists.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
-        What a word is, in strings. Not used if `tokenizer` is given.
+        Regular expression of a word. Not used if `tokenizer` is given.
     tokenizer : callable, default=None
-        From a string to its words.
+        Splits a string into words.
     output : {"bow", "tokens", "text"}, default="bow"
         Count matrix, token lists or strings; the latter two keep the order of the
         words, and so have a weaker guarantee between documents.
     order : {"keep"}, default=None
-        Whether the user knows that tokens and text release the order of the words.
-        None: a `PrivacyLeakWarning` says so. ``"keep"``: none does; nothing else
+        Tokens and text release the order of the words. None: a `PrivacyLeakWarning`
+        says so. ``"keep"`` acknowledges it and silences the warning; nothing else
         changes.
     mechanism : WordMechanism, default=None
-        How a word is perturbed, an object of `skdptext.mechanisms` or one of your own;
-        None: `~skdptext.mechanisms.MahalanobisNoise`. Its options are searched over as
+        How a word is perturbed: an object of `skdptext.mechanisms` or your own; None:
+        `~skdptext.mechanisms.MahalanobisNoise`. A grid search reaches its options as
         ``mechanism__option``.
     engine : {"numpy", "torch"}, default="numpy"
-        What searches for the nearest words; both find the same ones, always.
-        ``"torch"`` rules words out by a bfloat16 product, on CUDA where there is a
-        device, else on a CPU with AVX512_BF16 or AMX, where it is about one and a half
-        times as fast. It needs ``skdptext[torch]``, and falls back to NumPy, with a
+        What searches for the nearest words; both always find the same ones.
+        ``"torch"`` rules words out by a bfloat16 product on a CPU with AVX512_BF16 or
+        AMX, where it is about one and a half times as fast, or on CUDA, which is
+        untested. It needs ``skdptext[torch]``, and falls back to NumPy, with a
         RuntimeWarning, where the machine has neither.
     random_state : None, int or numpy.random.Generator, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The noise of a document is then derived by a
-        keyed hash from the integer, the mechanism with all its options, ε, λ, the table
-        and the document's words (and its id, if `transform` is given one): it does not
-        depend on the other documents, their order, or `n_jobs`, and equal
-        documents get equal releases. If one word changes, even an unknown one or one
-        that is cut off, all words get fresh noise: releases of both versions can be
-        averaged, and their ε add up. The integer is a secret: whoever knows it can
+        keyed hash from the integer, the mechanism with all its options, ε, λ, the
+        embedding and the document's words (and its id, if `transform` is given one): it
+        does not depend on the other documents, their order, or `n_jobs`, and equal
+        documents get equal releases. If one word changes, even an unknown or truncated
+        one, all words get fresh noise: releases of both versions can be averaged, and
+        their ε add up. The integer is a secret: whoever knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
         2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator:
-        a key is drawn from it in every call. Its copies (`clone` makes some) give a
-        document that comes at the same place again its former noise, and any other
-        document its own.
+        a key is drawn from it in every call. A copy of it (`clone` makes one) repeats
+        the noise of a document at the same position; other documents get noise of their
+        own.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
-        Above 0, show progress bars: of releases, and in `fit` of a mechanism that looks
-        at all pairs of words.
+        Above 0, show progress bars: for releases, and for `fit` if the mechanism goes
+        through all pairs of words.
 
     Attributes
     ----------
     mechanism_ : WordChannel
-        The mechanism, prepared for the embedding: it draws the noise, and it is what
-        the guarantee asks.
+        The mechanism, prepared for the embedding: it draws the noise, and the guarantee
+        is computed from it.
     covariance_ : ndarray of shape (dim, dim)
-        Σ, of trace `dim`, learned from the embedding. Only where the mechanism has a
-        metric on vectors, as the default.
+        Σ, of trace `dim`, learned from the embedding. Only if the mechanism has a
+        metric on vectors, like the default.
     noise_factor_ : ndarray of shape (dim, dim)
-        Symmetric square root of λΣ + (1−λ)I, likewise.
+        Symmetric square root of λΣ + (1−λ)I; also only then.
     embedding_ : WordEmbedding
-        The table in use.
+        The embedding in use.
     n_features_in_ : int
         Number of words of the embedding.
     feature_names_in_ : ndarray of str
@@ -199,12 +200,12 @@ class DPWordPerturber(
     *Privacy.* By default, for words w, w' and any output z, Pr[z | w] ≤
     exp(ε‖φ(w)−φ(w')‖_RM) Pr[z | w'], and for bags of N words the exponent is ε N times
     their Earth Mover's distance; other mechanisms have exponents of their own. The
-    guarantee takes the embedding as public. Nothing is learned from X, but for
-    ``embedding="one-hot"``, which takes its vocabulary from there. A repeatable release
+    guarantee takes the embedding as public. Nothing is learned from X, except with
+    ``embedding="one-hot"``, which takes its vocabulary from it. A repeatable release
     (an integer `random_state`) shows which documents are equal.
 
-    *Caches.* ``Pipeline(memory=...)`` writes the texts to files in clear, and uses
-    noise again: leave it None.
+    *Caches.* ``Pipeline(memory=...)`` writes the texts to files in clear, and reuses
+    noise: leave it None.
 
     *Cost.* A product of (words × dim) by (dim × vocabulary); memory beyond the output
     stays within scikit-learn's ``working_memory``.
@@ -329,7 +330,7 @@ class DPWordPerturber(
         return self
 
     def _prepare(self, embedding: WordEmbedding) -> WordChannel:
-        """The mechanism made ready for the table, which keeps what it searches by."""
+        """The mechanism prepared for the embedding."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, channel.fallback_reason)
         self._warn_of_leaks()
@@ -338,7 +339,7 @@ class DPWordPerturber(
         return channel
 
     def _warn_of_leaks(self) -> None:
-        # words that are redrawn from a document do not stand in its order
+        # words drawn from a document are not in its order
         in_order = self.output != "bow" and self.resize != "sample"
         warn_of_leaks(
             self.document_length, self.oov, in_order=in_order and self.order is None
@@ -347,7 +348,7 @@ class DPWordPerturber(
     def _channel(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordChannel:
-        # A clone: what is done to the user's object later must not reach the noise.
+        # A clone, so that later changes of the user's object do not reach the noise.
         mechanism = clone(self._mechanism())
         with show_progress(self.verbose):
             prepared = mechanism.prepare(embedding, epsilon, lam)
@@ -362,13 +363,13 @@ class DPWordPerturber(
         return epsilon, check_real("lam", self.lam, low=0, high=1)
 
     def _law_of(self, embedding: WordEmbedding) -> tuple[float, float, bytes]:
-        """All that the law of the noise depends on, as the parameters say it now."""
+        """All that the law of the noise depends on, by the current parameters."""
         epsilon, lam = self._epsilon_and_lam()
         law = law_fingerprint(self._mechanism(), embedding, epsilon, lam)
         return epsilon, lam, law
 
     def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
-        """The reader of documents, which checks its own options."""
+        """Check all parameters; the reader of documents checks its own."""
         self._epsilon_and_lam()
         if not isinstance(self._mechanism(), WordMechanism):
             raise InvalidParameterError(
@@ -405,7 +406,7 @@ class DPWordPerturber(
                 else f"fitted with {fitted!r}, got {value!r}"
             )
             raise InvalidParameterError(
-                f"{name} must not change after fit, for the noise is fixed there: "
+                f"{name} must not change after fit, which fixes the noise: "
                 f"{changed}. Call fit again."
             )
         return reader
@@ -437,7 +438,7 @@ class DPWordPerturber(
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Strings are cut into words first; lists of str are taken as words. A count
+            Strings are split into words first; lists of str are taken as words. A count
             matrix has no order: the words of a row are taken in column order.
         document_ids : iterable of str, int or bytes, default=None
             A different id for each document, from the data. With an integer
@@ -488,9 +489,9 @@ class DPWordPerturber(
     def _context(self, purpose: str) -> bytes:
         """All that the noise depends on besides seed and document.
 
-        A seed used at two values of ε must not replay its noise: the difference of
-        the two releases would give the document away. The law of the parameters is
-        hashed here as well as by the channel, whose fingerprint may be a user's own.
+        A seed used at two values of ε must not repeat its noise: the difference of
+        the two releases would reveal the document. The law of the parameters is hashed
+        here, too, since the channel's fingerprint may be a user's own.
         """
         digest = hashlib.blake2b(digest_size=32)
         length = self.document_length
@@ -524,7 +525,7 @@ class DPWordPerturber(
         Parameters
         ----------
         words : iterable of str
-            Words of the embedding. One that occurs twice gets independent draws.
+            Words of the embedding. A word that occurs twice gets independent draws.
         n_draws : int, default=1
             Draws per word.
 
@@ -541,10 +542,10 @@ class DPWordPerturber(
         n_draws = check_integer("n_draws", n_draws, low=1)
         ids = word_ids(words, self.embedding_)
         streams = NoiseStreams(self.random_state, self._context("perturb_words"))
-        # A word is a document of its copies; by position too, for one that occurs twice
-        # must not get its draws twice.
+        # A word is a document of its copies. Its position counts, too, so that a word
+        # that occurs twice does not get the same draws twice.
         label = streams.labeller(range(len(ids)))
-        # of the whole request: a digest, or each word would hash all of them
+        # a digest of the whole request, or each word would hash all of them
         asked = np.append(ids, n_draws).astype("<i8").tobytes()
         request = hashlib.blake2b(asked, digest_size=32).digest()
         documents = EncodedDocuments(
@@ -569,7 +570,7 @@ class DPWordPerturber(
         epsilon : float > 0, default=None
             None: that of the perturber.
         lam : float in [0, 1], default=None
-            Likewise.
+            None: that of the perturber.
 
         Returns
         -------
@@ -584,7 +585,7 @@ class DPWordPerturber(
         )
 
     def known_words(self, X: Any) -> list[list[str]]:
-        """The words of each document that a release puts noise on.
+        """The words of each document that a release perturbs.
 
         Parameters
         ----------
@@ -593,7 +594,7 @@ class DPWordPerturber(
         Returns
         -------
         words : list of lists of str
-            As the embedding spells them, cut to `document_length` where documents are
+            As the embedding spells them, up to `document_length` where documents are
             truncated. They are private.
         """
         reader = self._check_ready()
@@ -612,8 +613,8 @@ class DPWordPerturber(
         Parameters
         ----------
         n_words : int, default=None
-            Words per document, where `document_length` does not set them and they are
-            all alike: a statement on the documents, which a release does not cut.
+            Words per document, if all documents have the same number and
+            `document_length` is None. It is an assumption: a release truncates nothing.
 
         Returns
         -------
@@ -650,19 +651,18 @@ class DPWordPerturber(
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> DPWordPerturber:
-        """Whether texts and token lists come as a column of a data frame library.
+        """Return texts and token lists as a column of a data frame library.
 
-        Bags never do: a data frame holds no sparse matrix, and one of as many dense
-        columns as there are words would not fit in memory. scikit-learn's own
-        transformers refuse sparse output then; this one passes it on, so that
-        ``Pipeline.set_output`` reaches the steps that follow.
+        Bags are always sparse matrices: a data frame with a dense column per word would
+        not fit in memory. scikit-learn's own transformers refuse sparse output here;
+        this one passes it on, so that ``Pipeline.set_output`` reaches later steps.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a Series, for a vectorizer takes a column. It
-            has the name of the column given to `transform`, and, in pandas, its index,
-            which is released with it. None changes nothing.
+            ``"pandas"`` and ``"polars"``: a Series, since vectorizers take a column. It
+            has the name of the column given to `transform` and, in pandas, its index,
+            which is thereby released. None changes nothing.
 
         Returns
         -------

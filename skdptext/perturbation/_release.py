@@ -21,18 +21,18 @@ from skdptext.utils import (
 
 __all__ = ["Release"]
 
-# Words perturbed in one go: enough to fill a product, small beside the table; more of
-# those that take little memory.
+# Words perturbed at a time: enough for an efficient product, few beside the embedding;
+# more where a word takes little memory.
 _MAX_BLOCK = 4096
 _BLOCK_BYTES = 2**22
-# Words that one draw of a document's stream is for: no block is smaller, so that
-# working_memory does not show in the noise of a seed.
+# Words per draw from a document's stream. No block is smaller, so that the noise of a
+# seed does not depend on working_memory.
 _PIECE = 64
-# Bytes that `apply` may take at least beside what it takes per word.
+# Bytes that `apply` may always take, beside those per word.
 _APPLY_BYTES = 16 * 2**20
 
 Streams = Sequence[np.random.Generator]
-# Number of a stream, and for how many words it has to draw
+# Index of a stream, and the number of words to draw for
 Segments = list[tuple[int, int]]
 
 
@@ -47,7 +47,7 @@ class Release:
         Of the vocabulary.
     streams : NoiseStreams
     sample_length : int or None
-        Redraw each document as so many of its own words first.
+        First replace each document by this many draws from its words.
     """
 
     channel: WordChannel
@@ -82,7 +82,7 @@ class Release:
         tasks = _split(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
-        # One thread here leaves the product its own; several share them out.
+        # One thread here leaves the product all of its threads; several divide them.
         each = max(1, of_product // n_threads)
         share_out = n_threads > 1 and of_product > 1
         with (
@@ -90,7 +90,7 @@ class Release:
             self.channel.session(each, memory) as apply,
             tqdm(total=len(documents), disable=not verbose, unit="doc") as progress,
         ):
-            # sharedmem: a backend of processes would be sent the table with each task
+            # sharedmem: processes would be sent the embedding with each task
             results = Parallel(
                 n_jobs=n_threads, require="sharedmem", return_as="generator"
             )(
@@ -103,9 +103,9 @@ class Release:
         return codes, offsets
 
     def _block_size(self, n_threads: int) -> tuple[int, int]:
-        """Words at a time, and bytes that `apply` may take beside.
+        """Words at a time, and bytes that `apply` may take beside them.
 
-        All threads together keep to working_memory.
+        All threads together stay within working_memory.
         """
         budget = working_memory_bytes() // n_threads
         memory = max(_APPLY_BYTES, budget // 4)
@@ -124,7 +124,7 @@ class Release:
         if self.sample_length is not None:
             codes = resample(codes, lengths, self.sample_length, self.n_words, streams)
             lengths = np.full(stop - start, self.sample_length)
-        # words kept in clear are negative; of the others none is ever copied
+        # words kept in clear are negative; no other word is ever copied
         noisy = np.where(codes < 0, codes, np.iinfo(codes.dtype).max)
         known = np.flatnonzero(codes >= 0)
         done = 0
@@ -141,7 +141,7 @@ class Release:
         return noisy
 
     def _open(self, documents: EncodedDocuments, start: int, stop: int) -> Streams:
-        """A stream per document, or one for all where the noise is fresh anyway."""
+        """A stream per document, or a single one where the noise is fresh."""
         if self.streams.fresh:
             return [self.streams.open(b"%d" % start)]
         return self.streams.open_all(documents.labels[start:stop])
@@ -150,7 +150,7 @@ class Release:
         self, streams: Streams, segments: Segments, block: int
     ) -> Iterator[tuple[np.ndarray, ...]]:
         """Draws in the order of the words, at most `block` at a time."""
-        # Nobody can tell how fresh noise was cut.
+        # How fresh noise is divided makes no difference.
         piece = block if self.streams.fresh else _PIECE
         pieces: list[tuple[np.ndarray, ...]] = []
         filled = 0
@@ -174,7 +174,7 @@ def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
 
 
 def _n_threads(n_jobs: int | None, of_product: int) -> int:
-    """Threads to work with; None: as many as the matrix product would take itself."""
+    """Number of threads; None: as many as the matrix product would take."""
     if n_jobs is None and effective_n_jobs(None) == 1:
         return of_product
     return effective_n_jobs(n_jobs)
@@ -193,7 +193,7 @@ def _split(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:
 
 
 def _segments(streams: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segments:
-    """For how many words each stream has to draw."""
+    """The number of words that each stream draws for."""
     known = codes >= 0
     if len(streams) != len(lengths):
         return [(0, int(known.sum()))]

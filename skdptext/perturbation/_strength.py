@@ -19,9 +19,9 @@ from skdptext.utils import blocks, warn_once
 
 __all__ = ["warn_of_strength"]
 
-# Fewer words are a toy, on which nobody chooses an ε.
+# With fewer words it is a toy, for which nobody chooses an ε.
 _FEWEST = 1000
-# Noise is looked at among so many words, which stand first in an embedding.
+# Noise is measured among the first words of an embedding, at most this many.
 _AMONG = 50_000
 _WORDS, _DRAWS = 64, 8
 # Shares of changed words beyond which ε is hardly what was meant.
@@ -32,9 +32,9 @@ _MAX_KNOWN = 64
 
 
 def warn_of_strength(channel: WordChannel) -> None:
-    """Say that a channel changes nearly all or nearly none of the words.
+    """Warn that a channel changes nearly all or nearly none of the words.
 
-    A sample of words tells, by noise that is no secret and that no release uses.
+    Estimated from a sample of words, with noise that no release uses.
     """
     n_words = len(channel.embedding)
     if n_words < _FEWEST:
@@ -72,9 +72,9 @@ def _remembered(key: bytes, channel: WordChannel) -> np.ndarray:
 
 
 def _measure(channel: WordChannel) -> np.ndarray:
-    """Probabilities of a change; or, of noise on vectors, the ε below which one comes.
+    """Probability of a change, or, for noise on vectors, the ε below which it occurs.
 
-    Those of single words, or of words and draws.
+    One value per word, or per word and draw.
     """
     vectors = channel.embedding.vectors[:_AMONG]
     rng = np.random.default_rng(0)
@@ -87,7 +87,7 @@ def _measure(channel: WordChannel) -> np.ndarray:
     if channel.unit_noise is not None:
         noise = channel.unit_noise(rng, _DRAWS)
         shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
-        # few at a time, for each takes some rows over the vocabulary
+        # a few at a time, as each takes some rows over the vocabulary
         some = [ids[rows] for rows in blocks(len(ids), 8)]
         found = [part for few in some for _, part in shared.critical_scales(few)]
         return np.concatenate(found)

@@ -1,4 +1,4 @@
-"""All that happens to a document before the noise, without the noise."""
+"""Everything that happens to a document before the noise, without the noise."""
 
 from __future__ import annotations
 
@@ -36,44 +36,44 @@ class DocumentPreparer(
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
-    """Cut documents into words, leave out stop words, make them one length.
+    """Split documents into words, remove stop words, and bring them to one length.
 
-    What [1]_ (appendix B.1) and [2]_ (§5.2) do to every text before anything else: no
-    stop words, no punctuation, lower case, and N words each. It adds no noise: its
-    output is as private as its input. Use it for texts that an adversary knows in
-    clear, or to see what a perturber with the same parameters puts its noise on.
+    This is what [1]_ (appendix B.1) and [2]_ (§5.2) do to every text first: no stop
+    words, no punctuation, lower case, and N words each. It adds no noise: its output is
+    as private as its input. Use it for texts that an adversary knows in clear, or to
+    see the words that a perturber with the same parameters perturbs.
 
     Parameters
     ----------
     embedding : WordEmbedding or "one-hot", default=None
-        The table whose words count; words come out as it spells them, and one whose
-        vector is made from subwords as the word nearest to it. None: every word counts.
+        Only its words are kept, spelled as it spells them; a word whose vector is made
+        from subwords becomes the word nearest to it. None: all words are kept.
         ``"one-hot"``, with a count matrix only: each column is a word.
     document_length : int, default=None
-        Words of each document that come out. None: all.
+        Words kept of each document. None: all.
     resize : {"truncate", "sample"}, default="truncate"
-        How a document gets to `document_length`: its first words, and an error if it
-        has fewer; or draws with replacement from its own words, in which a word is as
-        frequent as in the document. With an embedding, a document without words draws
+        How documents are brought to `document_length`: the first words are taken, and
+        a shorter document is an error; or words are drawn with replacement, by their
+        frequency in the document. With an embedding, a document without words draws
         from the vocabulary; without one, it is refused.
     oov : {"drop", "error", "keep"}, default="drop"
         What to do with words unknown to the embedding. ``"keep"`` needs
         ``output="tokens"`` or ``"text"``.
     lowercase : bool, default=True
-        Lowercase strings before they are cut into words; and tokens, where there is no
-        embedding whose spelling they take.
+        Lowercase strings before they are split into words; also tokens, if there is no
+        embedding to determine their spelling.
     stop_words : {"english"} or list of str, default="english"
         Words to leave out, of strings and of token lists; None: none.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
-        What a word is, in strings; the default leaves out punctuation and single
+        Regular expression of a word; the default leaves out punctuation and single
         letters. Not used if `tokenizer` is given.
     tokenizer : callable, default=None
-        From a string to its words.
+        Splits a string into words.
     output : {"tokens", "text", "bow"}, default="tokens"
         Token lists; strings with the words separated by spaces; or a count matrix,
         which needs an embedding.
     random_state : None, int or numpy.random.Generator, default=None
-        What ``resize="sample"`` draws from. It protects nothing.
+        Randomness for ``resize="sample"``. It protects nothing.
 
     Raises
     ------
@@ -82,14 +82,14 @@ class DocumentPreparer(
 
     See Also
     --------
-    skdptext.DPWordPerturber : Does all this by itself, and adds the noise.
-    split_known_and_snippet : Cuts documents in two; comes before.
+    skdptext.DPWordPerturber : Does all this itself, and adds noise.
+    split_known_and_snippet : Cuts documents in two; apply it first.
 
     Notes
     -----
     *Privacy.* To release texts, give these parameters to the perturber: its guarantee
     then takes them into account (draws with replacement cost more). A length that is
-    chosen as the shortest of private documents tells of that document.
+    chosen as the shortest of private documents reveals that document's length.
 
     References
     ----------
@@ -146,19 +146,19 @@ class DocumentPreparer(
         perturber : DPWordPerturber
             Fitted or not.
         **changes
-            Parameters that shall differ.
+            Parameters to change.
 
         Returns
         -------
         preparer : DocumentPreparer
-            Its `random_state` is not the perturber's, which is a secret.
+            Without the perturber's `random_state`, which is a secret.
 
         Examples
         --------
         >>> from skdptext import DPWordPerturber, WordEmbedding
         >>> from skdptext.preprocessing import DocumentPreparer
-        >>> table = WordEmbedding(["cat", "tea"], [[0.0], [1.0]])
-        >>> perturber = DPWordPerturber(table, document_length=2)
+        >>> embedding = WordEmbedding(["cat", "tea"], [[0.0], [1.0]])
+        >>> perturber = DPWordPerturber(embedding, document_length=2)
         >>> preparer = DocumentPreparer.from_perturber(perturber, output="tokens")
         >>> preparer.fit_transform(["My cat drinks tea, my cat!"])
         [['cat', 'tea']]
@@ -223,7 +223,7 @@ class DocumentPreparer(
         codes, offsets = documents.codes, documents.offsets
         if reader.sample_length is not None:
             codes, offsets = self._sample(documents, reader)
-        words = reader.table.word_array
+        words = reader.vocabulary.word_array
         return write_documents(codes, offsets, words, documents.kept, self.output)
 
     def lengths(self, X: Any) -> np.ndarray:
@@ -242,7 +242,7 @@ class DocumentPreparer(
         return np.diff(documents.offsets)
 
     def _reader(self, X: Any) -> DocumentReader:
-        """The one reader of a call; checks the parameters."""
+        """Check the parameters and make the reader of this call."""
         self._check_parameters()
         counts = is_count_matrix(X, each=False)
         if self.embedding is None:
@@ -269,7 +269,8 @@ class DocumentPreparer(
                 f"{empty[0]}."
             )
         rng, length = check_rng(self.random_state), reader.sample_length or 0
-        codes = resample(documents.codes, lengths, length, len(reader.table), [rng])
+        n_words = len(reader.vocabulary)
+        codes = resample(documents.codes, lengths, length, n_words, [rng])
         return codes, np.arange(len(lengths) + 1, dtype=np.int64) * length
 
     def __sklearn_tags__(self) -> Any:

@@ -26,7 +26,7 @@ class KnownAndSnippets(NamedTuple):
     snippets : list of str or of lists of str
         Last words of each document: the text to attribute.
     indices : ndarray of int, shape (n_parts,)
-        Which document each pair is from, to take the labels along.
+        The document that each pair comes from, for selecting its label.
     """
 
     known: list[Any]
@@ -41,15 +41,15 @@ def split_known_and_snippet(
     n_snippet: int = 1000,
     too_short: str = "error",
 ) -> KnownAndSnippets:
-    """First words of each document as known text, its last words as snippet.
+    """Take the first words of documents as known text, the last ones as snippets.
 
-    The set-up of [1]_ (appendix B.1), after [2]_. Cut first, prepare then: the words
-    counted here are those of the raw text, stop words and all.
+    The set-up of [1]_ (appendix B.1), after [2]_. Split first, prepare afterwards: the
+    words counted here are those of the raw text, including stop words.
 
     Parameters
     ----------
     documents : iterable of str or of lists of str
-        Words of a str are what stands between blanks. A part of a str is a piece of it,
+        The words of a str are separated by white space. A part of a str is a substring,
         with its punctuation and line breaks; a part of a list is a list.
     n_known : int, default=2000
         Words of a known text.

@@ -32,7 +32,7 @@ class TopicWordSelector(
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
-    """Keep the words that tell topics apart, and every column in its place.
+    """Keep the words that tell topics apart, without moving any column.
 
     Words are ranked by the χ² statistic between their counts and the topics. The
     columns of all other words are set to zero and not dropped, so that column j is
@@ -43,18 +43,18 @@ class TopicWordSelector(
     Parameters
     ----------
     n_words : int, default=1000
-        Keep at most so many words. Of equal scores, the first columns are kept.
+        Largest number of words to keep. Of equal scores, the first columns are kept.
     fitted_on : {"private", "public"}, default="private"
-        Say ``"public"`` if the documents and topics of `fit` may be known to everybody.
-        Else `fit` warns: the choice of words then tells of the documents that it was
-        made from, and the guarantee of a release does not cover that.
+        ``"public"`` if the documents and topics given to `fit` are public. Otherwise
+        `fit` warns: the choice of words reveals something of these documents, which the
+        guarantee of a release does not cover.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         χ² of each word; NaN for a word that `fit` did not see.
     pvalues_ : ndarray of shape (n_features,)
-        Their p-values, as far as counts of words can have such.
+        Their p-values, which for counts of words are rough.
     n_selected_ : int
         Words kept: `n_words`, or all that `fit` saw.
     n_features_in_ : int
@@ -109,12 +109,12 @@ class TopicWordSelector(
         self.fitted_on = fitted_on
 
     def fit(self, X: Any, y: Any) -> TopicWordSelector:
-        """Rank the words by what they tell of the topic.
+        """Rank the words by how much they reveal of the topic.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_documents, n_features)
-            Counts of words, of documents that may be known.
+            Word counts of public documents.
         y : array-like of shape (n_documents,)
             Their topics.
 
@@ -138,8 +138,9 @@ class TopicWordSelector(
         if self.fitted_on != "public":
             warnings.warn(
                 "TopicWordSelector chooses words by the documents given to fit: if "
-                "these are private, the choice tells of them, and no guarantee covers "
-                'it. Fit it on public text, and say fitted_on="public".',
+                "these are private, the choice reveals something of them, and no "
+                "guarantee covers it. Fit it on public text, and say "
+                'fitted_on="public".',
                 PrivacyLeakWarning,
                 stacklevel=2,
             )

@@ -29,7 +29,7 @@ __all__ = ["PrivacyGuarantee"]
 
 
 class PrivacyGuarantee:
-    r"""What one release, or several, promise; `DPWordPerturber.guarantee` makes it.
+    r"""What one or several releases promise; made by `DPWordPerturber.guarantee`.
 
     For two inputs x, x' and any set S of releases, Pr[S | x] ≤ e^t Pr[S | x']. The
     mechanism itself says what t(w, w') is between two words; for the noise of
@@ -44,43 +44,43 @@ class PrivacyGuarantee:
     - between documents of different size, inf: the size is released;
     - of several releases with independent noise, the sum.
 
-    With a probability δ set apart, Pr[S | x] ≤ e^t Pr[S | x'] + δ holds for a t that
+    Allowing a failure probability δ, Pr[S | x] ≤ e^t Pr[S | x'] + δ holds for a t that
     may be far smaller, in all these cases: ``exponent(x, y, delta=1e-6)``.
 
-    Documents are read exactly as in a release: cut into words, rid of stop words and
-    unknown words, cut to `n_words`.
+    Documents are read exactly as in a release: split into words, without stop words
+    and unknown words, truncated to `n_words`.
 
     Parameters
     ----------
     channel : WordChannel
-        What draws the noise, as ``perturber.mechanism_``.
+        The prepared mechanism, such as ``perturber.mechanism_``.
     reader : DocumentReader, default=None
-        How documents are read. None: lists of known words, as they are.
+        How documents are read. None: they are lists of known words.
     ordered : bool, default=False
         Whether the order of the words is released (token and text output).
     releases : int >= 1, default=1
-        How many times each document is released so, with fresh noise each time.
+        How many times each document is released, with fresh noise each time.
     n_words : int, default=None
-        Words that each document has, where the reader does not set them: a statement,
-        and a document of another size is refused.
+        Words per document, where the reader does not fix them. It is an assumption:
+        documents of another size are refused.
     caveats : iterable of str, default=()
-        Sentences on what voids the promise; they are printed before it.
+        Sentences on what voids the guarantee; they are printed before it.
 
     Attributes
     ----------
     parts : tuple of ReleasePart
-        One for each way of releasing that is composed here. All attributes below are
-        None where the parts differ in them.
+        One for each kind of release that is composed here. An attribute below is None
+        where the parts differ in it.
     embedding : WordEmbedding
-        The public table, the same for all parts.
+        The public embedding, the same for all parts.
     releases : int
-        Of all parts together.
+        Number of releases, of all parts together.
     epsilon : float or None
         The sum of the ε of all releases, relative to `metric` where there is one.
     lam : float or None
         λ of the noise.
     metric : {"mahalanobis", "euclidean"} or None
-        The metric the exponents refer to; None, too, for a mechanism that has none.
+        The metric the exponents refer to; None also for a mechanism that has none.
     metric_lam : float or None
         The λ of that metric: `lam`, unless the guarantee was converted.
     n_words : int or None
@@ -100,15 +100,15 @@ class PrivacyGuarantee:
     if the embedding, its vocabulary or its covariance was learned from the documents to
     be protected. k releases of one document with fresh noise cost k times the exponent
     (`compose`). A repeatable release (an integer `random_state`) shows which documents
-    are equal, whoever holds its seed: the odds are for fresh noise, or for documents
-    that are released under ids of their own. `numerical_delta` is left to arithmetic.
+    are equal: the odds are for fresh noise, or for documents that are released under
+    ids of their own. Finite arithmetic fails with probability `numerical_delta`.
 
-    *Several releases.* The sum is a bound for whatever an adversary does with all of
-    them. It holds for fresh noise in each: repeating a release with the same integer
-    seed shows nothing new and costs nothing.
+    *Several releases.* The sum is a bound for whatever an adversary does with them. It
+    holds for fresh noise in each: repeating a release with the same integer seed shows
+    nothing new and costs nothing.
 
-    Printed, or shown in a notebook, a guarantee says all this in sentences, with
-    exponents on a human scale: to the nearest word, between two random words, and
+    Printed, or shown in a notebook, a guarantee states this in sentences, with
+    typical exponents: to the nearest word, between two random words, and
     between documents of such words (of 10 words, where `n_words` does not say), pure
     and with δ = 1e-6.
 
@@ -198,7 +198,7 @@ class PrivacyGuarantee:
 
     @property
     def embedding(self) -> WordEmbedding:
-        """The public table."""
+        """The public embedding."""
         return self.parts[0].embedding
 
     @property
@@ -269,7 +269,7 @@ class PrivacyGuarantee:
         """The one part, and ε and metric of its noise."""
         if len(self.parts) > 1:
             raise InvalidParameterError(
-                f"{what} is of one way of releasing, got {len(self.parts)} parts."
+                f"{what} needs a single kind of release, got {len(self.parts)} parts."
             )
         (part,) = self.parts
         return part, part.channel.epsilon, _noise_metric(part, what)
@@ -325,8 +325,8 @@ class PrivacyGuarantee:
         by : {"eigenvalues", "lemma3"}, default="eigenvalues"
             "eigenvalues": the smallest ε for which the promise follows, from the
             eigenvalues of the two matrices M, which share their axes. "lemma3": the
-            larger one by Lemma 3 of the 2020 paper, which knows the trace of Σ and its
-            smallest eigenvalue only.
+            larger one by Lemma 3 of the 2020 paper, which uses only the trace and the
+            smallest eigenvalue of Σ.
 
         Returns
         -------
@@ -378,8 +378,8 @@ class PrivacyGuarantee:
             read as in a release: stop words and unknown words are treated as there, and
             what is left is cut or redrawn to `n_words`.
         delta : float in [0, 1), default=0.0
-            δ, a probability set apart: for all `releases` and both documents as a
-            whole, not for each word. 0: the pure exponent.
+            δ, the failure probability allowed for all `releases` of whole documents,
+            not for each word. 0: the pure exponent.
 
         Returns
         -------
@@ -391,14 +391,14 @@ class PrivacyGuarantee:
         Raises
         ------
         InvalidParameterError
-            If a single word is unknown, or a document is refused by a release, as one
-            that is shorter than `n_words`; or if `delta` breaks its rule.
+            If a single word is unknown, if a release would refuse a document, such as
+            one shorter than `n_words`, or if `delta` breaks its rule.
 
         Notes
         -----
-        *What δ means.* All of the law of releases of x but a probability of δ is within
-        a factor e^t of that of y. So δ should be far below one over the number of
-        documents released.
+        *What δ means.* Except with probability δ, releases of x are at most e^t times
+        as likely as from y. So δ should be far below one over the number of documents
+        released.
 
         *How it is found.* By the privacy loss of each pair of words, as a distribution:
         exact for mechanisms whose law is known in full, from cells of the noise for
@@ -441,7 +441,7 @@ class PrivacyGuarantee:
         return min(pure, losses.exponent(delta))
 
     def epsilon_for(self, x: Any, y: Any, *, factor: float) -> float:
-        """The ε at which the odds between two inputs change by a factor at most.
+        """The largest ε at which the odds between two inputs change by `factor`.
 
         Parameters
         ----------
@@ -453,10 +453,10 @@ class PrivacyGuarantee:
         Returns
         -------
         epsilon : float
-            The largest ε that the perturbers may have, if each has this one and keeps
-            its λ and all the rest; with it, `exponent` is log(factor) at most. inf if
-            the two are the same to the mechanism, so that any ε will do; 0 if none
-            will: their sizes tell them apart, or the mechanism takes no ε so small, as
+            The largest ε with which `exponent` is at most log(factor), if every
+            perturber has this ε and keeps its other parameters. inf if the mechanism
+            cannot tell the two apart, so that any ε will do; 0 if none will: their
+            sizes differ, or the mechanism accepts no ε so small, as
             ``Exponential("tight")`` may not.
 
         Notes
@@ -512,9 +512,9 @@ class PrivacyGuarantee:
         Parameters
         ----------
         other : int >= 1 or PrivacyGuarantee
-            An integer k: k times these releases, with fresh noise each. A guarantee:
-            these releases and those, over the same embedding; mechanism, ε, λ and all
-            the rest may differ.
+            An integer k: these releases k times, with fresh noise each time. A
+            guarantee: these releases and those, over the same embedding; mechanism, ε,
+            λ and everything else may differ.
 
         Returns
         -------
@@ -560,7 +560,7 @@ class PrivacyGuarantee:
             a metric other than that of the noise a length grows by up to the largest
             stretch between the two, so ε is divided by it (for the Euclidean metric
             this is the lower one of `euclidean_bounds`). With `resampled`, the bag is
-            the redrawn one: what the draw itself moves comes on top.
+            the redrawn one; the draw itself adds its own distance.
 
         Notes
         -----
@@ -572,7 +572,7 @@ class PrivacyGuarantee:
         if not part.channel.gamma_lengths:
             raise InvalidParameterError(
                 "utility_probability is for mechanisms that release the word nearest "
-                "to a vector with noise of Gamma-distributed length, as "
+                "to a vector with noise of Gamma-distributed length, such as "
                 f"MahalanobisNoise; {part.name} does not."
             )
         if part.n_words is None:
@@ -602,13 +602,13 @@ def _noise_metric(part: ReleasePart, what: str) -> MahalanobisMetric:
     if metric is None:
         raise InvalidParameterError(
             f"{what} is for mechanisms whose exponent is ε times a metric on vectors, "
-            f"as that of MahalanobisNoise; {part.name} has none."
+            f"such as MahalanobisNoise; {part.name} has none."
         )
     return metric
 
 
 def _lemma3_widest(lam: float, metric: MahalanobisMetric) -> float:
-    """What the lemma knows of the largest eigenvalue of M: the trace of Σ."""
+    """The lemma's bound on the largest eigenvalue of M, by the trace of Σ."""
     return float(lam * metric.spectrum.eigenvalues.sum() + 1 - lam)
 
 

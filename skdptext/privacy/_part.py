@@ -1,4 +1,4 @@
-"""What one way of releasing documents promises, asked of the channel that does it."""
+"""What one kind of release promises, computed from its channel."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ __all__ = ["ReleasePart", "listed"]
 
 @dataclass(frozen=True, eq=False)
 class ReleasePart:
-    """Releases of documents through one channel, read in one way.
+    """Releases of documents through one channel and one reader.
 
     Attributes
     ----------
     channel : WordChannel
-        What draws the noise.
+        The prepared mechanism.
     reader : DocumentReader
-        What documents are read by, in a release as here.
+        Reads documents, here as in a release.
     ordered : bool
         Whether the order of the words is released.
     releases : int
         How many times, with fresh noise each time.
     size : int or None
-        Words that each document has by itself, as stated; one of another is refused.
+        Words that each document is assumed to have; others are refused.
     caveats : tuple of str
         Sentences on what voids the promise, which come before it.
     converted : (float, MahalanobisMetric) or None
@@ -62,7 +62,7 @@ class ReleasePart:
 
     @property
     def embedding(self) -> WordEmbedding:
-        return self.reader.table
+        return self.reader.vocabulary
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ class ReleasePart:
 
     @property
     def unit(self) -> Any:
-        """What ε is per: two parts of the same unit may add their ε up."""
+        """The unit of ε: parts with the same unit may add up their ε."""
         if self.metric is None:
             mechanism = self.channel.mechanism
             return law_fingerprint(mechanism, self.embedding, 1.0, self.lam)
@@ -144,7 +144,7 @@ class ReleasePart:
         return self.releases * self._document_exponent(*self._read(x, y))
 
     def _read(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the words of both, as a release has them."""
+        """Codes of the words of both, as in a release."""
         both = [_document(document, len(self.embedding)) for document in (x, y)]
         if not any(sp.issparse(document) for document in both):
             # together, so that unknown words that are kept have one number in both
@@ -173,7 +173,7 @@ class ReleasePart:
 
     @property
     def _drawn(self) -> int:
-        """How many words a document is redrawn to."""
+        """Number of words drawn from each document."""
         return self.reader.sample_length or 0
 
     def _sides(
@@ -201,8 +201,8 @@ class ReleasePart:
         the sum over any matching is a bound; here the one that is cheapest in
         exponents. A redrawn word comes from a pair of words, one of each document,
         drawn by any plan that moves one's word frequencies to the other's; the loss is
-        bounded by that where the pair is seen. Here the plan is the cheapest one that
-        has no longer step than it must.
+        bounded by that where the pair is seen. Here the plan is the cheapest one
+        with the smallest possible longest step.
         """
         if isinstance(x, str) and isinstance(y, str):
             one, two = _word_ids(self.embedding, [x, y])[:, None]
@@ -231,7 +231,7 @@ class ReleasePart:
     def _sum(
         self, x: np.ndarray, y: np.ndarray, counts: np.ndarray
     ) -> LossDistribution:
-        """The loss of so many words of each pair together."""
+        """The total loss of the given number of words of each pair."""
         totals = []
         for losses, each in self._pair_losses(x, y, counts):
             alike: dict[Any, LossDistribution] = {}
@@ -264,7 +264,7 @@ class ReleasePart:
         for some in blocks(len(noisy), 256):
             at = noisy[some]
             yield word_losses(self.channel, x[at], y[at]), counts[at]
-        # an unknown word that is kept shows as what it is
+        # an unknown word that is kept is released as it is
         if (moved & clear).any():
             told = LossDistribution.of_exponents(math.inf, math.inf)
             yield [told], counts[moved & clear].sum(keepdims=True)
@@ -273,7 +273,7 @@ class ReleasePart:
             yield [nothing], counts[~moved].sum(keepdims=True)
 
     def _code_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The same for codes: an unknown word that is kept shows as what it is."""
+        """The same for codes: an unknown word that is kept is released as it is."""
         costs = np.where(x[:, None] == y, 0.0, math.inf)
         rows, columns = np.flatnonzero(x >= 0), np.flatnonzero(y >= 0)
         if len(rows) and len(columns):
@@ -282,7 +282,7 @@ class ReleasePart:
 
 
 def listed(document: Any) -> Any:
-    """An input that may be read several times: an iterator is run through once."""
+    """An input that can be read several times: an iterator becomes a list."""
     again = isinstance(document, str | Sequence) or hasattr(document, "shape")
     return document if again or not isinstance(document, Iterable) else list(document)
 

@@ -22,14 +22,14 @@ def tem_distance(n_words: int, epsilon: float, beta: float = 0.001) -> float:
         V, at least 2: words of the vocabulary.
     epsilon : float > 0
     beta : float, default=0.001
-        In (0, 1 − 1/V): a word is released that is further than γ from the true one
-        with at most this probability. It is a matter of utility alone.
+        In (0, 1 − 1/V): the probability of releasing a word further than γ from the
+        true one is at most this. It affects utility only.
 
     Returns
     -------
     distance : float > 0
         For ``max_distance`` of `~skdptext.mechanisms.Exponential` with
-        ``calibration="half"``, which is TEM then.
+        ``calibration="half"``, which is then TEM.
 
     Raises
     ------

@@ -17,8 +17,8 @@ from skdptext.utils import blocks, bullets, page, paragraph, table
 
 __all__ = ["as_html", "head", "in_words", "wrapped"]
 
-# Showing a guarantee must not take seconds: so many words look for their neighbours
-# among so many others, which stand first in a table (mostly the frequent ones).
+# Showing a guarantee must not take seconds: a sample of words, and the words among
+# which their neighbours are sought: the first of the embedding, mostly frequent ones.
 _SAMPLE = 500
 _AMONG = 50_000
 # The small δ that is shown, and words of a message where nothing fixes them.
@@ -31,7 +31,7 @@ Parts = Sequence[ReleasePart]
 
 
 class Scale(NamedTuple):
-    """Medians over the words of a table: distances in a metric, or else exponents."""
+    """Medians over the words of an embedding: distances in a metric, or exponents."""
 
     nearest: float  # of a word to its nearest other word
     random: float  # of two words
@@ -56,7 +56,7 @@ def _scale_losses(part: ReleasePart) -> list[LossDistribution]:
 
 
 def _law(part: ReleasePart) -> tuple[bytes, bytes]:
-    """The law of this ε, whatever the channel calls itself."""
+    """Fingerprint of the law at this ε, whatever the channel's own is."""
     channel = part.channel
     given = channel.mechanism, part.embedding, channel.epsilon, channel.lam
     return law_fingerprint(*given), channel.fingerprint
@@ -174,7 +174,7 @@ def as_html(parts: Parts) -> str:
         paragraph(_documents_promise(part)),
         table(
             [
-                "at the median of the table",
+                "at the median of the embedding",
                 *distance,
                 "exponent",
                 "odds factor",
@@ -293,7 +293,7 @@ def _documents_promise(part: ReleasePart) -> str:
 
 
 def _odds(exponent: float) -> str:
-    """e^t as a reader takes it in."""
+    """e^t in a readable form."""
     if exponent == math.inf:
         return "∞"
     if exponent < math.log(1000):
@@ -306,7 +306,7 @@ def _odds(exponent: float) -> str:
 
 
 class Row(NamedTuple):
-    """What is compared, by how much it can be told apart, and how far the words are."""
+    """One comparison: what is compared, its exponents, and the words' distance."""
 
     name: str
     exponent: float
@@ -354,13 +354,13 @@ def _scale_sentence(part: ReleasePart) -> str:
         far_off += f" ({_odds(far.exponent)})"
     if part.resampled:
         text = (
-            "On a human scale, at the median of the table: between documents in which "
-            f"one word becomes its nearest neighbour the exponent is {near_by}, or a "
-            f"random word {far_off}."
+            "On a human scale, at the median of the embedding: between documents in "
+            f"which one word becomes its nearest neighbour the exponent is {near_by}, "
+            f"or a random word {far_off}."
         )
     else:
         text = (
-            "On a human scale, at the median of the table: between a word and its "
+            "On a human scale, at the median of the embedding: between a word and its "
             f"nearest neighbour the exponent is {near_by}, between two random words "
             f"{far_off}."
         )
@@ -380,13 +380,13 @@ def _scale_sentence(part: ReleasePart) -> str:
 
 
 def _instead(row: Row) -> str:
-    """The exponent with δ, and the pure one where it is another."""
+    """The exponent with δ, and the pure one where it differs."""
     pure, lower = _nats(row.exponent), _nats(row.with_delta)
     return pure if pure == lower else f"{lower} instead of {pure}"
 
 
 def _nats(exponent: float) -> str:
-    """An exponent as a reader takes it in."""
+    """An exponent in a readable form."""
     if exponent == math.inf:
         return "infinite"
     return f"{exponent:.3g}" if exponent < 999.5 else f"{exponent:,.0f}"
@@ -399,13 +399,13 @@ def _delta_promise() -> str:
 
 
 def _described(part: ReleasePart) -> list[str]:
-    """What the channel itself has to say."""
+    """The channel's own sentences."""
     describe = part.channel.describe
     return [] if describe is None or part.converted else describe()
 
 
 def _broken(parts: Parts) -> list[str]:
-    """What voids the promise, and so comes before it."""
+    """What voids the guarantee, and therefore comes first."""
     kept = (
         "Words unknown to the embedding are released in clear: what follows holds "
         "only between documents that have the same ones, in the same places."
@@ -456,7 +456,7 @@ def _part_limits(part: ReleasePart) -> list[str]:
     )
     inferred = (
         "Inferred words: an unknown word whose vector is inferred from its subwords is "
-        "read as the nearest word of the table, and has that word's promise."
+        "read as the nearest word of the embedding, and has that word's promise."
     )
     stop = (
         "Stop words: they are left out of the release, and of exponents between "

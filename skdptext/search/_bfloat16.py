@@ -1,4 +1,4 @@
-"""Exact nearest words by a bfloat16 product: a proven bound says which to look at."""
+"""Exact nearest words: a bfloat16 product with a proven bound rules most words out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Arithmetic", "BFloat16Search"]
 TILE = 2048
 # Words whose largest score is kept, and which are rescored together.
 GROUP = 16
-# A tile's number of groups is a multiple of this, for whole vector registers.
+# The groups of a tile are a multiple of this, to fill vector registers.
 _LANES = 32
 # A point with more groups than this in doubt goes to the float32 search.
 _MAX_GROUPS = 16
@@ -24,7 +24,7 @@ _ROUND_BF16 = 2.0**-8  # largest relative error of rounding to bfloat16
 _ROUND_SUM = 2.0**-22  # of one float32 addition, four times what rounding allows
 _SMALLEST = 2.0**-124  # four times what flushing a subnormal to zero can cost
 _MARGIN = 1 + 2.0**-8  # rounding of the bound itself
-_CHECKED = 64  # points on which an arithmetic is tried before it is trusted
+_CHECKED = 64  # points on which an arithmetic is tested before it is used
 
 
 class Arithmetic(Protocol):
@@ -32,7 +32,7 @@ class Arithmetic(Protocol):
 
     xp: Any  # numpy, torch: sqrt, isfinite, argmax, cumsum, … by the same names
     max_rows: int  # points at a time
-    chunk_bytes: int  # gathered vectors at a time, if there is memory for so many
+    chunk_bytes: int  # gathered vectors at a time, if memory allows
     bound_bytes: int  # bounds of groups at a time, likewise
 
     def put(self, array: np.ndarray) -> Any:
@@ -59,12 +59,12 @@ class Arithmetic(Protocol):
     def filled(self, shape: tuple[int, ...], value: float) -> Any:
         """A float32 array."""
 
-    def take(self, table: Any, rows: Any) -> Any:
-        """Rows of the table, shape (*rows.shape, m)."""
+    def take(self, vectors: Any, rows: Any) -> Any:
+        """Rows of the vectors, shape (*rows.shape, m)."""
 
 
 class _Room(NamedTuple):
-    """Bytes of what is made of a block of points, a part at a time."""
+    """Bytes of temporary arrays, which bound how many rows are taken at a time."""
 
     vectors: int  # of words that are rescored
     bounds: int  # of groups
@@ -89,7 +89,7 @@ class BFloat16Search:
     Notes
     -----
     *The product.* Let μ be the mean vector and c = φ − μ. The nearest word to p
-    maximises s = p·c − h, with h = ½‖φ‖², for p·μ is the same for all words. Let a and
+    maximises s = p·c − h, with h = ½‖φ‖², as p·μ is the same for all words. Let a and
     b be p and c rounded to bfloat16, and b', b'' two bfloat16 numbers with b' + b'' ≈
     −h. The device computes ŝ = (a, 1, 1)·(b, b', b''), sums in float32, and rounds the
     result to bfloat16.
@@ -120,8 +120,8 @@ class BFloat16Search:
     word ruled out is not best in float64 either. So both searches return the word of
     best float64 score, the first of equal ones.
 
-    *Trust.* That sums are kept in float32 is a property of the device. It is tried on
-    some points when the table is made ready (`keeps_bound`).
+    *Trust.* That sums are kept in float32 is a property of the device. It is tested on
+    some points when the embedding is prepared (`keeps_bound`).
 
     References
     ----------
@@ -150,10 +150,10 @@ class BFloat16Search:
         self._tile = tile
         self._prepare()
 
-    # -- the table -------------------------------------------------------------
+    # -- the embedding ---------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Sort, round and measure the words; put the table on the device."""
+        """Sort, round and measure the words; put them on the device."""
         put = self.arithmetic.put
         n_words, dim = self.vectors.shape
         mean = self.vectors.mean(axis=0, dtype=np.float64)
@@ -186,12 +186,12 @@ class BFloat16Search:
         last = np.full((1, size.shape[1]), self._widen)
         with np.errstate(over="ignore"):
             self._sizes = put(np.concatenate([size, last]).astype(np.float32))
-        self._table = put(self.vectors)
+        self._on_device = put(self.vectors)
 
     def _pack(
         self, words: np.ndarray, mean: np.ndarray, width: int
     ) -> tuple[Any, np.ndarray]:
-        """A tile in bfloat16 and, per word, what E consists of."""
+        """A tile in bfloat16 and, per word, the terms of E."""
         ops = self.arithmetic
 
         def rounded(x: np.ndarray) -> np.ndarray:
@@ -273,7 +273,7 @@ class BFloat16Search:
         return int(np.clip(budget // per_row, 16, ops.max_rows)), room
 
     def _maxima(self, points: np.ndarray) -> tuple[Any, Any, Any]:
-        """Float32 points, largest ŝ of each group, and what its E consists of."""
+        """Float32 points, largest ŝ of each group, and the terms of its E."""
         ops, xp = self.arithmetic, self.arithmetic.xp
         p = ops.put(points.astype(np.float32))
         ones = ops.filled((len(points), _HALF_COLUMNS), 1.0)
@@ -293,14 +293,14 @@ class BFloat16Search:
         return p, best, parts * _MARGIN
 
     def _work_arrays(self, n_rows: int) -> list[Any]:
-        """For `best`, `bound` and `low`: new ones each time would cost more."""
+        """For `best`, `bound` and `low`: allocating them anew would cost more."""
         shape = n_rows, self._sizes.shape[1]
         return [self.arithmetic.filled(shape, 0.0) for _ in range(3)]
 
     def _bounded(self, maxima: Any, parts: Any, best: Any, bound: Any) -> None:
         """Fill in the largest ŝ of each group in float32, and its E."""
         best[:] = maxima
-        # The margin covers even TF32, which a user may have switched on.
+        # The margin covers even TF32, which the user may have enabled.
         self.arithmetic.xp.matmul(parts, self._sizes, out=bound)
 
     def _search(self, points: np.ndarray, room: _Room) -> tuple[np.ndarray, np.ndarray]:
@@ -369,9 +369,9 @@ class BFloat16Search:
         size = max(1, n_bytes // (4 * self._group * p.shape[1]))
         for part in blocks(len(row), size):
             words = self._words[group[part]]
-            # A sum of products, not a matrix product: that may be in TF32, by a
-            # setting of the user's, and is slower for so few.
-            products = ops.take(self._table, words)
+            # A sum of products, not a matrix product, which is slower for so few and
+            # may be in TF32 if the user has enabled it.
+            products = ops.take(self._on_device, words)
             products *= p[row[part]][:, None, :]
             scores[part] = products.sum(2) - self._halves[group[part]]
         return scores
@@ -379,7 +379,7 @@ class BFloat16Search:
     def _by_row(
         self, counts: Any, row: Any, group: Any, scores: Any
     ) -> tuple[Any, Any]:
-        """Scores and words of each point side by side, filled up with -inf."""
+        """Scores and words of each point side by side, padded with -inf."""
         ops = self.arithmetic
         n, width = len(counts), max(1, int(counts.max()))
         first = ops.xp.cumsum(counts, 0) - counts

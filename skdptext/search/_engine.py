@@ -1,4 +1,4 @@
-"""Which search an estimator uses, made once per table and shared by all."""
+"""Which search an estimator uses, made once per embedding and shared by all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENGINES = ("numpy", "torch")
 
 
 class Search(Protocol):
-    """Nearest words of one table."""
+    """Nearest words of one embedding."""
 
     half_norms: np.ndarray
     #: Why this is not the search that was asked for; None if it is.
@@ -38,7 +38,7 @@ class Search(Protocol):
 
 
 class FloatSearch:
-    """`nearest_words` for one table, by NumPy."""
+    """`nearest_words` for one embedding, by NumPy."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class FloatSearch:
         return nearest_words(points, self.vectors, self.half_norms)
 
     def session(self, n_threads: int) -> AbstractContextManager[None]:
-        """Nothing: the linear algebra library's threads are the caller's business."""
+        """Nothing: the caller sets the threads of the linear algebra library."""
         return nullcontext()
 
 
@@ -69,13 +69,13 @@ class TorchSearch(BFloat16Search):
         return _session(n_threads)
 
 
-# Keyed by the object, of which there is one per table and process; gone with it.
+# One embedding is one object in a process; an entry is dropped with it.
 _searches: WeakKeyDictionary[WordEmbedding, dict[str, Search]] = WeakKeyDictionary()
 _searches_lock = threading.Lock()
 
 
 def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
-    """The search of a table by an engine, made once per process and shared.
+    """The search of an embedding by an engine, made once per process and shared.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
     Returns
     -------
     search : Search
-        By NumPy, with an `fallback_reason`, where the machine does not suit the engine.
+        By NumPy, with a `fallback_reason`, where the machine does not suit the engine.
 
     Raises
     ------
@@ -93,16 +93,16 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
         If the engine's library is not installed.
     """
     require_engine(engine)
-    with _searches_lock:  # held while computing: two threads must not do it twice
-        of_table = _searches.setdefault(embedding, {})
-        if "numpy" not in of_table:
+    with _searches_lock:  # held while computing, so that two threads do not both do it
+        made = _searches.setdefault(embedding, {})
+        if "numpy" not in made:
             half_norms = half_squared_norms(embedding.vectors)
             half_norms.flags.writeable = False
-            of_table["numpy"] = FloatSearch(embedding.vectors, half_norms)
-        if engine not in of_table:
-            half_norms = of_table["numpy"].half_norms
-            of_table[engine] = _torch_search(embedding.vectors, half_norms)
-        return of_table[engine]
+            made["numpy"] = FloatSearch(embedding.vectors, half_norms)
+        if engine not in made:
+            half_norms = made["numpy"].half_norms
+            made[engine] = _torch_search(embedding.vectors, half_norms)
+        return made[engine]
 
 
 def require_engine(engine: str) -> None:
@@ -128,7 +128,7 @@ def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:
         vectors,
         half_norms,
         f"the bfloat16 product of PyTorch {torch.__version__} on this {device} device "
-        "errs more than it may",
+        "is less exact than its error bound requires",
     )
 
 
@@ -141,8 +141,8 @@ _session_lock = threading.Lock()
 def _session(n_threads: int) -> Iterator[None]:
     """PyTorch's threads per caller; no sums in bfloat16 (cuBLAS may split them).
 
-    Both settings are the process's: the first to come saves what the last to leave
-    restores.
+    Both settings are global: the first user saves them and the last one restores
+    them.
     """
     import torch
 

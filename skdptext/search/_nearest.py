@@ -32,7 +32,7 @@ _PAIR_BYTES = 2**22
 
 
 def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
-    """½‖φ‖² of every row, in float64, without a float64 copy of the table.
+    """½‖φ‖² of every row, in float64, without a float64 copy of the embedding.
 
     Parameters
     ----------
@@ -76,6 +76,9 @@ def nearest_words(
     (Cauchy-Schwarz), and the casts and the subtraction add a few more. Where the two
     best scores differ by more than 2δ the winner is certain; the other points, a per
     cent or so, are decided among all words within 2δ of the best by float64 scores.
+
+    With numba, one compiled pass over the scores keeps the two best. It is loaded once
+    a process has searched for long enough to repay loading; the words are the same.
     """
     if half_norms is None:
         half_norms = half_squared_norms(vectors)
@@ -120,9 +123,9 @@ def k_nearest_words(
     points : ndarray of shape (n_points, dim)
     vectors : ndarray of shape (n_words, dim), float32
     k : int
-        At most the number of rows that are not excluded.
+        At most the number of rows not excluded.
     exclude : ndarray of int, shape (n_points,), default=None
-        For each point a row that is left out: the word itself, where points are words.
+        One row to leave out for each point: the word itself, where points are words.
     half_norms : ndarray of shape (n_words,), float64, default=None
         `half_squared_norms(vectors)`, where the caller has it already.
     memory : int, default=None
@@ -190,7 +193,7 @@ def twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
 
 
 def _twice_float64_error(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
-    """What float64 may err by in half the squared distances, and in their roots."""
+    """Bound on the float64 error of half the squared distances and of their roots."""
     reach = _norms(points) + np.sqrt(2 * half_norms.max())
     return 2 * (points.shape[1] + 8) * 2.0**-53 * reach**2
 

@@ -1,4 +1,4 @@
-"""Nearest words where many words share the same noise: a sum each, not a product.
+"""Nearest words where words share the same noise: one sum per score, no product.
 
 For word w, draw d and scale s the noisy vector is φ(w) + s·z_d, and its score against
 word v is G_wv + s·A_dv with G = ΦΦᵀ − ½‖φ‖² and A = ZΦᵀ. G serves all draws and
@@ -171,10 +171,10 @@ class SharedNoise:
         rows : slice
             Of `ids`.
         inverse : ndarray of shape (n_rows, n_draws), float32
-            1/s; 0 where w stays at every scale, inf where it does at none, since a
-            word with the same vector comes first. The relative error is that of
-            float32, some 10⁻⁵, and more where the nearest word is a thousandth of the
-            table's width away or less.
+            1/s; 0 where w stays at every scale, inf where it never does, since an
+            earlier word has the same vector. The relative error is that of
+            float32, some 10⁻⁵, and larger where the nearest word is closer than a
+            thousandth of the embedding's width.
         """
         for rows in blocks(len(ids), self._max_rows):
             words = ids[rows]
@@ -247,8 +247,8 @@ class SharedNoise:
         best = tops[here]
         tops[here] = -np.inf
         second = tops.max(axis=0)
-        # Only its best score is known of a tile: the winner's is gone through again,
-        # for the place and for the second best.
+        # Of each tile only the best score is known: the winner's is searched again,
+        # for the place and the second best.
         found = np.empty(best.shape, dtype=np.int32)
         rows = G.reshape(len(words), n_tiles, width)
         draw = np.arange(n_draws)

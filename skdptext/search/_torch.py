@@ -1,4 +1,4 @@
-"""The bfloat16 product by PyTorch, on CUDA or on a CPU that has the instructions."""
+"""The bfloat16 product by PyTorch, on a CPU with the instructions, or CUDA."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TorchArithmetic:
     ----------
     torch : module
     device : str
-        ``"cpu"`` or ``"cuda"``.
+        ``"cpu"`` or ``"cuda"``, which was never run.
     """
 
     def __init__(self, torch: Any, device: str) -> None:
@@ -35,7 +35,7 @@ class TorchArithmetic:
     def put(self, array: np.ndarray) -> Any:
         """The array on the device; on the CPU it is not copied."""
         with warnings.catch_warnings():
-            # Tables are read-only, and nothing here writes to them.
+            # Embeddings are read-only, and nothing here writes to them.
             warnings.filterwarnings("ignore", message=".*not writable")
             return self.xp.from_numpy(array).to(self.device)
 
@@ -68,10 +68,10 @@ class TorchArithmetic:
         """A float32 array."""
         return self.xp.full(shape, value, dtype=self.xp.float32, device=self.device)
 
-    def take(self, table: Any, rows: Any) -> Any:
-        """Rows of the table, shape (*rows.shape, m)."""
+    def take(self, vectors: Any, rows: Any) -> Any:
+        """Rows of the vectors, shape (*rows.shape, m)."""
         # faster than indexing by several times
-        return table.index_select(0, rows.reshape(-1)).view(*rows.shape, -1)
+        return vectors.index_select(0, rows.reshape(-1)).view(*rows.shape, -1)
 
 
 def missing_hardware(torch: Any) -> str | None:
@@ -87,7 +87,7 @@ def missing_hardware(torch: Any) -> str | None:
 
 
 def _cpu_flags() -> set[str]:
-    """What Linux says of the processor; other systems do not say."""
+    """Features of the processor, which only Linux tells."""
     try:
         return set(Path("/proc/cpuinfo").read_text().split())
     except OSError:

@@ -1,4 +1,4 @@
-"""Cutting long loops into blocks of bounded memory."""
+"""Dividing long loops into blocks of bounded memory."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ def compile_loops(build: Callable[[Callable[..., Any]], _Loops]) -> _Loops | Non
     Parameters
     ----------
     build : callable
-        Given ``njit(**options)``, a decorator that releases Python's lock and keeps
-        what it compiled on disk. Must call each function once, with the types of its
-        use: only then is it compiled and written. Called a second time, without the
-        disk, where there is no folder to write to.
+        Given ``njit(**options)``, a decorator that releases the GIL and caches compiled
+        code on disk. It must call each function once, with the types of its use: only
+        then is it compiled and cached. Called again, without caching, if no folder is
+        writable.
     """
     try:
         from numba import njit
@@ -37,10 +37,10 @@ def compile_loops(build: Callable[[Callable[..., Any]], _Loops]) -> _Loops | Non
 
 
 class LoadedOnce(Generic[_Loops]):
-    """Decorate a loader: the first of all threads calls it, the others wait for it.
+    """Decorate a loader: the first thread calls it, the others wait for its result.
 
-    `functools.cache` lets all call it that come before the first is done, and numba
-    refuses to learn a function twice.
+    With `functools.cache` several threads could call it at once, and numba refuses to
+    compile a function twice.
     """
 
     def __init__(self, loader: Callable[[], _Loops]) -> None:
@@ -49,7 +49,7 @@ class LoadedOnce(Generic[_Loops]):
         self._found: list[_Loops] = []
 
     def __call__(self) -> _Loops:
-        """What the loader returned."""
+        """The result of the loader."""
         with self._lock:
             if not self._found:
                 self._found.append(self.__wrapped__())
@@ -57,5 +57,5 @@ class LoadedOnce(Generic[_Loops]):
 
     @property
     def loaded(self) -> bool:
-        """Whether that is there."""
+        """Whether it has been called."""
         return bool(self._found)

@@ -1,4 +1,4 @@
-"""Writing files that are there whole or not at all."""
+"""Writing files that appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["delete_abandoned", "replacing"]
 
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """File beside `target` that takes its place once written without an error.
+    """A file beside `target` that replaces it once written without an error.
 
-    Another process, or a crash, sees the old file or the new one. What a killed process
-    left beside the same target is deleted first.
+    After a crash, or from another process, either the old file or the new one is seen.
+    Remains of killed processes beside the same target are deleted first.
     """
     delete_abandoned(target.parent, target.name)
     file, temporary = _open_locked(target)
@@ -55,7 +55,7 @@ def _open_locked(target: Path) -> tuple[IO[bytes], Path]:
 
 
 def delete_abandoned(folder: Path, name: str | None = None) -> None:
-    """Delete what killed processes left in a folder beside a target, or beside any."""
+    """Delete the remains of killed processes beside one target, or beside all."""
     target = ".+" if name is None else re.escape(name)
     pattern = re.compile(rf"\.{target}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):  # no such folder: said where the file is opened

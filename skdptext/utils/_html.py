@@ -61,7 +61,7 @@ class DocLinked:
 
 
 class Fragment(str):
-    """HTML that these functions made: it is not escaped a second time."""
+    """HTML made by these functions, which is not escaped again."""
 
     __slots__ = ()
 
@@ -113,7 +113,7 @@ def table(
     header : iterable of str
         Names of the columns.
     rows : iterable of iterables
-        Cells. Numbers stand to the right, floats with four digits; None is empty.
+        Cells. Numbers are aligned right, floats have four digits; None is empty.
     caption : str, default=None
         Text above the table.
     """
@@ -153,7 +153,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """What a reader sees of a value, escaped unless it is HTML made here."""
+    """The text of a value, escaped unless it is HTML made here."""
     if isinstance(value, Fragment):
         return value
     if value is None:

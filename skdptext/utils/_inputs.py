@@ -1,4 +1,4 @@
-"""What kind of input documents are: texts, token lists or a count matrix."""
+"""Kinds of input: texts, token lists or a count matrix."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _NO_NUMBER = "(A float() argument must be a string or a real number.)"
 
 
 def plain_documents(X: Any) -> Any:
-    """Documents of an Arrow array as Python's own; anything else as it is."""
-    # a table of Arrow, which has no type, is a matrix
+    """Documents of an Arrow array as Python objects; anything else unchanged."""
+    # an Arrow table, which has no type, is a matrix
     arrow = hasattr(X, "to_pylist") and hasattr(X, "type")
     return X.to_pylist() if arrow else X
 
@@ -77,7 +77,7 @@ def is_count_matrix(X: Any, expected: str = _EXPECTED, *, each: bool = True) -> 
 
 
 def check_matrix(X: Any, name: str = "X") -> None:
-    """Refuse what is no matrix of numbers, before scikit-learn or NumPy quotes it."""
+    """Refuse anything but a matrix of numbers, before other libraries quote it."""
     expected = f"{name} must be a matrix of word weights"
     if isinstance(X, str | bytes):
         raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
@@ -93,17 +93,17 @@ def check_matrix(X: Any, name: str = "X") -> None:
 
 
 def as_array(X: Any, expected: str, dtype: Any = None) -> np.ndarray:
-    """`X` as an array, or that it is none, in no words of its own."""
+    """`X` as an array; the error does not quote it."""
     try:
         return np.asarray(X, dtype=dtype)
     except (TypeError, ValueError):  # whose messages may quote it
         raise InvalidParameterError(
-            f"{expected}, got {kind_of(X)} that is no array."
+            f"{expected}, got {kind_of(X)} that is not an array."
         ) from None
 
 
 def _check_rows(X: Sequence[Any]) -> None:
-    """Refuse rows that are no rows of numbers, before NumPy quotes what they hold."""
+    """Refuse anything but rows of numbers, before NumPy quotes their contents."""
     width = len(X[0])
     for i, row in enumerate(X):
         if not isinstance(row, list | tuple | np.ndarray) or len(row) != width:
@@ -124,8 +124,7 @@ def _check_cell(cell: Any, row: int, column: int) -> None:
     if not isinstance(cell, Number | np.bool_):
         raise InvalidParameterError(
             "every cell of a count matrix must be a number, got "
-            f"{kind_of(cell)} in row {row}, column {column}. Of a table with other "
-            "columns, select the column of texts."
+            f"{kind_of(cell)} in row {row}, column {column}. X"
             + ("" if isinstance(cell, str | bytes) else f" {_NO_NUMBER}")
         )
 
@@ -136,7 +135,7 @@ def _array_is_counts(X: Any, expected: str, each: bool) -> bool:
     array = X if whole else as_array(X, expected)
     if len(array.shape) == 2:
         cells = as_array(X, expected) if hasattr(X, "columns") else array
-        # no names of columns: those of a file without any are its first record
+        # column names are not quoted: in a file without a header they are a record
         if cells.dtype.kind in "biufc":
             return True
         first = cells.ravel()[:1]
@@ -169,7 +168,7 @@ def _check_all(documents: Iterable[Any]) -> None:
 
 
 def check_document(document: Any, position: int) -> None:
-    """Refuse what is neither a text nor a list of tokens, by its position."""
+    """Refuse anything but a text or a list of tokens, and name its position."""
     refuse_masked(document, f"document {position}")
     if isinstance(document, str | list | tuple):
         return

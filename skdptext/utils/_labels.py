@@ -18,9 +18,9 @@ _ENDLESS = (np.inf, -np.inf)
 
 
 def as_labels(name: str, values: Any) -> np.ndarray:
-    """Labels as an array that sorts, or what is wrong with them, by position.
+    """Labels as a sortable array; an error names the position of a bad label.
 
-    Looked at before NumPy makes text of numbers and of what is missing.
+    Checked before NumPy turns numbers and missing values into text.
     """
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise InvalidParameterError(
@@ -55,7 +55,7 @@ def as_labels(name: str, values: Any) -> np.ndarray:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, NaT, pandas' NA; and infinity, which names nothing."""
+    """Whether it is None, NaN, NaT, pandas' NA, or infinity, which names nothing."""
     if label is None:
         return True
     if isinstance(label, str):

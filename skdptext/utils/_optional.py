@@ -1,4 +1,4 @@
-"""Packages that an install may lack, imported where they are used."""
+"""Optional packages, imported where they are used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress bars for what takes seconds."""
+"""Progress bars for work that takes seconds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def show_progress(verbose: int) -> Iterator[None]:
 
 
 def progress(items: Iterable[T], what: str) -> Iterable[T]:
-    """The same items, with a bar while they are worked through, if bars are shown.
+    """The same items, with a progress bar if bars are shown.
 
-    For work that is started deep below the call that has a `verbose`.
+    For work far below the call that has a `verbose`.
     """
     if not _shown.get():
         return items

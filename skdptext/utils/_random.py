@@ -1,4 +1,4 @@
-"""Noise streams: cryptographic, independent, and repeatable where that is asked for."""
+"""Noise streams: cryptographic, independent, and repeatable on request."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ RandomState = None | int | np.integer | np.random.Generator
 
 
 class SecretSeed(int):
-    """An integer that does not show itself; ``int(seed)`` tells it.
+    """An integer whose repr hides it; ``int(seed)`` reveals it.
 
-    Views of estimators, in pipelines and searches too, ask each value for its repr.
+    Views of estimators, also in pipelines and searches, show the repr of each value.
     """
 
     __slots__ = ()
 
     @classmethod
     def of(cls, random_state: Any) -> Any:
-        """An integer as a secret; anything else, and what is one already, as it is."""
+        """An integer as a secret; anything else, or a secret, unchanged."""
         given = isinstance(random_state, Integral)
         if not given or isinstance(random_state, bool | np.bool_ | cls):
             return random_state
@@ -55,7 +55,7 @@ class SecretSeed(int):
 
 
 def check_noise_state(random_state: Any) -> RandomState:
-    """Return `random_state` if noise may come from it, or say what may be given."""
+    """Return `random_state` if noise may come from it, or raise."""
     rule = "random_state must be None, an integer >= 0 or a numpy.random.Generator"
     if random_state is None or isinstance(random_state, np.random.Generator):
         return random_state
@@ -68,7 +68,7 @@ def check_noise_state(random_state: Any) -> RandomState:
 
 
 def check_rng(random_state: Any) -> np.random.Generator:
-    """A NumPy generator for what is no secret: synthetic data, an adversary's draws."""
+    """A NumPy generator for non-secret draws: synthetic data, an adversary's draws."""
     random_state = check_noise_state(random_state)
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -87,8 +87,8 @@ class NoiseStreams:
         Where the 256-bit key comes from: the operating system, a hash of the
         integer, or the generator, which moves on by 32 bytes.
     context : bytes
-        What the release depends on besides the document: mechanism, ε, λ, table. It
-        enters the key, so that no noise is replayed at another ε.
+        What the release depends on besides the document: mechanism, ε, λ, embedding.
+        It enters the key, so that no noise is repeated at another ε.
     """
 
     def __init__(self, random_state: RandomState, context: bytes) -> None:
@@ -97,7 +97,7 @@ class NoiseStreams:
         self.repeatable = random_state is not None and not isinstance(
             random_state, np.random.Generator
         )
-        #: Whether the noise may depend on how the work is split: nobody can tell.
+        #: Whether the noise may depend on how the work is split, which does not show.
         self.fresh = random_state is None
         if random_state is None:
             secret = secrets.token_bytes(32)
@@ -111,14 +111,14 @@ class NoiseStreams:
     def labeller(
         self, ids: Sequence[Any] | None = None
     ) -> Callable[[int, bytes], bytes] | None:
-        """What makes a document's position and content its label; None: none needed.
+        """A function from a document's position and content to its label, or None.
 
         Parameters
         ----------
         ids : sequence of str, int or bytes, default=None
             Of the documents: equal content under another id gets another label. None:
-            equal content gets the same, but from a Generator, whose copies (clones
-            share its state) must give other documents other noise.
+            equal content gets the same label, except with a Generator, whose copies
+            (clones share its state) must give different documents different noise.
         """
         if self.fresh:
             return None
@@ -126,7 +126,7 @@ class NoiseStreams:
         def label(position: int, content: bytes) -> bytes:
             who = b""
             if ids is not None:
-                # one id too few is found out when all documents are read
+                # a missing id is reported when all documents are read
                 who = _id_bytes(ids[position]) if position < len(ids) else b""
             elif not self.repeatable:
                 who = b"%d" % position
@@ -142,9 +142,9 @@ class NoiseStreams:
     def open_all(self, labels: Sequence[bytes]) -> Sequence[np.random.Generator]:
         """The streams of many labels, of which one is read at a time.
 
-        They are those that `open` gives, at a fifth of the time or less: they take
-        turns in one generator. So what an index returns is good until the next one is
-        asked for; asked for again, a stream goes on where it was left.
+        They are those of `open`, in a fifth of the time or less, since they share one
+        generator. An item is valid until the next one is requested; requested again, a
+        stream continues where it stopped.
         """
         return keyed_generators([self._stream_key(label) for label in labels])
 
@@ -153,14 +153,14 @@ class NoiseStreams:
 
 
 def _id_bytes(identity: Any) -> bytes:
-    """An id with its kind: 1, "1" and b"1" are three."""
+    """An id with its type: 1, "1" and b"1" differ."""
     if isinstance(identity, str):
         return b"s" + identity.encode("utf-8", "surrogatepass")
     return b"b" + identity if isinstance(identity, bytes) else b"i%d" % identity
 
 
 def check_document_ids(document_ids: Any) -> list[Any]:
-    """Return ids as a list if each is a str, int or bytes of its own."""
+    """Return ids as a list if each is a str, int or bytes, and all differ."""
     if isinstance(document_ids, str | bytes) or not isinstance(document_ids, Iterable):
         raise InvalidParameterError(
             "document_ids must be an iterable of str, int or bytes, got "
@@ -202,7 +202,7 @@ def _generator(key: bytes) -> np.random.Generator:
 class _Turns(Sequence[np.random.Generator]):
     """ChaCha20 streams of 256-bit keys, read in turn by one generator.
 
-    To make a generator takes a hundred microseconds, to set its state five.
+    Making a generator takes a hundred microseconds, setting its state five.
     """
 
     def __init__(self, keys: list[bytes]) -> None:
@@ -242,7 +242,7 @@ def _first_state(key: bytes) -> dict[str, Any]:
 
 @cache
 def _takes_turns() -> bool:
-    """Whether this randomgen's state is what `_first_state` takes it to be."""
+    """Whether the installed randomgen has the state that `_first_state` assumes."""
     keys = [bytes(range(32)), bytes(range(1, 33))]
     try:
         turns = _Turns(keys)

@@ -1,4 +1,4 @@
-"""How many threads the linear algebra library takes, for a while."""
+"""The number of threads of the linear algebra library."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def _counted(controller: ThreadpoolController) -> int:
     return max(counts, default=1)
 
 
-# How many threads there were before the first user came, and the first user's limit.
+# Number of threads before the first user, and the first user's limit.
 _limits: tuple[int, Any] | None = None
 _users = 0
-_set = 0  # what the last one to come left it at
+_set = 0  # the latest user's setting
 _lock = threading.Lock()
 
 
@@ -36,9 +36,9 @@ _lock = threading.Lock()
 def limit_blas_threads(n: int) -> Iterator[None]:
     """Let each matrix product take `n` threads.
 
-    The setting is the process's: the first user to come saves what the last one to
-    leave restores, so that releases may run side by side. What somebody else has set
-    in between is left as it is: scikit-learn's estimators limit it for a while, too.
+    The setting is global: the first user saves it and the last one restores it, so that
+    releases may run concurrently. A change made by others in between is kept:
+    scikit-learn's estimators limit it for a while, too.
     """
     global _users, _limits, _set
     with _lock:
@@ -63,10 +63,10 @@ def limit_blas_threads(n: int) -> Iterator[None]:
 
 
 def _let_others_set(controller: ThreadpoolController) -> None:
-    """Allow the last one to leave to restore what the first one set.
+    """Allow the last user to restore what the first one set.
 
-    threadpoolctl 3.8 ignores, in silence, all threads but the one that set OpenBLAS
-    first, until a block of that one ends.
+    threadpoolctl 3.8 silently ignores all threads but the one that set OpenBLAS first,
+    until one of its blocks ends.
     """
     with controller.limit(limits=None):
         pass

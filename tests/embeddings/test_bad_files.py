@@ -50,8 +50,8 @@ def refused(path, content, message, **options):
         ("2 2\na 1 2\nb c 3 4 5\n", "line 3: expected .* 2 numbers .*, got 3"),
         ("a 1 2\n\nb 3 4\n", "line 2: expected .* got 0"),
         ("a 1 2\nb 3 x\n", "line 2: expected .* got 'x' among the numbers"),
-        ("a 1 2\nb 3 4\na 5 6\n", "line 3: the word 'a' is there already, at line 1"),
-        ("3 1\na 1\nb 3\nb 5\n", "line 4: the word 'b' is there already, at line 3"),
+        ("a 1 2\nb 3 4\na 5 6\n", "line 3: the word 'a' occurs already, at line 1"),
+        ("3 1\na 1\nb 3\nb 5\n", "line 4: the word 'b' occurs already, at line 3"),
         (
             "a 1 2\nb nan 4\n",
             "line 2: vectors must be finite in float32, got nan .*'b'",
@@ -147,7 +147,7 @@ NAN = float("nan")
         ),
         (
             binary((b"a", 1, 2), (b"a", 1, 2)),
-            "word 2: .*'a' is there already, at word 1",
+            "word 2: .*'a' occurs already, at word 1",
         ),
         (binary((b"a", 1, 2), (b"b", NAN, 2)), "word 2: vectors must be finite"),
         (binary((b"a", 1, 2), (b"b\xff", 1, 2)), "word 2: .* is not UTF-8"),
@@ -464,4 +464,4 @@ def test_odd_zips(tmp_path):
         refused(path, path.read_bytes(), "but not by deflate")
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(match="Duplicate"):
         archive.writestr("words.npy", words)
-    refused(path, path.read_bytes(), "words.npy is there twice")
+    refused(path, path.read_bytes(), "words.npy occurs twice")
