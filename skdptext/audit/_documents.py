@@ -17,7 +17,7 @@ from skdptext.utils import check_integer, check_real, check_rng, kind_of
 
 __all__ = ["DocumentPairAudit", "audit_document_pair"]
 
-# Releases of a document that are made at a time, and thresholds that are tried.
+# Releases of a document made at a time, and thresholds tried.
 _AT_ONCE, _THRESHOLDS = 500, 200
 _FALSE_POSITIVES = 0.01
 
@@ -33,19 +33,19 @@ class DocumentPairAudit:
     accuracy : float
         Share of right answers by the sign of the ratio, if both are equally likely.
     true_positives : float
-        Share of the releases of x that are recognised where 1 % of those of y are
-        taken for x. The threshold is of other releases than the share.
+        Share of the releases of x that are recognised if 1 % of those of y may be taken
+        for x. The threshold is chosen on other releases.
     lower_bound : float
-        What the exponent between the documents is at least, in nats, with probability
-        `confidence`; of either order, the one nearer to its claim, or above it.
+        Lower bound on the exponent between the documents, in nats, which holds with
+        probability `confidence`; for the order in which it comes closer to its claim.
     claimed : float
-        What it is at most, by the guarantee, in that order; inf where the documents are
-        of different length, which is released.
+        The guarantee's upper bound in that order; inf if the documents have different
+        lengths, which are released.
     violated : bool
         ``lower_bound > claimed``: the guarantee is false.
     largest_bound : float
-        The largest lower bound that so many releases can show. The audit says nothing
-        of claims above it.
+        The largest lower bound that this number of releases can show. The audit says
+        nothing about claims above it.
     ratios : tuple of ndarray of shape (n_releases,)
         Log-likelihood ratios of the releases of x, and of those of y.
     confidence : float
@@ -80,7 +80,7 @@ class DocumentPairAudit:
             _bound(sign * of_p, sign * of_q, half, level)
             for sign, of_p, of_q in ((1, of_x, of_y), (-1, of_y, of_x))
         ]
-        # two that are inf, of documents of different length, are as good
+        # both are inf for documents of different length, and equally good
         which = 0 if bounds[0] - claims[0] >= bounds[1] - claims[1] else 1
         if claims[0] == claims[1]:
             which = int(np.argmax(bounds))
@@ -138,8 +138,8 @@ def audit_document_pair(
     confidence : float in [0.5, 1), default=0.99
         Probability with which a true claim is not called violated.
     random_state : None, int or numpy.random.Generator, default=None
-        Of the simulation, and of which releases choose a threshold. The noise of the
-        releases is the perturber's own law, freshly drawn.
+        For the simulation, and for choosing the releases that set the threshold. The
+        noise of the releases follows the perturber's law, freshly drawn.
 
     Returns
     -------
@@ -152,13 +152,13 @@ def audit_document_pair(
 
     See Also
     --------
-    audit_word_privacy : Pairs of words, by whatever they are released as.
+    audit_word_privacy : Pairs of words, by their released words alone.
     skdptext.attacks.DocumentLinkageAttack : Many candidates.
 
     Notes
     -----
-    *Membership.* To ask whether a document holds a certain word, give it as x, and as y
-    the same with that word replaced by another one.
+    *Membership.* To ask whether a document contains a certain word, pass it as x, and
+    as y the same document with that word replaced.
 
     *Method.* The statistic is ln Pr[release | x] − ln Pr[release | y] of
     `skdptext.metrics.ReleaseLikelihood`. By the lemma of Neyman and Pearson no other
@@ -167,8 +167,8 @@ def audit_document_pair(
     ln(Pr[S | x] / Pr[S | y]), which no true exponent is below. The bound is valid
     however rough the statistic is.
 
-    *Power.* Bounds above `largest_bound`, some ln(n_releases) less 2.4, cannot be
-    shown: exponents between documents are mostly larger by far.
+    *Power.* Bounds above `largest_bound`, about ln(n_releases) − 2.4, cannot be shown;
+    exponents between documents are usually far larger.
 
     *Privacy.* An audit can show a violation; it never proves privacy. The result is
     computed from x and y, which should be public.

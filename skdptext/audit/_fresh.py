@@ -21,14 +21,14 @@ from skdptext.utils import check_integer, check_rng, kind_of, progress_bar
 
 __all__ = ["FreshNoiseAudit", "audit_fresh_noise"]
 
-# Probability of calling two independent sequences of words equal, per comparison.
+# Probability that two independent sequences of words are equal, per comparison.
 _FALSE_ALARM = 1e-15
 _PILOT_DRAWS = 1000
 _MAX_DRAWS = 20_000
 _ALL_DRAWS = 1_000_000  # of many calls together
 _LONG = 20  # sequences in a long call
-_LONGEST = 1000  # draws of a sequence that is looked for at every place: memory
-_SECONDS = 120  # for a forked process to answer, which a lock held elsewhere may stop
+_LONGEST = 1000  # draws of a sequence sought at every position; bounds the memory
+_SECONDS = 120  # for a forked process to answer; an inherited lock may stop it
 
 
 class FreshNoiseAudit:
@@ -37,15 +37,15 @@ class FreshNoiseAudit:
     Attributes
     ----------
     repeats : dict of str to int
-        For each way of drawing the number of pairs of equal sequences; for
-        ``"long call"`` that of sequences that had come before, and for ``"within
-        calls"`` 1 if draws of a call depend on each other.
+        The number of pairs of equal sequences for each way of drawing; for
+        ``"long call"`` the number of sequences seen before, and for ``"within calls"``
+        1 if the draws of a call depend on each other.
     skipped : dict of str to str
-        Ways that could not be tried, and why.
+        Ways that could not be tried, with the reason.
     n_draws : int
         Length of the sequences that were compared.
     n_calls : int
-        How many calls, or words, the ways with ``"many"`` and ``"within calls"`` have.
+        Number of calls, or words, for ``"many"`` and ``"within calls"``.
     word : str
         The word that was perturbed.
     """
@@ -104,23 +104,22 @@ def audit_fresh_noise(
 ) -> FreshNoiseAudit:
     """Look for noise that is used twice: across calls, processes, copies and ε.
 
-    A guarantee assumes that every draw has noise of its own. Generators that are
-    copied with their state, into forked workers or pickled estimators, break that
-    assumption: two words, or two documents, then share their noise, and its
-    difference tells them apart.
+    A guarantee assumes that every draw has noise of its own. Generators copied with
+    their state, into forked workers or pickled estimators, break that assumption: two
+    words or documents then share noise, and their difference is revealed.
 
     Parameters
     ----------
     perturber : object
-        Anything with ``perturb_words(words, n_draws)``, fitted.
+        Any fitted object with ``perturb_words(words, n_draws)``.
     word : str, default=None
         The word to perturb. None: of 20 words, spread over
         ``guarantee().embedding``, the one that changes most.
     n_repeats : int >= 2, default=3
         Sequences per way of drawing. All of one way are compared with each other.
     n_calls : int >= 2, default=1000
-        Calls, and words of a call, to compare with each other; fewer where they would
-        take more than a million draws. Seeds of 16 bits repeat in 1000 calls with a
+        Calls, and words per call, to compare; fewer if they would take more than a
+        million draws. Seeds of 16 bits repeat in 1000 calls with a
         probability of 0.9995, in 300 of one half.
     verbose : int, default=0
         Above 0, show a progress bar.
@@ -146,11 +145,11 @@ def audit_fresh_noise(
     copies whose ``epsilon`` was set to values that differ by 10⁻⁹ of it, and that were
     fitted again to no documents: a stream that is replayed for every ε gives the same
     words, and the releases at two ε, taken together, give the true word away. ``"many
-    calls"`` and ``"many words"`` (of one call): `n_calls` of them, for streams of which
-    there are few, or which begin again after some words. ``"long call"``: any sequence
-    against any other of a call of 20 sequences. ``"within calls"``: how often a set of
-    words comes out varies more over `n_calls` calls than independent draws allow, as
-    noise that serves r draws of its call makes it vary r times as much.
+    calls"`` and ``"many words"`` (of one call): `n_calls` of them, to detect a small
+    number of streams, or streams that restart after some words. ``"long call"``: any
+    sequence against any other of a call of 20 sequences. ``"within calls"``: how often a
+    set of words comes out varies more over `n_calls` calls than independent draws
+    allow; noise that serves r draws of its call makes it vary r times as much.
 
     *False alarms.* Sequences are so long that two independent ones are equal with
     probability 10⁻¹⁵, by the share of the most frequent output in 1000 draws. Of a long
@@ -164,7 +163,7 @@ def audit_fresh_noise(
     where the set comes out in a third to two thirds of the draws, noise that serves a
     tenth of them twice is not.
 
-    *Privacy.* Repetition that shows only after other use of a generator is not found:
+    *Privacy.* Repetition that only occurs after other use of a generator is not found:
     an audit can show a fault, never its absence.
 
     Examples
@@ -261,9 +260,9 @@ def _sequence(perturber: Any, word: str, n_draws: int) -> np.ndarray:
 
 
 def _at_another_epsilon(perturber: Any, i: int) -> Any:
-    """A fitted copy with ε so little changed that the same noise gives the same words.
+    """A fitted copy with ε changed so little that equal noise gives equal words.
 
-    From a clone on, as a grid search makes it.
+    Made from a clone, as in a grid search.
     """
     other = clone(perturber)
     other.set_params(epsilon=perturber.epsilon * (1 + i * 1e-9))
@@ -276,7 +275,7 @@ def _equal_pairs(rows: list[np.ndarray]) -> int:
 
 
 def _repeated(row: np.ndarray, length: int) -> int:
-    """How many sequences of a length, at any place, had come before."""
+    """Number of sequences of a length, at any position, that occurred before."""
     codes = np.unique(row.astype(str), return_inverse=True)[1].astype(np.int32)
     windows = np.lib.stride_tricks.sliding_window_view(codes, length)
     return len(windows) - len({window.tobytes() for window in windows})
@@ -295,9 +294,9 @@ def _overdispersed(rows: list[np.ndarray], words: list[str]) -> bool:
 
 
 def _word_and_length(perturber: Any, word: str | None) -> tuple[str, int, list[str]]:
-    """The word that changes most; how many draws make equality a wonder; half of them.
+    """The word that changes most; draws that rule out chance equality; a set of words.
 
-    The last are words which together come out in some half of the draws.
+    The set comes out in about half of the draws.
     """
     candidates = [word] if word is not None else _candidates(perturber)
     shares, outputs = [], []
@@ -319,7 +318,7 @@ def _word_and_length(perturber: Any, word: str | None) -> tuple[str, int, list[s
     n_draws = math.log(_FALSE_ALARM) / math.log(share) if share < 1 else math.inf
     if n_draws > _MAX_DRAWS:
         raise InvalidParameterError(
-            "perturber must change the word in some draws, or nothing can be told; got "
+            "perturber must change the word in some draws for this audit, got "
             f"{candidates[best]!r} in {shares[best]:.1%} of {_PILOT_DRAWS} draws. Use "
             "a smaller epsilon for this audit."
         )

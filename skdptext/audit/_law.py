@@ -17,9 +17,9 @@ from skdptext.utils import NoiseStreams, check_integer, check_real, check_rng
 
 __all__ = ["NoiseLawAudit", "audit_noise_law"]
 
-_DOCUMENT = 16  # words of a document that is released for an audit
-# Every way through a release: fresh noise, a stream for each document, words drawn from
-# the document first, and more than one thread.
+_DOCUMENT = 16  # words per document released for an audit
+# All paths of a release: fresh noise, one stream per document, words drawn from the
+# document first, and several threads.
 _WAYS = ("fresh", "repeatable", "sampled", "threads")
 
 
@@ -85,13 +85,13 @@ def audit_noise_law(
     Parameters
     ----------
     source : DPWordPerturber, WordChannel, or an object with `sample`
-        A fitted perturber, or its ``mechanism_``: documents are then released as ever,
-        and the noise is what the release added to their words. Or, for another
-        implementation, anything with ``sample(rng, n)`` (noise of shape (n, dim)),
+        A fitted perturber, or its ``mechanism_``: documents are then released as usual,
+        and the noise is recorded. Or, for another implementation, any object with
+        ``sample(rng, n)`` (noise of shape (n, dim)),
         ``epsilon``, and ``whiten(vectors)``, after which Euclidean lengths are lengths
         in the metric of the claim.
     n_draws : int >= 100, default=20000
-        Noise vectors to look at.
+        Noise vectors to test.
     alpha : float in (0, 0.5], default=0.01
         Probability of rejecting right noise, over all tests together (Bonferroni).
     random_state : None, int or numpy.random.Generator, default=None
@@ -112,20 +112,19 @@ def audit_noise_law(
 
     See Also
     --------
-    audit_word_privacy : Needs the released words only, of whatever mechanism.
+    audit_word_privacy : Needs only the released words, of any mechanism.
 
     Notes
     -----
-    *Privacy.* Noise of another law may still be private, to a smaller ε, or to
-    another metric: a rejection says that *this* guarantee is unfounded. That nothing
-    is found does not prove the law.
+    *Privacy.* Noise with another law may still be private, with a larger ε or another
+    metric: a rejection says that *this* guarantee is unfounded. Finding nothing does
+    not prove the law.
 
     *Release.* Of a perturber or its channel, random words of the embedding are released
     in documents of 16, through the code that every release runs, and the draws are
-    taken down where they are applied: a quarter of them each with fresh noise, with a
-    stream for each document, after words were drawn from the documents, and on two
-    threads. ``"words"`` is 0 if a released word is not the one nearest to its vector
-    with that noise.
+    recorded where they are applied: a quarter of them each with fresh noise, with one
+    stream per document, after words were drawn from the documents, and on two threads.
+    ``"words"`` is 0 if a released word is not the nearest to its noisy vector.
 
     *Tests*, m the dimension. Whitened lengths follow Gamma(m, 1/ε); directions u are
     uniform on the sphere, so that (1 + u·a)/2 follows Beta((m−1)/2, (m−1)/2) for unit
@@ -250,7 +249,7 @@ def _release(
 
 
 class _Recorder:
-    """A channel that takes down what a release applies, to what, and what it gets."""
+    """A channel that records what a release applies, to which words, and the result."""
 
     def __init__(self, channel: WordChannel) -> None:
         self.channel = channel

@@ -24,7 +24,7 @@ def nearest_pairs(
     ----------
     guarantee : PrivacyGuarantee, or object with `embedding` and `exponent`
     n_words : int
-        Words whose nearest neighbours are looked up; a sample of a larger embedding.
+        Words whose nearest neighbours are found; a larger embedding is sampled.
     rng : numpy.random.Generator
     """
     embedding = getattr(guarantee, "embedding", None)
@@ -48,7 +48,7 @@ def choose_pairs(
     found: list[tuple[str, str]],
     ceiling: float,
 ) -> list[tuple[str, str]]:
-    """Close pairs first, then ones of sparser regions, those found, and random ones.
+    """Close pairs first, then pairs from sparser regions, those found, and random ones.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def choose_pairs(
     Returns
     -------
     pairs : list of (str, str)
-        Different pairs; fewer than `n_pairs` if the embedding has not so many.
+        Different pairs; fewer than `n_pairs` if the embedding does not have as many.
     """
     n_words = len(guarantee.embedding)
     n_random = min(4 * n_pairs, n_words * (n_words - 1))
@@ -86,7 +86,7 @@ def choose_pairs(
 
 
 def claimed_exponent(guarantee: Any, word: str, other: str) -> float:
-    """What a guarantee, which may be anybody's, claims of two words."""
+    """What a guarantee, of any implementation, claims for two words."""
     claim = guarantee.exponent(word, other)
     if getattr(claim, "ndim", None) == 0:
         claim = claim.item()  # an array, or of torch

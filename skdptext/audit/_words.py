@@ -30,7 +30,7 @@ __all__ = ["WordPrivacyAudit", "audit_word_privacy"]
 _SHRINKAGE = (0.5, 5.0, 50.0)
 # Thresholds tried per ordering; more would not be closer to the best by much.
 _THRESHOLDS = 100
-# Words whose nearest neighbours are looked up, at least; a sample of a large embedding.
+# Words whose nearest neighbours are found, at least; a large embedding is sampled.
 _SAMPLE = 2000
 # Draws per word of the sweep, at least, and the share of pairs that each round keeps.
 _SWEEP_DRAWS = 20
@@ -45,18 +45,18 @@ class WordPrivacyAudit:
     pairs : list of (str, str)
         The pairs.
     lower_bound : ndarray of shape (n_pairs,)
-        What the exponent of the pair is at least, in nats. All of them hold at once
+        Lower bounds on the exponents of the pairs, in nats, which hold simultaneously
         with probability `confidence`.
     claimed : ndarray of shape (n_pairs,)
-        What it is at most, if the guarantee is true. Where that depends on the order
-        of the words, this and `lower_bound` are of the order with the larger excess.
+        Upper bounds, if the guarantee is true. Where they depend on the order of the
+        words, both bounds are for the order with the larger excess.
     violated : ndarray of shape (n_pairs,), bool
         Where ``lower_bound > claimed``.
     refutable : ndarray of shape (n_pairs,), bool
-        Where ``claimed < largest_bound``; of the others the audit says nothing.
+        Where ``claimed < largest_bound``; about the others the audit says nothing.
     largest_bound : float
-        The largest lower bound that so many draws, pairs and this confidence can
-        show: that of a set S which all draws of one word hit, and none of the other.
+        The largest lower bound that these draws, pairs and confidence can show: that of
+        a set S which all draws of one word hit, and none of the other.
     events : list of frozenset of str
         For each pair the set of released words that shows the lower bound.
     confidence : float
@@ -66,8 +66,8 @@ class WordPrivacyAudit:
     swept : ndarray of shape (n_pairs,), bool
         Which pairs the sweep chose, for a word that comes out unchanged too often.
     unchanged : dict of str to float
-        For each word that was swept the share of its draws, few, that left it
-        unchanged. Empty where `pairs` were given, or no claim could be refuted.
+        For each word of the sweep, the share of its few draws that left it unchanged.
+        Empty if `pairs` were given, or no claim could be refuted.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ def audit_word_privacy(
     random_state: Any = None,
     verbose: int = 0,
 ) -> WordPrivacyAudit:
-    """Test the privacy that a perturber claims between words, by its output alone.
+    """Test a perturber's claim of privacy between words, by its output alone.
 
     For each pair (w, w') a set S of released words is sought that is likely for one
     and unlikely for the other [1]_. The exponent of the pair is then at least
@@ -195,20 +195,19 @@ def audit_word_privacy(
         ``guarantee()``, whose result has ``exponent(word, other)``; a fitted
         `DPWordPerturber`, or a wrapper around any other implementation.
     pairs : iterable of (str, str), default=None
-        Pairs of different words to look at, in both directions each. None: `n_pairs`
-        of them are chosen where violations show first. This needs
-        ``guarantee().embedding``.
+        Pairs of different words to test, each in both directions. None: `n_pairs` are
+        chosen where violations show first. This needs ``guarantee().embedding``.
     n_draws : int >= 100, default=20000
-        Draws per word. Excesses over the claim of a few per cent need 10⁵ and more.
+        Draws per word. To find an excess of a few per cent takes 10⁵ or more.
         Exponents above `largest_bound` cannot be refuted: 7.1 by default, and about
-        log(n_draws) less 2.8 for 10 pairs at this confidence.
+        log(n_draws) − 2.8 for 10 pairs at this confidence.
     confidence : float in [0.5, 1), default=0.99
         Probability with which *no* true claim is called violated, over all pairs.
     n_pairs : int >= 1, default=10
         How many pairs to choose, if `pairs` is None.
     n_swept : int >= 0, default=2000
-        If `pairs` is None: how many pairs of nearest words, those with the smallest
-        claims, to sweep for words that come out unchanged too often. 0: no sweep.
+        If `pairs` is None: the number of pairs of nearest words, those with the
+        smallest claims, to sweep for words that come out unchanged too often. 0: none.
     random_state : None, int or numpy.random.Generator, default=None
         For the choice of the pairs and of the draws that choose S. The noise is the
         perturber's own.
@@ -229,19 +228,19 @@ def audit_word_privacy(
     Warns
     -----
     UserWarning
-        Before anything is drawn, if no claim is so small that these draws could refute
-        it; with an ε, or a number of draws, at which they could.
+        Before anything is drawn, if no claim is small enough for these draws to refute;
+        names an ε, or a number of draws, at which one could be.
 
     See Also
     --------
-    audit_noise_law : Tests the noise itself, where it can be had; much sharper.
+    audit_noise_law : Tests the noise itself, where it is accessible; much sharper.
     audit_fresh_noise : Looks for noise that is used twice.
 
     Notes
     -----
     *Privacy.* An audit can show a violation; it never proves privacy. Pairs that were
-    not looked at, sets S that were not tried and excesses smaller than the draws can
-    show stay unknown. Only public words go in, so a result may be published.
+    not tested, sets S that were not tried and excesses too small for the draws remain
+    unknown. Only public words go in, so a result may be published.
 
     *Method.* A quarter of the draws orders the released words by their likelihood
     ratio, another quarter picks the threshold, and so S, with the best bound. The
@@ -264,8 +263,8 @@ def audit_word_privacy(
 
     *Seeds.* The draws that test come from a single call of ``perturb_words``, those of
     the sweep from calls before it. A perturber with an integer seed gives the same
-    draws in every audit, so that a second one tells nothing new. Draws that are used
-    twice are not seen here, and may lend the sweep's draws to the test: see
+    draws in every audit, so that a second one adds nothing. Draws that are used twice
+    are not detected here, and may make the test depend on the sweep: see
     `audit_fresh_noise`.
 
     References
@@ -305,7 +304,7 @@ def audit_word_privacy(
         ceiling = math.log(n_draws / 20)
         close = nearest_pairs(guarantee, max(n_swept, _SAMPLE), rng)
         swept = [(claim, pair) for claim, pair in close if claim <= ceiling][:n_swept]
-        # of what close pairs and those of sparser regions leave, the larger half
+        # the larger half of what close pairs and those of sparser regions leave
         n_found = (n_pairs - -(-n_pairs // 2) - n_pairs // 4 + 1) // 2
         if swept and n_found:
             found, unchanged = _sweep(perturber, swept, n_found, n_draws, bar)
@@ -367,9 +366,9 @@ def _sweep(
     n_draws: int,
     bar: Any,
 ) -> tuple[list[tuple[str, str]], dict[str, float]]:
-    """Pairs of which a word comes out unchanged most above the claim; and its shares.
+    """Pairs with a word unchanged more often than claimed, and the shares.
 
-    Each round draws the pairs that the one before has left, some `n_draws` in all.
+    Each round draws the pairs left by the previous one, about `n_draws` in all.
     """
     unchanged: dict[str, float] = {}
     while True:
@@ -397,7 +396,7 @@ def _sweep(
 def _warn_of_futility(
     guarantee: Any, claimed: np.ndarray, most: float, level: float, n_draws: int
 ) -> None:
-    """Say before the draws that they cannot refute anything, and what could."""
+    """Warn before drawing that the draws cannot refute anything, and say what could."""
     least = float(claimed.min())
     advice = " Pass pairs of closer words"
     epsilon = getattr(guarantee, "epsilon", None)

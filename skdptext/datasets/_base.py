@@ -1,4 +1,4 @@
-"""Where data sets are kept, how they are written, and how they are handed over."""
+"""The data home: where data sets are kept, written and returned from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skdptext.utils import import_pandas, shown
 
 __all__ = ["clear_data_home", "get_data_home"]
 
-# What skdptext writes into its data home, and so all that it ever deletes there.
+# Files that skdptext writes into its data home, the only ones it deletes there.
 _OWN_FILES = (
     "docstring-embedding-*.npz",
     "sms_spam.tsv",
@@ -27,7 +27,7 @@ _OWN_FILES = (
 
 
 def get_data_home(data_home: str | os.PathLike[str] | None = None) -> str:
-    """Folder in which downloaded and computed data are kept; made if need be.
+    """Folder in which downloaded and computed data are kept; created if missing.
 
     Parameters
     ----------

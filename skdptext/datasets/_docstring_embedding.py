@@ -41,10 +41,10 @@ def load_docstring_embedding(
     dim : int, default=100
         Length of a vector.
     n_words : int, default=None
-        Only the so many most frequent words. They have the same vectors as in the
-        whole embedding. None: all.
+        Keep only the n most frequent words, with the same vectors as in the whole
+        embedding. None: all.
     min_count : int, default=8
-        Leave out words that occur fewer times in the corpus. The default leaves about
+        Leave out words that occur fewer times in the corpus. The default keeps about
         7,000.
     data_home : str or path-like, default=None
         Folder to keep the vectors in, see `get_data_home`.
@@ -127,7 +127,7 @@ def _train(texts: list[str], dim: int, min_count: int) -> WordEmbedding:
 
 
 def _read(path: Path, dim: int) -> WordEmbedding | None:
-    """The embedding kept at `path`; None if there is none, or no whole one."""
+    """The embedding cached at `path`; None if there is none, or it is damaged."""
     if not path.exists():
         return None
     try:
@@ -136,6 +136,6 @@ def _read(path: Path, dim: int) -> WordEmbedding | None:
             if archive.testzip() is not None:
                 return None
         embedding = WordEmbedding.load(path)
-    except Exception:  # damage shows in many ways, and all are cured by training
+    except Exception:  # damage shows in many ways; training anew repairs all of them
         return None
     return embedding if embedding.dim == dim else None

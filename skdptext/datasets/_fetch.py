@@ -24,7 +24,7 @@ __all__ = ["PublicSet", "fetch"]
 
 _logger = logging.getLogger("skdptext.datasets")
 
-# Statuses that another attempt may cure; any other 4xx is an answer.
+# Statuses worth another attempt; any other 4xx is final.
 _TRANSIENT = {408, 425, 429}
 
 # Not LZMA, whose header may ask for gigabytes.
@@ -34,30 +34,29 @@ _MAX_BYTES = 1 << 27
 
 
 class PublicSet(NamedTuple):
-    """A public table and how to know it.
+    """A public data set and how to verify it.
 
-    The checksum is that of the records, not of the file they came in: the same table
-    is served as an archive, a plain file and a compressed file, and archives are
-    repacked. `read` parses a file's bytes into records, `write` gives the one
-    canonical form of them.
+    The checksum is that of the records, not of the file: the same set is served as an
+    archive, a plain file and a compressed file, and archives are repacked. `read`
+    parses a file's bytes into records, `write` gives their canonical form.
     """
 
     name: str  # what errors call it
     cache_name: str
     file_names: tuple[str, ...]  # accepted in SKDPTEXT_DATA, the first found is taken
-    member: str  # name of the table inside an archive
+    member: str  # name of the file inside an archive
     url: str
-    sha256: str  # of canonical(read(table))
+    sha256: str  # of canonical(read(file))
     read: Callable[[str], list[dict[str, str]]]
     canonical: Callable[[list[dict[str, str]]], str]
 
 
 class _NetworkError(Exception):
-    """The bytes could not be had; the message says why."""
+    """The download failed; the message says why."""
 
 
 class _BadContentError(Exception):
-    """The bytes are not the table that was asked for; the message says in what way."""
+    """The bytes are not the expected data set; the message says why."""
 
 
 def fetch(
@@ -91,7 +90,7 @@ def fetch(
             _logger.warning("%s is damaged (%s); fetching it anew.", cached, error)
     if not download_if_missing:
         raise OSError(
-            f"{public_set.name}: no good copy at {cached}, and "
+            f"{public_set.name}: no valid copy at {cached}, and "
             "download_if_missing=False forbids fetching one."
         )
     url = url or public_set.url
@@ -139,7 +138,7 @@ def _from_folder(public_set: PublicSet, folder: Path) -> list[dict[str, str]]:
 
 
 class _Received(io.BytesIO):
-    """What a server sends, until it is too much."""
+    """Collects what a server sends, up to a limit."""
 
     def write(self, chunk: Any) -> int:
         _check_size(self.tell() + len(chunk))
@@ -168,7 +167,7 @@ def _download(url: str, *, n_retries: int, delay: float) -> bytes:
 
 
 def _worth_retrying(error: Any) -> bool:
-    if isinstance(error, ValueError):  # the URL itself is no good
+    if isinstance(error, ValueError):  # the URL itself is invalid
         return False
     status = getattr(getattr(error, "response", None), "status_code", None)
     return status is None or status >= 500 or status in _TRANSIENT
@@ -194,7 +193,7 @@ def _read_all(file: IO[bytes] | gzip.GzipFile) -> bytes:
 
 
 def _unpack(public_set: PublicSet, content: bytes) -> bytes:
-    """The table inside a zip archive or a gzip file, or the bytes as they are."""
+    """The file inside a zip archive or a gzip file, or the bytes as they are."""
     try:
         if content.startswith(b"PK\x03\x04"):
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -231,7 +230,7 @@ def _unpack(public_set: PublicSet, content: bytes) -> bytes:
 
 
 def _verify(public_set: PublicSet, table: bytes) -> list[dict[str, str]]:
-    """Records of the table, if their checksum is the known one."""
+    """The records, if their checksum is the expected one."""
     try:
         text = table.decode("utf-8-sig").replace("\r\n", "\n")
         records = public_set.read(text)

@@ -12,7 +12,7 @@ from skdptext.utils import check_integer, check_real, check_rng, shown
 
 __all__ = ["make_documents", "make_embedding"]
 
-# Standard deviation along the widest axis of the table over that along the narrowest.
+# Ratio of the standard deviations along the widest and the narrowest axis.
 _AXIS_RATIO = 10.0
 # Spread of the densest and of the sparsest cluster, where centres spread by about 1.
 _SPREADS = (0.05, 0.8)
@@ -29,9 +29,9 @@ def make_embedding(
 
     Words lie in clusters. The clusters' spreads range, evenly in the logarithm, from
     0.05 to 0.8 of the spread of their centres, so that the first words are crowded
-    and the last ones alone. The table is stretched along one random axis ten times as
-    much as along another, with the trace of its covariance near `dim`: a noise that
-    ignores its shape (``lam=0``) differs from one that does not (``lam=1``).
+    and the last ones alone. The embedding is stretched along one random axis ten times
+    as much as along another, with the trace of its covariance near `dim`: noise that
+    ignores its shape (``lam=0``) differs from noise that follows it (``lam=1``).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Displays: classes that hold the numbers of a figure, and draw it on request."""
+"""Displays: classes that hold the numbers of a figure and can draw it."""
 
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay

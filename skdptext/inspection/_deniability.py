@@ -46,7 +46,7 @@ class PlausibleDeniabilityDisplay:
 
     See Also
     --------
-    skdptext.metrics.plausible_deniability : What is shown.
+    skdptext.metrics.plausible_deniability : The statistics shown.
 
     References
     ----------
@@ -108,7 +108,7 @@ class PlausibleDeniabilityDisplay:
 
         Notes
         -----
-        *Privacy.* Nothing is read but the public embedding and the words asked about.
+        *Privacy.* Only the public embedding and the given words are read.
         """
         return cls.from_result(
             plausible_deniability(
@@ -123,7 +123,7 @@ class PlausibleDeniabilityDisplay:
 
     @classmethod
     def from_result(cls, result: PlausibleDeniability) -> PlausibleDeniabilityDisplay:
-        """The percentiles of statistics computed before.
+        """Take the percentiles of a computed result.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What the displays share: axes, colours that everybody can tell apart, labels."""
+"""Shared by the displays: axes, colours for colour-blind readers too, labels."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def place_labels(
 ) -> list[Any]:
     """Annotate points so that no label covers another or leaves the axes.
 
-    Each label takes the first of 32 places around its point that is free of labels
-    and points, else the one that covers least. Call it last: the layout is done here.
+    Each label takes the first of 32 places around its point that is free of labels and
+    points, or the one with the least overlap. Call it last: it fixes the layout.
     """
     axis.figure.canvas.draw()
     frame = axis.get_window_extent()

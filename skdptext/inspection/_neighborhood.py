@@ -29,7 +29,7 @@ _N_POINTS = 1000  # noisy vectors kept for the figure
 
 
 class NeighborhoodDisplay:
-    """Where the noise takes one word, seen in a plane through it.
+    """Where the noise takes one word, projected onto a plane through it.
 
     Create it with `from_estimator`. All parameters are stored as attributes.
 
@@ -51,8 +51,8 @@ class NeighborhoodDisplay:
         Noisy vectors in the plane: up to 1,000 of the draws. None for a mechanism that
         adds no noise to vectors.
     contours : ndarray of shape (n_levels, n_corners, 2)
-        Curves that hold `levels` of the noisy vectors, as they are seen in the plane;
-        none for a mechanism other than `MahalanobisNoise`.
+        Curves that contain the shares `levels` of the projected noisy vectors; none for
+        mechanisms other than `MahalanobisNoise`.
     levels : tuple of float
     epsilon, lam : float
         Of the perturber.
@@ -72,8 +72,8 @@ class NeighborhoodDisplay:
     Notes
     -----
     A plane shows two of many dimensions. Words that look near may be far, and the
-    nearest word of a noisy vector is decided in all dimensions: read the shares, not
-    the picture, for where draws go.
+    nearest word of a noisy vector is found in all dimensions: the shares, not the
+    picture, say where draws go.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class NeighborhoodDisplay:
         levels: Sequence[float] = (0.5, 0.95),
         random_state: Any = None,
     ) -> NeighborhoodDisplay:
-        """Draw noise for a word, and project what happens.
+        """Draw noise for a word, and project the results.
 
         Parameters
         ----------
@@ -153,8 +153,8 @@ class NeighborhoodDisplay:
         levels : sequence of float in (0, 1), default=(0.5, 0.95)
             Shares of the noisy vectors that the contours hold.
         random_state : None, int or numpy.random.Generator, default=None
-            An int gives the same draws again. The noise is none that a release with
-            the same integer uses.
+            An int makes the draws repeatable. A release with the same integer uses
+            different noise.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class NeighborhoodDisplay:
         projection P. Its length in that scatter is r √B, with r ~ Gamma(m, 1/ε) and
         B ~ Beta(1, (m − 2)/2); the quantiles of that are computed, not simulated.
 
-        *Privacy.* Nothing is read but the public embedding and the word asked about.
+        *Privacy.* Only the public embedding and the given word are read.
         """
         if not isinstance(word, str):
             raise InvalidParameterError(f"word must be a str, got {kind_of(word)}.")

@@ -26,15 +26,15 @@ from skdptext.utils import (
 
 __all__ = ["ObfuscationDisplay", "ObfuscationReport", "ReportedRelease"]
 
-# Below so many documents of an author, or in all, the report says that it is few.
+# With fewer documents of an author, or in all, the report warns.
 _FEW_OF_AUTHOR, _FEW = 5, 50
-# Shares of words changed that hardly hide, or hardly leave, anything.
+# Shares of changed words that hide, or leave, almost nothing.
 _HARDLY, _NEARLY_ALL = 0.1, 0.95
 # Odds of a thousand to one, and more, are not small.
 _WEAK_EXPONENT = math.log(1000)
 
 _KINDS = ("auto", "adversaries", "epsilon", "trade-off")
-# What the names of the default adversaries stand for.
+# The names of the default adversaries.
 _ADVERSARIES = (
     ({"SRauth", "SRtopic"}, "SR: the nearest texts by Word Mover's Distance."),
     ({"DRauth"}, "DRauth: Koppel's method, many votes of random words."),
@@ -45,7 +45,7 @@ _HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "c
 
 
 def noise_name(mechanism: Any, lam: float) -> str:
-    """What a figure or table calls a mechanism: λ tells those of the default apart."""
+    """Name of a mechanism in figures and tables; λ alone for the default one."""
     return f"λ = {lam:g}" if mechanism is None else f"{mechanism!r}, λ = {lam:g}"
 
 
@@ -63,7 +63,7 @@ class ReportedRelease(NamedTuple):
 
 
 class ObfuscationReport:
-    """What adversaries find out about documents in clear and as released.
+    """What adversaries learn from documents in clear and as released.
 
     Made by `obfuscation_report`.
 
@@ -93,16 +93,16 @@ class ObfuscationReport:
         different authors, on one topic where there are topics: the median of a few
         pairs. Infinite where lengths, or unknown words, are released as they are.
     linkages : list of Linkages
-        One for each perturber: how many of the documents themselves are found among
-        others by who holds them in clear. Empty with ``linkage=False``.
+        One for each perturber: how many documents are identified by an adversary who
+        holds them in clear. Empty with ``linkage=False``.
     warnings : list of str
-        What a reader should know before believing the numbers.
+        Reasons to read the numbers with care.
     confidence, n_splits, n_releases : float, int, int
         Of the intervals; how often documents were split and released.
 
     See Also
     --------
-    obfuscation_report : Makes it, and says what intervals mean.
+    obfuscation_report : Makes the report, and explains the intervals.
     ObfuscationDisplay : Draws it.
     """
 
@@ -168,7 +168,7 @@ class ObfuscationReport:
         return ObfuscationDisplay.from_report(self, **kwargs)
 
     def strongest(self, release: int = 0, target: str = "author") -> dict[str, Any]:
-        """The line of the adversary who gets most right of a release.
+        """The line of the adversary with the highest accuracy on a release.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class ObfuscationReport:
         Returns
         -------
         line : dict
-            One line of `results`; empty if nobody wants the target.
+            One line of `results`; empty if no adversary has this target.
         """
         rows = np.flatnonzero(
             (self.results["release"] == release) & (self.results["target"] == target)
@@ -269,7 +269,7 @@ class ObfuscationReport:
         if release.words_changed < _HARDLY:
             found.append(
                 f"{name} changes {release.words_changed:.1%} of the words only: ε is "
-                "large for this table."
+                "large for this embedding."
             )
         topic = self.strongest(i, "topic")
         lost = bool(topic) and topic["noisy_low"] <= topic["chance_majority"]
@@ -277,12 +277,12 @@ class ObfuscationReport:
             found.append(
                 f"{name} changes {release.words_changed:.0%} of the words, and no "
                 "topic classifier is better than chance for certain: ε is small for "
-                "this table."
+                "this embedding."
             )
         elif not topic and release.words_changed > _NEARLY_ALL:
             found.append(
                 f"{name} changes {release.words_changed:.0%} of the words: ε is small "
-                "for this table."
+                "for this embedding."
             )
         return found
 
@@ -435,7 +435,7 @@ class ObfuscationReport:
 
 
 class ObfuscationDisplay:
-    """What adversaries find out, as a figure.
+    """What adversaries learn, as a figure.
 
     Use `from_report`, or ``report.plot()``.
 

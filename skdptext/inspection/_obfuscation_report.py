@@ -33,10 +33,10 @@ from skdptext.utils import (
 
 __all__ = ["obfuscation_report"]
 
-# Pairs of documents, by different authors, that the guarantee is worked out for.
+# Pairs of documents by different authors for which the guarantee is computed.
 _PAIRS = 8
-# Documents to choose from where one is to be found, those that are released, and
-# simulated draws per word: a rough answer in seconds, on the adversary's low side.
+# Candidates, released documents, and simulated draws per word of the linkage attack: a
+# rough answer in seconds that underestimates the adversary.
 _CANDIDATES, _TARGETS, _LINKAGE_DRAWS = 100, 50, 10
 
 
@@ -59,18 +59,18 @@ def obfuscation_report(
 ) -> ObfuscationReport:
     """Answer "how well hidden is my corpus?" by attacking it.
 
-    Adversaries who know part of the documents, with their authors and topics, attribute
-    the rest: in clear, and as released. What they get right of the authors should fall
-    to chance; what they get right of the topics should not.
+    Adversaries who know some of the documents, with their authors and topics, attribute
+    the others: in clear, and as released. Their accuracy on authors should fall to
+    chance; their accuracy on topics should not.
 
     Parameters
     ----------
     documents : iterable of str, of lists of str, or bags (n_documents, n_words)
-        What is to be released, each with one author.
+        The documents to be released.
     authors : array-like of shape (n_documents,)
-        Who wrote each.
+        The author of each.
     topics : array-like of shape (n_documents,), default=None
-        What each is about. None: only authors are asked for.
+        The topic of each. None: only authors are attacked.
     perturber : DPWordPerturber, or a list of them
         The releases to compare, such as one per ε and λ; fitted or not. Their
         `random_state` is not used: an adversary does not know it.
@@ -82,28 +82,27 @@ def obfuscation_report(
         `skdptext.attacks.paper_adversaries`, and ``"linear author"`` and
         ``"linear topic"``, logistic regression on tf-idf weights.
     trained_on : {"both", "originals", "releases"}, default="both"
-        What the adversaries know: documents in clear, as in [1]_, prepared and cut to
-        `document_length` as those under attack; or documents that
-        they put through the mechanism themselves, as anyone can who knows ε and λ; or
-        each of the two in turn.
+        What the adversaries know: documents in clear, as in [1]_, prepared and
+        truncated to `document_length` like those under attack; or documents that they
+        perturb themselves, as anyone can who knows ε and λ; or each of these in turn.
     cv : int, splitter or iterable of (known, held out), default=None
-        Which documents are known, and which are attacked. An int: so many shuffled
-        folds with all authors in each. None: 5 of these, or as many as the author
-        with the fewest documents has.
+        Which documents are known, and which are attacked. An int: the number of
+        shuffled folds, stratified by author. None: 5, or the number of documents of
+        the author with the fewest.
     groups : array-like of shape (n_documents,), default=None
         Documents of one group, such as chapters of one story, are never both known and
         attacked.
     n_releases : int, default=1
-        Attack so many independent releases, and average.
+        Number of independent releases to attack and average over.
     linkage : bool, default=True
-        Say first how many documents an adversary finds who knows the mechanism and
-        holds 100 of them in clear, or all if they are fewer
+        Also report how many documents are identified by an adversary who knows the
+        mechanism and holds 100 of them, or all if there are fewer, in clear
         (`skdptext.attacks.linkage_attack`).
     confidence : float in (0, 1), default=0.95
         Of the intervals.
     random_state : None, int or numpy.random.Generator, default=None
-        Fixes splits, adversaries, the noise of the releases under attack and what the
-        warning of topics compares with. Nothing is protected by it.
+        Fixes splits, adversaries, the noise of the attacked releases and the
+        permutations behind the warning about topics. It protects nothing.
     n_jobs : int, default=None
         Processes over adversaries and splits. The result does not depend on it.
     verbose : int, default=0
@@ -112,7 +111,7 @@ def obfuscation_report(
     Returns
     -------
     report : ObfuscationReport
-        Prints as a table, shows as HTML in a notebook; ``to_frame()`` and ``plot()``.
+        Printed as text, shown as HTML in a notebook; has ``to_frame()`` and ``plot()``.
 
     Raises
     ------
@@ -122,7 +121,7 @@ def obfuscation_report(
     See Also
     --------
     ObfuscationDisplay : The figure.
-    skdptext.attacks.attribution_attack : What it is made of, document by document.
+    skdptext.attacks.attribution_attack : Its parts, document by document.
     skdptext.attacks.WordReconstructionAttack : Which *word* was it?
 
     Notes
@@ -238,7 +237,7 @@ def obfuscation_report(
 def _link(
     perturber: DPWordPerturber, found: Attributions, rng: np.random.Generator | None
 ) -> Linkages:
-    """Who holds the documents: which of them was released?"""
+    """Linkage by an adversary who holds the documents: which one was released?"""
     n = len(found.authors)
     rows = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
     documents = found.documents
@@ -255,7 +254,7 @@ def _link(
 
 
 def _describe(perturber: DPWordPerturber, found: Attributions) -> ReportedRelease:
-    """What is known of a release without attacking it."""
+    """The facts of a release that need no attack."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         changed = 1 - words_unchanged(perturber, found.documents)

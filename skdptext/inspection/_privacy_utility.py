@@ -1,4 +1,4 @@
-"""What a search over ε and λ trades: privacy against utility."""
+"""The trade-off of a search over ε and λ: privacy against utility."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PrivacyUtilityDisplay:
     Parameters
     ----------
     epsilon, lam : ndarray of shape (n_candidates,)
-        What each candidate was.
+        Parameters of each candidate.
     privacy, utility : ndarray of shape (n_candidates,)
         Mean test scores.
     privacy_interval, utility_interval : ndarray of shape (n_candidates, 2)
@@ -115,8 +115,8 @@ class PrivacyUtilityDisplay:
         privacy, utility : str
             Names of two of its scores.
         directions : sequence of two {"max", "min"}, default=("max", "max")
-            Whether more of the score of privacy, and of that of utility, is better:
-            ``"min"`` for the share of words unchanged, say.
+            Whether higher scores of privacy, and of utility, are better: ``"min"``, for
+            example, for the share of unchanged words.
         confidence : float in (0, 1), default=0.95
             Of the intervals.
         test_over_train : float, default=None
@@ -177,7 +177,7 @@ class PrivacyUtilityDisplay:
         kind : {"trade", "privacy", "utility"}, default="trade"
             Utility against privacy; or one of the two against ε, on a log scale.
         label_epsilon : bool, default=True
-            In the trade, write ε beside the points of the front.
+            In the trade-off, write ε beside the points of the front.
 
         Returns
         -------

@@ -27,11 +27,11 @@ from skdptext.utils import (
 
 __all__ = ["Calibration", "calibrate_epsilon"]
 
-# Every ε that is looked at lies between them.
+# Every ε tried lies between them.
 _LOWEST, _HIGHEST = 1e-6, 1e6
-# Relative error of the smallest ε that a mechanism takes.
+# Relative error of the smallest ε that a mechanism accepts.
 _STEP = 1e-4
-# Words that an exact law is first solved for, to have a start for all of them.
+# Words for which an exact law is solved first, to find a starting point.
 _FIRST_WORDS = 256
 
 
@@ -59,7 +59,7 @@ class Calibration:
     n_draws : int
         Noise vectors, or draws per word; 0 where `exact`.
     counted : str
-        What the share is a share of, in words.
+        Which words the share refers to, as text.
     exact : bool
         Whether the share follows from the law of the mechanism, without draws.
     """
@@ -101,24 +101,23 @@ def calibrate_epsilon(
     target : float in (0, 1), default=0.5
         Wanted mean of N_w / n_draws over the words, or of its complement.
     documents : iterable of str, of lists of str, or count matrix, default=None
-        Public text of the kind that is to be released, as it reaches the perturber.
-        Each word counts as often as it occurs. This is the way to get what is asked
-        for.
+        Public text of the kind to be released, as it reaches the perturber. Each word
+        counts as often as it occurs. Recommended.
     words : iterable of str, default=None
         Words of the embedding, each of which counts once. Neither `documents` nor
         `words`: all words of the embedding, with a warning.
     statistic : {"unchanged", "changed"}, default="unchanged"
-        The share that `target` is about.
+        The share that `target` refers to.
     n_draws : int, default=100
-        Noise vectors, which all words share, or draws per word, where they cannot; at
-        least 2. Of no effect on a mechanism that knows its law in full.
+        Noise vectors shared by all words, or draws per word if noise cannot be shared;
+        at least 2. Not used if the law of the mechanism is known exactly.
     random_state : None, int or numpy.random.Generator, default=None
         An int gives the same ε again, and ε that rise with the target.
     tuned_on : {"private", "public", "released"}, default="private"
-        Where `documents` or `words` come from. Taken from the documents that are to be
-        protected, they make ε depend on them: that is assumed, and warned of, until
-        they are said to be public, or taken from text released before. Without either,
-        nothing but the public embedding is read, and it does not matter.
+        Where `documents` or `words` come from. If they are private, ε depends on the
+        protected documents: this is assumed, with a warning, unless they are declared
+        public or released before. Not used if neither is given, since then only the
+        public embedding is read.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -130,14 +129,14 @@ def calibrate_epsilon(
     ------
     InvalidParameterError
         If a parameter breaks a rule, or no ε reaches the target: some words may stay
-        at any noise, of words with equal vectors only the first can, and some
-        mechanisms take no ε below a bound, which the message then names.
+        with any noise, of words with equal vectors only the first can stay, and some
+        mechanisms accept no ε below a bound, which the message then gives.
 
     Warns
     -----
     CalibrationWarning
-        If neither `documents` nor `words` are given: text is made of the frequent
-        words, of which noise changes another share than of the whole embedding.
+        If neither `documents` nor `words` are given: text consists of frequent words,
+        of which noise changes a different share than of the whole embedding.
     PrivacyLeakWarning
         If `documents` or `words` are given and not said to be public or released.
 
@@ -151,22 +150,21 @@ def calibrate_epsilon(
     *What is counted.* The frequent words of a language often lie close together or
     close to the origin, where the same noise changes more of them, or fewer. An
     embedding of 30,000 words has 29,000 that a text hardly uses. So the share over the
-    embedding says little about a text; that over `documents` is the share that a
-    release of such text changes.
+    embedding says little about a text; the share over `documents` is what a release of
+    such text changes.
 
-    *Noise on vectors.* Along one noise direction a word stays itself from one ε on,
-    and for good, since its Voronoi cell is convex. That ε is computed for every word
-    and draw, in one pass over the vocabulary (float32, relative error about 10⁻⁵). The
-    share at any ε is the part of them that it exceeds: monotone, with no search. The
+    *Noise on vectors.* Along one noise direction a word stays unchanged above a certain
+    ε, since its Voronoi cell is convex. That ε is computed for every word and draw, in
+    one pass over the vocabulary (float32, relative error about 10⁻⁵). The share at any
+    ε is the fraction of these values below it: monotone, with no search. The
     share at the result misses the target by less than the weight of one word and draw.
     Shared noise makes the words depend on each other. The standard error is computed
     from the shares of single draws, which are independent: more words do not replace
     more draws. It needs n_words × n_draws floats.
 
-    *Laws known in full* (`~skdptext.mechanisms.Exponential`, for one) are not drawn
-    from: the share is the mean of Pr[w | w], and its root is found in some ten
-    evaluations. Where ε is calibrated by a search of its own, the root is looked for in
-    the rate, and ε computed once.
+    *Laws known exactly* (such as `~skdptext.mechanisms.Exponential`) need no draws: the
+    share is the mean of Pr[w | w], and its root is found in some ten evaluations. If ε
+    is itself found by a search, the root is sought in the rate, and ε computed once.
 
     *Other mechanisms* draw the words at one ε after the other, from 1e-6 to 1e6, each
     time with the same draws, until the share is bracketed to a relative 1e-4; the share
@@ -250,14 +248,14 @@ def calibrate_epsilon(
 def _counted(
     source: DPWordPerturber, documents: Any, words: Iterable[str] | None
 ) -> tuple[np.ndarray, np.ndarray, str]:
-    """Which words count, how much, and what to say of it."""
+    """Words, their weights, and a description of them."""
     embedding = source.embedding_
     if documents is None:
         ids = some_word_ids(words, embedding)
         if words is None:
             warn_once(
                 "calibrate_epsilon counted each word of the embedding once. Text uses "
-                "the frequent words, of which noise changes another share: give "
+                "frequent words, of which noise changes a different share: give "
                 "documents=, public text of the kind to be released. If each word "
                 "counting once is what you want, give words=embedding.words.",
                 CalibrationWarning,
@@ -266,12 +264,12 @@ def _counted(
         return ids, np.ones(len(ids)), "the words given, once each"
     if words is not None:
         raise InvalidParameterError(
-            "words must be None where documents are given, whose words are counted."
+            "words must be None if documents are given, whose words are counted."
         )
     read = DocumentReader.of(source, embedding).read(documents)
     codes, each = read.codes, np.ones(len(read.codes))
     if source.resize == "sample" and source.document_length is not None:
-        # redrawn to one length, so that each document counts alike
+        # resampled to one length, so that each document counts equally
         lengths = np.diff(read.offsets)
         each = np.repeat(1 / np.maximum(lengths, 1), lengths)
     known = codes >= 0
@@ -287,7 +285,7 @@ def _counted(
 
 
 class _Exact:
-    """Shares of unchanged words by a law that is known in full."""
+    """Shares of unchanged words by an exactly known law."""
 
     def __init__(
         self,
@@ -376,9 +374,9 @@ class _Exact:
 def _root(
     excess: Callable[[float], float], start: float, factor: float
 ) -> float | None:
-    """Where a rising function is 0, looked for from `start`; None if it nowhere is.
+    """The root of a rising function, searched from `start`; None if there is none.
 
-    It is −inf where it is not defined, below all other places.
+    The function is −inf where it is undefined, at the lower end.
     """
     known: dict[float, float] = {}
 
@@ -409,7 +407,7 @@ def _root(
 class _Shared:
     """Shares of unchanged words where all words and ε share their noise.
 
-    Along one noise direction a word stays itself from one ε on, and for good.
+    Along one noise direction a word stays unchanged above a certain ε.
     """
 
     precision = 1e-9  # of ε, relative
@@ -458,13 +456,13 @@ class _Shared:
         return float(shares[low]), float(shares[high])
 
     def range(self) -> tuple[float, float]:
-        """An ε below, and one above, all at which the share changes."""
+        """An ε below all those at which the share changes, and one above."""
         finite = self.ordered[(self.ordered > 0) & (self.ordered < np.inf)]
         return float(finite[0] / 2), float(finite[-1] * 2)
 
 
 class _Drawn:
-    """The same for any mechanism: every ε draws its words, from the same stream."""
+    """The same for any mechanism: words are drawn at each ε, from the same stream."""
 
     precision = 1e-4
 

@@ -28,8 +28,8 @@ from skdptext.utils import check_real, kind_of, shown
 __all__ = ["best_under_constraint"]
 
 _RELATIONS = {">=": operator.ge, "<=": operator.le}
-# Known by name alone, so without random_state: most classifiers have one. The others
-# left out do not change what is released.
+# Recognised by name, so without random_state, which most classifiers have. The others
+# left out do not change the release.
 _OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - {
     "random_state",
     "order",
@@ -45,28 +45,27 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     Parameters
     ----------
     maximize : str
-        Score to maximise: a key of the search's `scoring`, or ``"score"`` where it has
-        a single one.
+        Score to maximise: a key of the search's `scoring`, or ``"score"`` if it has
+        only one.
     subject_to : mapping of str to float or (str, float)
         Bounds on test scores: ``0.8`` or ``(">=", 0.8)`` for at least,
         ``("<=", 0.3)`` for at most.
     confidence : float in (0, 1), default=None
         None: a bound is met if the mean over the splits meets it. 0.95: it is met
-        only if the whole 95 % interval over the splits does, that is its lower end for
-        at least, its upper end for at most.
+        only if the whole 95 % interval over the splits meets it.
     test_over_train : float, default=None
         For the interval: test documents over training documents in a split. None:
         1/(n_splits − 1), as k-fold cross-validation has. Give it for other splitters,
         0.3/0.7 for ``ShuffleSplit(test_size=0.3)``.
     tuned_on : {"private", "public", "released"}, default="private"
-        What the search is fitted on. ``"private"``, which is assumed: the documents
-        that the release is to protect, so that a search over ε, λ or any other
-        parameter that changes the release warns. ``"public"``: documents that are no
-        secret. ``"released"``: text that was released before, by this library or
-        otherwise. Either of the two is what to tune on, and silences the warning.
+        What the search is fitted on. ``"private"``: the documents to be protected; a
+        search over ε, λ or any other parameter that changes the release then warns.
+        ``"public"``: public documents. ``"released"``: text released before, by this
+        library or otherwise. Tune on one of the latter two, which silences the
+        warning.
     scoring : iterable of str, default=None
-        Names of the scores of the search, such as the mapping that the search is given
-        as its own `scoring`. A misspelt name is then found here, before any fit.
+        Names of the scores of the search, such as the mapping passed to the search as
+        `scoring`. A misspelt name is then found here, before any fit.
 
     Raises
     ------
@@ -77,17 +76,17 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         When called, if a score is not in the search: an InvalidParameterError whose
         ``cv_results`` holds the results.
     NoFeasibleCandidateError
-        When called, if no candidate meets all constraints. The message says how far
-        each score gets; the error's ``cv_results`` holds the results of the search,
-        which scikit-learn does not keep then.
+        When called, if no candidate meets all constraints. The message gives the range
+        of each score; the error's ``cv_results`` holds the results of the search, which
+        scikit-learn then discards.
 
     Warns
     -----
     PrivacyLeakWarning
-        With ``tuned_on="private"``, when called on a search over perturbers or over
-        parameters that have the name of one of theirs, ``perturb__document_length``
-        say, but for those that do not change what is released; or over the options of
-        a mechanism, such as ``perturb__mechanism__calibration``.
+        With ``tuned_on="private"``, when called on a search over perturbers, over
+        parameters with the name of a perturber's that changes the release, such as
+        ``perturb__document_length``, or over the options of a mechanism, such as
+        ``perturb__mechanism__calibration``.
 
     See Also
     --------
@@ -97,7 +96,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
 
     Notes
     -----
-    scikit-learn gives a search with several scores and such a rule no score of its own:
+    A scikit-learn search with several scores and such a rule has no score of its own:
     pass ``scoring`` where the search is scored, as in ``cross_val_score(search, X, y,
     scoring="accuracy")``.
 
@@ -107,16 +106,16 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
 
     *The interval* is mean ± t s √(1/k + n_test/n_train), Student's t with the variance
     correction of [2]_, as `search_results_frame` gives it. The splits overlap, so it is
-    approximate. It holds for one candidate: of many that are tried, some will clear a
-    bound by luck. Confirm the chosen one on documents that the search did not see.
+    approximate. It holds for one candidate: if many are tried, some will meet a
+    bound by chance. Confirm the chosen one on documents that the search did not see.
 
     *Privacy.* A choice made by scores on private documents depends on them, which the
     guarantee of the release does not count. Tune on public documents of the same
-    kind, or on text released before. Parameters are known by their names, and the
-    documents not at all: a search that does not warn may cost privacy, too. One over
-    the classifier alone releases the documents anew for every candidate and split, as
-    long as the perturber is a step of what is searched; one over a step before the
-    perturber, or over its `random_state`, chooses by private documents like any other.
+    kind, or on text released before. The rule sees only the names of parameters, so a
+    search that does not warn may still cost privacy. A search over the classifier alone
+    releases the documents anew for every candidate and split, if the perturber is a
+    step of the pipeline; a search over a step before the perturber, or over its
+    `random_state`, also chooses by private documents.
 
     References
     ----------

@@ -61,9 +61,9 @@ def score_summary(
 ) -> Scores:
     """Mean, standard deviation and corrected t interval of a score.
 
-    The variance of the mean of k splits is taken as (1/k + n_test/n_train) s², for the
-    splits share training documents (Nadeau and Bengio, 2003). Scores that all lie in
-    [0, 1] are taken for shares, whose interval does not leave it.
+    The variance of the mean of k splits is taken as (1/k + n_test/n_train) s², since
+    the splits share training documents (Nadeau and Bengio, 2003). If all scores lie in
+    [0, 1], they are taken for shares and the interval is clipped to it.
     """
     by_split = split_scores(cv_results, name)
     k = by_split.shape[1]

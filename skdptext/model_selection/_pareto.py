@@ -1,4 +1,4 @@
-"""Candidates that no other one beats."""
+"""The Pareto front of candidates."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ def pareto_front(
     """Which candidates no other candidate dominates.
 
     One candidate dominates another if it is at least as good in every score and better
-    in one. What is left is the trade between the scores; anything else gives something
-    away for nothing.
+    in one. The candidates left are the possible trade-offs between the scores.
 
     Parameters
     ----------
@@ -28,8 +27,8 @@ def pareto_front(
             array-like of shape (n_candidates,)
         One row per candidate, or one named array per score.
     directions : sequence or mapping of {"max", "min"}, default=None
-        Whether more of a score is better, or less; a mapping where `scores` is one,
-        in which names left out count as ``"max"``. None: more is better in all.
+        Whether higher or lower scores are better; a mapping if `scores` is one, in
+        which missing names mean ``"max"``. None: higher is better for all.
 
     Returns
     -------

@@ -25,7 +25,7 @@ _NOISE = ("epsilon", "lam")
 
 
 class SearchResults(NamedTuple):
-    """What a search tried, and how it went; all arrays are one entry a candidate.
+    """The candidates of a search and their scores; arrays have one entry per candidate.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def search_results_frame(
         k-fold cross-validation has. Give it for other splitters: 0.3/0.7 for
         ``ShuffleSplit(test_size=0.3)``, 1/(k − 1) for repeated k-fold.
     name : str, default=None
-        Whose ε and λ, where the search is over several perturbers: see
+        The perturber whose ε and λ are meant, if the search is over several: see
         `skdptext.metrics.find_perturber`. Those of the others are then columns under
         their own names.
 
@@ -147,8 +147,8 @@ def search_results_frame(
     freedom. Splits share training documents, so their scores are not independent, and
     the usual √(1/k) is too narrow; the second term is the correction of [1]_. No
     unbiased estimate of this variance exists for cross-validation [2]_: take the
-    interval for approximate. It covers the splits and the noise drawn in them. It does
-    not cover that the best of many candidates has been lucky.
+    interval for approximate. It covers the splits and the noise drawn in them, but not
+    the selection of the best of many candidates.
 
     *Privacy.* The scores are statistics of the documents that the search saw.
 

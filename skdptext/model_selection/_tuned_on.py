@@ -1,4 +1,4 @@
-"""What a choice of ε, λ and the like was made by: public, released or private text."""
+"""The origin of the text by which parameters are chosen: public, released, private."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_tuned_on(tuned_on: str) -> str:
 
 
 def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
-    """Say that a choice spends privacy, if its documents are not said to be public."""
+    """Warn that a choice costs privacy, unless its documents are declared public."""
     if tuned_on == "private":
         warn_once(
             f"{what} of documents that may be private: a release that uses the choice "

@@ -103,16 +103,16 @@ def transport_cost(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
     return moved * (cost / scale)
 
 
-@cache  # a function that imports it takes two microseconds in each call
+@cache  # importing it in each call would take two microseconds
 def solver() -> Callable[..., Any]:
-    """POT's network simplex; POT loads every backend that it finds, so not before."""
+    """POT's network simplex, imported late: POT loads every backend it finds."""
     from ot.lp.emd_wrap import emd_c
 
     return emd_c
 
 
 def _reduce(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
-    """Take feasible potentials off the costs, return what they are worth.
+    """Subtract feasible potentials from the costs, and return their value.
 
     The optimal plans stay the same, and the solver finds one in fewer steps.
     """

@@ -36,13 +36,13 @@ __all__ = [
     "trial",
 ]
 
-# Promises to the compiler: there is no NaN but as an answer, and no matter which zero
-# it is. Nothing is added up in another order, or multiplied and added in one.
+# Promises to the compiler: NaN only occurs as a result, and the sign of zero does not
+# matter. Sums are not reordered, nor fused with products.
 COMPILED = {"fastmath": {"nsz"}}
 _NO_NAN = {"nnan", "nsz"}
 
-# Pairs of words, one of each side, from which on compiling the loops for distances
-# takes less than it saves: some 6 s.
+# Pairs of words, one from each side, above which compiling the loops for distances
+# takes less time than it saves: some 6 s.
 WORTH_COMPILING = 10**8
 
 # Seconds in which loops that an earlier process compiled are read from the disk.
@@ -62,14 +62,14 @@ class Kernels(NamedTuple):
 def load_kernels() -> Kernels | None:
     """The compiled loops; None without numba, or without POT's solver by address.
 
-    None, too, where they differ from the plain ones by as little as a bit, so that a
-    distance never depends on whether numba is there.
+    Also None if they differ from the plain ones by a single bit, so that a distance
+    never depends on whether numba is installed.
     """
     return compile_loops(_build)
 
 
 def kernels_for(n_pairs: int) -> Kernels | None:
-    """The compiled loops, if they are there or are worth their compilation."""
+    """The compiled loops, if they are loaded or worth compiling."""
     if n_pairs >= WORTH_COMPILING or load_kernels.loaded:
         return load_kernels()
     return None
@@ -77,7 +77,7 @@ def kernels_for(n_pairs: int) -> Kernels | None:
 
 @contextmanager
 def say_if_slow(message: str) -> Iterator[None]:
-    """Log a message if that takes longer than reading what was compiled before."""
+    """Log a message if the work takes longer than reading cached compiled code."""
     said = threading.Timer(_READ_IN, _logger.warning, [message])
     said.start()
     try:

@@ -102,9 +102,9 @@ class BagIndex(IndexedBags):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """As `nearest`, and the label that is sure to win the vote, -1 of none.
+        """As `nearest`, and the label that is certain to win the vote, or -1.
 
-        Where one is, neighbours are not found.
+        For a certain label, neighbours are not computed.
         """
         n = len(queries)
         distances = np.empty((n, k))
@@ -129,7 +129,7 @@ class BagIndex(IndexedBags):
             bar.update(block.stop - block.start)
 
         workers = effective_n_jobs(n_jobs)
-        # One BLAS thread: with threads over queries more would only get in the way.
+        # One BLAS thread: with threads over queries, more would only interfere.
         with (
             threadpool_limits(limits=1, user_api="blas"),
             progress_bar(verbose, "neighbours", total=n, unit="doc") as bar,

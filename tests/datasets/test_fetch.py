@@ -118,7 +118,7 @@ def test_a_truncated_body_is_tried_again(server, tmp_path, waits):
 def test_a_damaged_cache_is_fetched_anew(server, tmp_path, damage, caplog):
     server.script = [good()]
     (tmp_path / "sms_spam.tsv").write_bytes(damage)
-    with pytest.raises(OSError, match=r"no good copy at .*download_if_missing=False"):
+    with pytest.raises(OSError, match=r"no valid copy at .*download_if_missing=False"):
         fetch_small(server, tmp_path, download_if_missing=False)
     assert server.hits == 0
     assert len(fetch_small(server, tmp_path).data) == 3

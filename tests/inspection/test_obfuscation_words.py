@@ -143,7 +143,7 @@ def test_warning_without_topics_or_words(synthetic):
         adversaries={"a": (linear(), "author")},
     )
     assert said(report, "1 documents have no known word")
-    assert said(report, "ε is small for this table")
+    assert said(report, "ε is small for this embedding")
 
 
 def test_warning_of_one_busy_author(synthetic):

@@ -453,7 +453,7 @@ def test_what_was_counted_is_said(small):
     ):
         with pytest.raises(InvalidParameterError, match=message):
             calibrate_epsilon(small, documents=documents, tuned_on="public")
-    with pytest.raises(InvalidParameterError, match="words must be None where docum"):
+    with pytest.raises(InvalidParameterError, match="words must be None if docum"):
         calibrate_epsilon(small, documents=["w1"], words=["w1"])
 
 
