@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -391,8 +392,14 @@ class PrivacyGuarantee:
         Raises
         ------
         InvalidParameterError
-            If a single word is unknown, if a release would refuse a document, such as
-            one shorter than `n_words`, or if `delta` breaks its rule.
+            If a single word is unknown, if a list holds a text that is not split into
+            words, if a release would refuse a document, such as one shorter than
+            `n_words`, or if `delta` breaks its rule.
+
+        Warns
+        -----
+        UserWarning
+            If unknown words are left out of a document, as they are of a release.
 
         Notes
         -----
@@ -433,12 +440,26 @@ class PrivacyGuarantee:
         159
         """
         delta = check_real("delta", delta, low=0, high=1, open_high=True)
-        x, y = listed(x), listed(y)
+        x, y = self._inputs(x, y)
         pure = float(sum(part.exponent(x, y) for part in self.parts))
         if not delta or not pure:
             return pure
         losses = LossDistribution.total(part.losses(x, y) for part in self.parts)
         return min(pure, losses.exponent(delta))
+
+    def _inputs(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Both, to be read several times, and a warning of words that are left out."""
+        x, y = listed(x), listed(y)
+        left_out = max(part.n_left_out(x, y) for part in self.parts)
+        if left_out:
+            warnings.warn(
+                f"{left_out} words of x and y are unknown to the embedding. A release "
+                "leaves them out, and so does this exponent: what differs in them "
+                "alone has exponent 0. For the words that a release reads in a text, "
+                "call known_words of the perturber.",
+                stacklevel=3,
+            )
+        return x, y
 
     def epsilon_for(self, x: Any, y: Any, *, factor: float) -> float:
         """The largest ε at which the odds between two inputs change by `factor`.
@@ -481,8 +502,8 @@ class PrivacyGuarantee:
         >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
         0.999
         """
-        x, y = listed(x), listed(y)
         allowed = math.log(check_real("factor", factor, low=1, open_low=True))
+        x, y = self._inputs(x, y)
         linear = [part for part in self.parts if part.metric is not None]
         searched = [part for part in self.parts if part.metric is None]
         # each exponent per unit of its noise's ε

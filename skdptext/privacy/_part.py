@@ -28,6 +28,8 @@ from skdptext.utils import blocks, check_bags, kind_of, shown_words
 
 __all__ = ["ReleasePart", "listed"]
 
+_SPLIT = "Split the text into words, as known_words of the perturber does."
+
 
 @dataclass(frozen=True, eq=False)
 class ReleasePart:
@@ -143,9 +145,17 @@ class ReleasePart:
             return self.releases * float(self.word_exponents(ids[:1], ids[1:])[0, 0])
         return self.releases * self._document_exponent(*self._read(x, y))
 
+    def n_left_out(self, x: Any, y: Any) -> int:
+        """Unknown words of two documents, as listed, that a release leaves out."""
+        if self.unknown_kept or (isinstance(x, str) and isinstance(y, str)):
+            return 0
+        both = [_document(document, self.embedding) for document in (x, y)]
+        texts = [document for document in both if isinstance(document, list)]
+        return self.reader.read(texts, whole=True).n_unknown if texts else 0
+
     def _read(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Codes of the words of both, as in a release."""
-        both = [_document(document, len(self.embedding)) for document in (x, y)]
+        both = [_document(document, self.embedding) for document in (x, y)]
         if not any(sp.issparse(document) for document in both):
             # together, so that unknown words that are kept have one number in both
             read = self.reader.read(both)
@@ -311,13 +321,13 @@ def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
             "words must be known to the embedding (a str is one word, a document a "
             f"list of them), got {len(unknown)} unknown: "
             f"{shown_words([words[i] for i in unknown])}."
-            + (" Split the text into words." if text else "")
+            + (f" {_SPLIT}" if text else "")
         )
     return ids
 
 
-def _document(document: Any, n_words: int) -> Any:
-    """A token list, or a row of counts."""
+def _document(document: Any, embedding: WordEmbedding) -> Any:
+    """A list of words, or a row of counts."""
     if isinstance(document, str) or not (
         sp.issparse(document) or isinstance(document, Iterable)
     ):
@@ -328,8 +338,14 @@ def _document(document: Any, n_words: int) -> Any:
     if not sp.issparse(document):
         document = list(document)
         if all(isinstance(word, str) for word in document):
+            texts = [word for word in document if len(word.split()) > 1]
+            if (embedding.find(texts) < 0).any():
+                raise InvalidParameterError(
+                    "a document must be a list of words, got a text in it: "
+                    f"{shown_words(texts)}. {_SPLIT}"
+                )
             return document
-    row = check_bags(document, n_words=n_words, counts=True, name="a document")
+    row = check_bags(document, n_words=len(embedding), counts=True, name="a document")
     if row.shape[0] != 1:
         raise InvalidParameterError(
             f"a document must be a single row of counts, got {row.shape[0]} rows."

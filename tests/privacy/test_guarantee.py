@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import gammainc
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
@@ -367,6 +371,7 @@ def test_bad_parameters(small_embedding, change, message):
     [
         ("w1", "zzz", r"known to the embedding .*got 1 unknown"),
         ("w1", "some text", "Split the text into words"),
+        (["w1"], ["some text"], "got a text in it: .* known_words"),
         (["w1"], ["zzz"], 'oov="error" .* document 1 holds 1 unknown'),
         ("w1", ["w1"], "two words, two lists of words or two rows"),
         (["w1"], 3, "two words, two lists of words or two rows"),
@@ -378,6 +383,22 @@ def test_bad_parameters(small_embedding, change, message):
 def test_bad_documents(small_embedding, x, y, message):
     with pytest.raises(InvalidParameterError, match=message):
         guaranteed(1.0, 0.5, small_embedding).exponent(x, y)
+
+
+def test_unknown_words_are_not_left_out_in_silence(small_embedding):
+    reader = DocumentReader(small_embedding)
+    once = PrivacyGuarantee(channel(1.0, 0.5, small_embedding), reader=reader)
+    guarantee = once.compose(2)
+    x, y = ["w1", "w2,"], ["w1", "w3,"]
+    for value in (guarantee.exponent, partial(guarantee.epsilon_for, factor=2.0)):
+        with pytest.warns(UserWarning, match="2 words of x and y are unknown") as seen:
+            value(x, y)
+        assert [Path(warning.filename) for warning in seen] == [Path(__file__)]
+    kept = guaranteed(1.0, 0.5, small_embedding, unknown_kept=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kept.exponent(x, y) == math.inf
+        assert guarantee.exponent(["w1", "w2"], np.eye(200)[1] + np.eye(200)[3]) > 0
 
 
 def test_other_refusals(small_embedding):
