@@ -127,7 +127,7 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         import duckdb
 
         found = duckdb.connect().sql(f"from '{source}/*.parquet'")
-        batches = found.fetch_record_batch(2048)
+        batches = found.to_arrow_reader(2048)
         released = pa.RecordBatchReader.from_batches(
             release.schema, map(release, batches)
         )

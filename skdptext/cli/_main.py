@@ -18,9 +18,9 @@ Start with: skdptext calibrate --help, and skdptext release --help.
 
 exit status:
   0    done
-  1    no: a release is incomplete or changed (verify), a claim is refuted (audit)
-  2    an argument or an input breaks a rule; nothing was released in violation of it
-  130  interrupted; called again, a release goes on where it was
+  1    a release is incomplete or has changed (verify), or a claim is refuted (audit)
+  2    refused: an argument or an input breaks a rule, as the message says
+  130  interrupted: run the same command again to continue a release
 """
 
 

@@ -59,10 +59,10 @@ def describe(release: Any) -> dict[str, Any]:
             "numerical_delta": guarantee.numerical_delta,
             "scale": _plain(guarantee.scale()),
             "computational": (
-                "The noise is drawn from a secret key of 256 bits. Who has the key can "
-                "undo it; to everyone else what is promised holds as far as BLAKE2b "
-                "and ChaCha20 cannot be told from random bits. Computing the release "
-                "again under this key and name costs nothing more."
+                "The noise is drawn from a secret key of 256 bits. Whoever has the key "
+                "can undo it; against everyone else the promise holds as long as "
+                "BLAKE2b and ChaCha20 cannot be told from random bits. Computing the "
+                "release again under this key and name costs no more privacy."
             ),
         },
         "embedding": {

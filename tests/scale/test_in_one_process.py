@@ -31,7 +31,7 @@ def test_polars_collects_and_joins_with_itself(release, source, expected):
 def test_duckdb_streams(release, source, expected, tmp_path):
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     for i in range(2):
-        batches = duckdb.connect().sql(f"from '{source}'").fetch_record_batch(64)
+        batches = duckdb.connect().sql(f"from '{source}'").to_arrow_reader(64)
         released = pa.RecordBatchReader.from_batches(
             release.schema, map(release, batches)
         )
