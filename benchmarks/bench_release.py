@@ -128,8 +128,9 @@ def measure(folder: Path, n: int, mechanism: str) -> dict[str, object]:
 def kill_ten_times(folder: Path, n: int) -> dict[str, object]:
     """Killed whenever a random further part of the shards is there."""
     rng = np.random.default_rng(1)
-    whole, out = folder / "whole", folder / "killed"
-    finish(folder, n, "response", whole.name)
+    whole, out = folder / f"out-response-{n}", folder / "killed"
+    if not whole.exists():
+        finish(folder, n, "response", whole.name)
     total = len(list(whole.glob("*.parquet")))
     there = []
     for stop in np.sort(rng.choice(np.arange(1, total), 10, replace=False)):
