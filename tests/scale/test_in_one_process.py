@@ -42,6 +42,25 @@ def test_duckdb_streams(release, source, expected, tmp_path):
 
 
 @pytest.mark.scale
+def test_a_function_in_duckdbs_sql_and_a_filter_on_what_it_gave(release, source):
+    """DuckDB may call it once to filter, and again for what it returns."""
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+
+    def released(ids, texts):
+        return release(pa.table({"id": ids, "text": texts}))["text"]
+
+    with duckdb.connect() as db:
+        db.create_function(
+            "released", released, ["VARCHAR", "VARCHAR"], "VARCHAR",
+            type="arrow", null_handling="special",
+        )  # fmt: skip
+        lazy = f"select released(id, text) as noisy from '{source}'"
+        found = db.sql(f"select noisy from ({lazy}) where noisy like '%7%'").fetchall()
+    assert 0 < len(found) < 400
+    assert all("7" in noisy for (noisy,) in found)
+
+
+@pytest.mark.scale
 def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     release, source, expected, tmp_path
 ):
