@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 
 from skdptext._version import __version__
@@ -51,10 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _choosing.add_commands(commands)
     parsed = parser.parse_args(arguments)
     try:
-        return parsed.run(parsed)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            return parsed.run(parsed)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"skdptext {parsed.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
+
+
+def _show_warning(message: Warning | str, *where: object) -> None:
+    """Without the line of code, which means nothing on the command line."""
+    print(f"Warning: {message}", file=sys.stderr)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from functools import partial
 
 import numpy as np
@@ -198,10 +199,12 @@ def test_help_teaches(command, capsys):
 
 def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
     def interrupt(self):
+        warnings.warn("careful", stacklevel=1)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(DocumentRelease, "manifest", interrupt)
     assert main([*RELEASE, "--key", "file:key"]) == 130
+    assert capsys.readouterr().err == "Warning: careful\nInterrupted.\n"
     with pytest.raises(SystemExit) as stopped:
         main([])
     assert stopped.value.code == 2
