@@ -450,7 +450,8 @@ def record_rates(folder: Path, n: int) -> None:
         title="A release on engines: rate per core",
         note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
         "on vectors. Marginal CPU time of all processes, between "
-        f"{n // 4:,} and {n:,} documents; beside: starting and the rest.",
+        f"{n // 4:,} and {n:,} documents; beside: starting and the rest. "
+        "The cores were shared with other work, so that ratios are good to some 15 %.",
     )
 
 
