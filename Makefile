@@ -69,7 +69,7 @@ test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
-	$(PIN) $(SCALE_VENV)/bin/python -m pytest -m scale -ra --durations=10 tests/scale $(PYTEST_ARGS)
+	$(PIN) $(SCALE_VENV)/bin/python -m pytest -ra --durations=10 tests/scale $(PYTEST_ARGS)
 
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)

@@ -3,7 +3,7 @@
 One command, a quarter of an hour on two free cores, with what ``make test-scale``
 installs; engines that are absent are left out::
 
-    .venv-scale/bin/python benchmarks/bench_scale.py [--documents 4000]
+    .venv-scale/bin/python benchmarks/bench_scale.py [--documents 8000]
 
 Documents of 12 words in Parquet files of 250, a synthetic table of 30,000 words by 300
 dimensions by address, ε = 10, λ = 0.5, texts out; one thread each. Every engine maps
@@ -127,7 +127,7 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         import duckdb
 
         found = duckdb.connect().sql(f"from '{source}/*.parquet'")
-        batches = found.fetch_record_batch(2048)
+        batches = found.to_arrow_reader(2048)
         released = pa.RecordBatchReader.from_batches(
             release.schema, map(release, batches)
         )
@@ -216,7 +216,7 @@ def children(parent: int) -> list[int]:
 
 
 def rates(folder: Path, n: int) -> list[dict[str, object]]:
-    sizes = (n // 8, n)
+    sizes = (n // 4, n)
     for size in sizes:
         make_documents(folder / str(size), size)
     rows: list[dict[str, object]] = []
@@ -397,7 +397,7 @@ def main() -> None:
         search(Path(sys.argv[2]), sys.argv[3] == "1")
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=4000)
+    parser.add_argument("--documents", type=int, default=8000)
     parts = ("sizes", "search", "installed", "rates")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     arguments = parser.parse_args()
@@ -450,8 +450,8 @@ def record_rates(folder: Path, n: int) -> None:
         title="A release on engines: rate per core",
         note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
         "on vectors. Marginal CPU time of all processes, between "
-        f"{n // 8:,} and {n:,} documents; beside: starting and the rest. The cores "
-        "were shared with other work, so that ratios are good to some 15 %.",
+        f"{n // 4:,} and {n:,} documents; beside: starting and the rest. "
+        "The cores were shared with other work, so that ratios are good to some 15 %.",
     )
 
 

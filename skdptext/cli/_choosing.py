@@ -20,26 +20,29 @@ from skdptext.release import read_columns
 __all__ = ["add_commands"]
 
 _CALIBRATE = """\
-Find the ε at which a wanted share of words stays unchanged. ε means little by itself:
-this tells what it does with an embedding and a mechanism. Only the public embedding is
-read. More: skdptext.model_selection.calibrate_epsilon.
+Find the ε at which a given share of words stays unchanged. By itself ε means little;
+this shows what it does with an embedding and a mechanism. Only the public embedding is
+read. See also skdptext.model_selection.calibrate_epsilon.
 
 example:
   skdptext calibrate --embedding glove.6B.100d.txt --target 0.3
 """
 
 _AUDIT = """\
-Test by its output alone whether a mechanism keeps the privacy that it claims between
-words. An audit can show a violation; it never proves privacy. More:
+Test, from its output alone, whether a mechanism keeps the privacy that it claims
+between words. An audit can find a violation; it never proves privacy. See also
 skdptext.audit.audit_word_privacy.
+
+example:
+  skdptext audit --embedding docstrings --n-words 1000 --epsilon 8
 
 exit status: 1 if a claim is refuted.
 """
 
 _REPORT = """\
-Attack a release of documents whose authors are known: how often are the authors still
-found out, and what is left of the topics? The report is as private as the documents.
-More: skdptext.inspection.obfuscation_report.
+Attack a release of documents whose authors are known: how often can the authors still
+be identified, and how much of the topics is left? The report is as sensitive as the
+documents. See also skdptext.inspection.obfuscation_report.
 
 example:
   skdptext report posts.csv --author user --topic forum --embedding glove.6B.100d.txt \\
@@ -60,7 +63,9 @@ def add_commands(commands: Any) -> None:
         parser.set_defaults(run=run)
         return parser
 
-    parser = add("calibrate", "find the ε for a wanted noise", _CALIBRATE, _calibrate)
+    parser = add(
+        "calibrate", "find the ε for a given amount of noise", _CALIBRATE, _calibrate
+    )
     add_noise(parser, epsilon=False)
     parser.add_argument(
         "--target",
@@ -69,26 +74,38 @@ def add_commands(commands: Any) -> None:
         help="share of words that stay unchanged, between 0 and 1 (default 0.5)",
     )
     parser.add_argument(
-        "--draws", type=int, default=100, help="draws per word (default 100)"
+        "--draws", type=int, default=100, help="random draws per word (default 100)"
     )
 
-    parser = add("audit", "test the privacy that is claimed", _AUDIT, _audit)
+    parser = add("audit", "test the claimed privacy", _AUDIT, _audit)
     add_noise(parser)
     parser.add_argument(
-        "--draws", type=int, default=20_000, help="draws per word (default 20000)"
+        "--draws",
+        type=int,
+        default=20_000,
+        help="random draws per word (default 20000)",
     )
     parser.add_argument(
-        "--pairs", type=int, default=10, help="pairs of words (default 10)"
+        "--pairs", type=int, default=10, help="pairs of words to test (default 10)"
     )
 
-    parser = add("report", "attack a release, by author", _REPORT, _report)
+    parser = add(
+        "report",
+        "attack a release: are its authors still identified?",
+        _REPORT,
+        _report,
+    )
     parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
-    parser.add_argument("--author", required=True, help="column of authors")
-    parser.add_argument("--topic", help="column of topics")
-    parser.add_argument("--column", default="text", help="of documents (default text)")
+    parser.add_argument("--author", required=True, help="column with the authors")
+    parser.add_argument("--topic", help="column with the topics")
+    parser.add_argument(
+        "--column", default="text", help="column with the documents (default text)"
+    )
     add_noise(parser)
     add_reading(parser)
-    parser.add_argument("--html", type=Path, help="write the report there, as a page")
+    parser.add_argument(
+        "--html", type=Path, help="also write the report to this file, as a page"
+    )
     parser.add_argument("--n-jobs", type=int, help="processes (default 1)")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 
 from skdptext._version import __version__
@@ -18,9 +19,9 @@ Start with: skdptext calibrate --help, and skdptext release --help.
 
 exit status:
   0    done
-  1    no: a release is incomplete or changed (verify), a claim is refuted (audit)
-  2    an argument or an input breaks a rule; nothing was released in violation of it
-  130  interrupted; called again, a release goes on where it was
+  1    a release is incomplete or has changed (verify), or a claim is refuted (audit)
+  2    refused: an argument or an input breaks a rule, as the message says
+  130  interrupted: run the same command again to continue a release
 """
 
 
@@ -51,10 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _choosing.add_commands(commands)
     parsed = parser.parse_args(arguments)
     try:
-        return parsed.run(parsed)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            return parsed.run(parsed)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"skdptext {parsed.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
+
+
+def _show_warning(message: Warning | str, *where: object) -> None:
+    """Without the line of code, which means nothing on the command line."""
+    print(f"Warning: {message}", file=sys.stderr)

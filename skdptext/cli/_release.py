@@ -26,14 +26,14 @@ __all__ = ["add_commands"]
 
 _RELEASE = """\
 Release documents: each is redrawn to --length of its own words, and every word is
-replaced by a noisy one. Stopped and called again with the same arguments, it goes on
-where it was; the files are the same, byte for byte.
+replaced by a noisy one. If it is interrupted, run the same command again: it continues
+where it stopped, and the files are the same, byte for byte.
 
-Noise is drawn from a secret key. Who has the key can undo the noise; destroy it when
-the release is sealed, and nobody can. Without it a release cannot be finished.
+Noise is drawn from a secret key. Whoever has the key can undo the noise. It is needed
+until the release is complete and sealed; then destroy it, and nobody can.
 
 Input and output are Parquet, CSV or JSON lines. Each document needs an id of its own,
-which is released. _release.json in the output says what is promised.
+which is released in clear. _release.json in the output states what is promised.
 
 example:
   skdptext release reviews.csv --column text --id id --embedding glove.6B.100d.txt \\
@@ -42,9 +42,9 @@ example:
 """
 
 _KEY = """\
-Make a key of 256 random bits in a new file, for --key file:FILE of skdptext release.
-Keep it apart from the releases, and destroy it when they are sealed: who has it can
-undo their noise.
+Write a key of 256 random bits to a new file, to be given to skdptext release as
+--key file:FILE. Keep it apart from the releases, and destroy it once they are sealed:
+whoever has it can undo their noise.
 """
 
 
@@ -80,42 +80,48 @@ def _add_release(commands: Any) -> None:
     parser.add_argument(
         "--name",
         required=True,
-        help="of the release; another name is another release, and costs its own ε",
+        help="name of the release; the same documents under another name are another "
+        "release, which costs its own ε",
     )
     parser.add_argument(
         "--key",
         metavar="SOURCE",
-        help="file:PATH or env:NAME; without it a new file is made beside the output",
+        help="secret key: file:PATH or env:NAME; without it, one is made beside the "
+        "output",
     )
     add_noise(parser)
     add_reading(parser)
     columns = parser.add_argument_group("columns and files")
-    columns.add_argument("--column", default="text", help="of documents (default text)")
-    columns.add_argument("--id", default="id", help="of ids (default id)")
+    columns.add_argument(
+        "--column", default="text", help="column with the documents (default text)"
+    )
+    columns.add_argument("--id", default="id", help="column with the ids (default id)")
     columns.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="a further column to release IN CLEAR; may be repeated",
+        help="another column, released IN CLEAR; may be repeated",
     )
     columns.add_argument(
         "--output",
         choices=["text", "tokens", "bow"],
         default="text",
-        help="what to release: bags of words (bow) hide the order of the words, and "
-        "so have the stronger guarantee; not for CSV (default text)",
+        help="what to release: texts, lists of words, or bags of words, which show no "
+        "order; only texts fit into CSV (default text)",
     )
     columns.add_argument(
         "--format",
         choices=["parquet", "csv", "jsonl"],
-        help="of the output (default: that of the input)",
+        help="format of the output (default: that of the input)",
     )
     columns.add_argument(
         "--batch-rows", type=int, default=4096, help="documents per file (default 4096)"
     )
     columns.add_argument("--n-jobs", type=int, help="processes (default 1)")
-    columns.add_argument("--quiet", action="store_true", help="no progress, no advice")
+    columns.add_argument(
+        "--quiet", action="store_true", help="show neither progress nor advice"
+    )
     parser.set_defaults(run=_release)
 
 
@@ -155,9 +161,9 @@ def _release(arguments: argparse.Namespace) -> int:
     tell(
         f"{manifest['documents']:,} documents are released and sealed in "
         f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n"
-        f"Now destroy the key ({key.source}): who has it can undo the noise, and once "
-        "it is gone nobody can. Releasing the same documents under another name or key "
-        "adds another ε."
+        f"Now destroy the key ({key.source}): whoever has it can undo the noise; once "
+        "it is gone, nobody can. Releasing the same documents under another name or "
+        "key costs another ε."
     )
     return 0
 
@@ -169,12 +175,18 @@ def _key_of(arguments: argparse.Namespace) -> tuple[ReleaseKey, str]:
     path = Path(arguments.out).absolute()
     path = path.with_name(f"{path.name}.key")
     advice = (
-        f"No --key was given: the noise is drawn from {path}. Who has this file can "
-        "undo the noise: do not hand it on with the release, and destroy it when that "
-        "is sealed. To go on after an interruption it must be there."
+        f"No --key was given: the noise is drawn from {path}. Whoever has this file "
+        "can undo the noise: keep it apart from the release, and destroy it when that "
+        "is sealed. It is needed to continue after an interruption."
     )
     if path.exists():
         return ReleaseKey(f"file:{path}"), advice
+    if Path(arguments.out).is_dir() and any(Path(arguments.out).iterdir()):
+        raise InvalidParameterError(
+            f"--key must be given to continue a release: {arguments.out} is not empty, "
+            f"and there is no {path}. A sealed release cannot be repeated once its key "
+            "is gone; skdptext verify checks it without one."
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     return ReleaseKey.generate(path), advice
 

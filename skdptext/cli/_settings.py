@@ -20,14 +20,14 @@ __all__ = ["add_noise", "add_reading", "load_embedding", "make_perturber", "mech
 BUILT_IN = "docstrings"
 
 _HOW_TO_GET_ONE = f"""\
---embedding must name a public table of word vectors: it decides which words there are
-and which are alike, and the guarantee is relative to it. Ways to get one:
+--embedding must name a file of public word vectors. They decide which words there are
+and which are alike, and the guarantee is relative to them. Ways to get some:
   - GloVe: https://nlp.stanford.edu/projects/glove (glove.6B.zip, a .txt per dimension)
   - fastText: https://fasttext.cc/docs/en/english-vectors.html (.vec)
   - word2vec: "word2vec-google-news-300" of gensim.downloader, saved as .npz
   - for a trial: --embedding {BUILT_IN}, trained on documentation of Python libraries
     (7,000 words, some seconds the first time).
-It must not be trained on the documents to be protected."""
+They must not be trained on the documents to be protected."""
 
 
 def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
@@ -36,11 +36,11 @@ def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
     group.add_argument(
         "--embedding",
         metavar="FILE",
-        help="public word vectors: .npz (mapped, not copied), .txt, .vec, .bin, also "
+        help="public word vectors: .npz (memory-mapped), .txt, .vec or .bin, also "
         f'.gz; or "{BUILT_IN}", the built-in ones, for a trial',
     )
     group.add_argument(
-        "--n-words", type=int, metavar="N", help="its first N words only"
+        "--n-words", type=int, metavar="N", help="use only its first N words"
     )
     if epsilon:
         group.add_argument(
@@ -48,13 +48,15 @@ def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
             type=float,
             required=True,
             help="privacy loss in nats per unit of distance: smaller is more private. "
-            "What it does depends on embedding and mechanism: see skdptext calibrate",
+            "What it does depends on the embedding and the mechanism: see skdptext "
+            "calibrate",
         )
     group.add_argument(
         "--lam",
         type=float,
         default=0.5,
-        help="0: spherical noise; towards 1: of the embedding's shape (default 0.5)",
+        help="shape of the noise, from 0 (spherical) to 1 (that of the embedding) "
+        "(default 0.5)",
     )
     group.add_argument(
         "--mechanism",
@@ -79,11 +81,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         type=int,
         required=True,
         metavar="N",
-        help="words that each document is released with, drawn from its own: more keep "
-        "more of it, and give more away",
+        help="words that each document is released with, drawn from its own: more "
+        "words keep more of its content, and reveal more",
     )
     group.add_argument(
-        "--stop-words", choices=["english"], help="words to leave out (default: none)"
+        "--stop-words",
+        choices=["english"],
+        help="stop words to leave out (default: none)",
     )
     group.add_argument(
         "--oov",

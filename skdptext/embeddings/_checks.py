@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import kind_of
 
 
-def check_words(words: Iterable[str]) -> tuple[str, ...]:
-    """Words as a tuple of plain str, or the first word that breaks a rule."""
+def check_words(words: Iterable[str]) -> dict[str, int]:
+    """Plain words and their numbers, or the first word that breaks a rule."""
     try:
         if isinstance(words, str | bytes):
             raise TypeError
@@ -30,16 +30,16 @@ def check_words(words: Iterable[str]) -> tuple[str, ...]:
             raise InvalidParameterError(
                 f"words must be str, got {kind_of(word)} at position {i}."
             )
-        if first.setdefault(word, i) != i:
+        # np.str_ is a str, but pickles and prints as NumPy's
+        if first.setdefault(str(word), i) != i:
             raise InvalidParameterError(
                 f"words must be unique, got the same at positions {first[word]} and "
                 f"{i}."
             )
-    # np.str_ is a str, but pickles and prints as NumPy's
-    return tuple(map(str, words))
+    return first
 
 
-def check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
+def check_vectors(vectors: Any, words: Collection[str]) -> np.ndarray:
     """Vectors as a frozen float32 matrix; copied only if they could be changed."""
     given = _numeric(vectors)
     if given.ndim != 2 or given.shape[1] == 0:
@@ -58,7 +58,7 @@ def check_vectors(vectors: Any, words: tuple[str, ...]) -> np.ndarray:
         value = given[row][~np.isfinite(stored[row])][0]
         raise InvalidParameterError(
             f"vectors must be finite in float32, got {value} in row {row} "
-            f"({words[row][:20]!r})."
+            f"({list(words)[row][:20]!r})."
         )
     if np.may_share_memory(stored, given) and writable_by_others(stored):
         stored = stored.copy()

@@ -94,27 +94,25 @@ class WordEmbedding:
     _address: tuple[str, int | None] | None = None  # file, number of words read
 
     def __init__(self, words: Iterable[str], vectors: Any) -> None:
-        words = check_words(words)
-        vectors = check_vectors(vectors, words)
-        self._set(words, vectors)
+        index = check_words(words)
+        self._set(index, check_vectors(vectors, index))
 
     @classmethod
-    def _trusted(
-        cls, words: tuple[str, ...], vectors: np.ndarray, **state: Any
-    ) -> Self:
+    def _trusted(cls, words: Iterable[str], vectors: np.ndarray, **state: Any) -> Self:
         """Build from parts that have been checked."""
         self = cls.__new__(cls)
-        self._set(words, vectors, **state)
+        self._set({word: i for i, word in enumerate(words)}, vectors, **state)
         return self
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        words = check_words(parts[0])
-        return cls._trusted(words, check_vectors(parts[1], words), _subwords=parts[2])
+        index = check_words(parts[0])
+        self = cls.__new__(cls)
+        self._set(index, check_vectors(parts[1], index), _subwords=parts[2])
+        return self
 
-    def _set(self, words: tuple[str, ...], vectors: np.ndarray, **state: Any) -> None:
-        index = {word: i for i, word in enumerate(words)}
-        state = dict(state, words=words, vectors=vectors, _index=index)
+    def _set(self, index: dict[str, int], vectors: np.ndarray, **state: Any) -> None:
+        state = dict(state, words=tuple(index), vectors=vectors, _index=index)
         self.__dict__.update(state)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -482,7 +480,10 @@ class WordEmbedding:
         """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")
         digest.update(repr(self.vectors.shape).encode())
-        digest.update("\0".join(map(repr, self.words)).encode("utf-8", "surrogatepass"))
+        for some in gen_batches(len(self), 4096):  # all at once, they stay in the heap
+            text = "\0".join(map(repr, self.words[some]))
+            text = f"\0{text}" if some.start else text
+            digest.update(text.encode("utf-8", "surrogatepass"))
         arrays = [self.vectors]
         if self._subwords is not None:
             lengths = (self._subwords.min_n, self._subwords.max_n)

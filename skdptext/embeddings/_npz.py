@@ -128,19 +128,14 @@ def _read_words(path: Path, archive: zipfile.ZipFile, n_rows: int | None) -> lis
     if not 0 < size <= 4 * MAX_WORD:
         raise ValueError(f"words of {size // 4} characters, the most is {MAX_WORD}")
     n = header.shape[0] if n_rows is None else min(n_rows, header.shape[0])
-    words: dict[str, int] = {}
+    words: list[str] = []
     with archive.open(header.info) as member:
         member.read(header.start)
         while len(words) < n:
             count = min(n - len(words), max(1, (1 << 20) // size))
             block = np.frombuffer(_exactly(member, "words.npy", count * size), "u1")
-            for i, word in enumerate(_decoded(block, header.dtype), start=len(words)):
-                if words.setdefault(word, i) != i:
-                    raise ValueError(
-                        f"words must be unique, got the same at positions "
-                        f"{words[word]} and {i}"
-                    )
-    return list(words)
+            words += _decoded(block, header.dtype)
+    return words
 
 
 def _decoded(block: np.ndarray, dtype: np.dtype) -> list[str]:

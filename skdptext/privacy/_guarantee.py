@@ -16,7 +16,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
 from skdptext.privacy._part import ReleasePart, listed
-from skdptext.privacy._wording import as_html, head, in_words, wrapped
+from skdptext.privacy._wording import as_html, head, in_words, scale_rows, wrapped
 from skdptext.utils import (
     check_flag,
     check_integer,
@@ -615,6 +615,42 @@ class PrivacyGuarantee:
 
     def _repr_html_(self) -> str:
         return as_html(self.parts)
+
+    def scale(self) -> list[dict[str, Any]]:
+        """The exponents on a human scale that are printed, as numbers.
+
+        Returns
+        -------
+        rows : list of dict
+            Two rows or four, ready for JSON. ``between`` says what is compared, at the
+            median of the embedding: a word and its nearest neighbour, two random words,
+            and documents of such words. ``exponent`` is pure, in nats;
+            ``exponent_with_delta`` holds except for a probability ``delta``, 1e-6. Both
+            are for all `releases`, and inf where nothing is promised.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the guarantee is of several ways of releasing.
+
+        Examples
+        --------
+        >>> from skdptext import WordEmbedding
+        >>> from skdptext.mechanisms import MahalanobisNoise
+        >>> from skdptext.privacy import PrivacyGuarantee
+        >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
+        >>> channel = MahalanobisNoise().prepare(embedding, 1.0, 0.0)
+        >>> *_, last = PrivacyGuarantee(channel, n_words=40).scale()
+        >>> last["between"]
+        'documents, all 40 words become random words'
+        >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
+        (120.0, 1e-06, 98)
+        """
+        if len(self.parts) > 1:
+            raise InvalidParameterError(
+                f"scale is of one way of releasing, got {len(self.parts)} parts."
+            )
+        return scale_rows(self.parts[0])
 
 
 def _noise_metric(part: ReleasePart, what: str) -> MahalanobisMetric:

@@ -15,7 +15,7 @@ from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
 from skdptext.utils import blocks, bullets, page, paragraph, table
 
-__all__ = ["as_html", "head", "in_words", "wrapped"]
+__all__ = ["as_html", "head", "in_words", "scale_rows", "wrapped"]
 
 # Showing a guarantee must not take seconds: a sample of words, and the words among
 # which their neighbours are sought: the first of the embedding, mostly frequent ones.
@@ -312,6 +312,19 @@ class Row(NamedTuple):
     exponent: float
     with_delta: float
     apart: float
+
+
+def scale_rows(part: ReleasePart) -> list[dict[str, Any]]:
+    """What is said of the human scale, in numbers."""
+    return [
+        {
+            "between": row.name,
+            "exponent": row.exponent,
+            "delta": _DELTA,
+            "exponent_with_delta": row.with_delta,
+        }
+        for row in _scale_rows(part)
+    ]
 
 
 def _scale_rows(part: ReleasePart) -> list[Row]:

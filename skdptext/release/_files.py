@@ -30,8 +30,9 @@ __all__ = ["Shard", "release_files", "shards_of"]
 
 # Ids that are looked at together
 _SURVEYED = 1 << 16
-# What a resumed release may differ in.
-_PROGRESS = {"complete", "shards"}
+# What a resumed release may differ in. The guarantee follows from the rest, and its
+# last digits may depend on the machine.
+_MAY_DIFFER = {"complete", "shards", "guarantee"}
 
 
 class Shard(NamedTuple):
@@ -233,7 +234,7 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
         differing = [
             name
             for name in {**there, **manifest}
-            if name not in _PROGRESS and there.get(name) != manifest.get(name)
+            if name not in _MAY_DIFFER and there.get(name) != manifest.get(name)
         ]
         if differing:
             told = "; ".join(_difference(name, there, manifest) for name in differing)

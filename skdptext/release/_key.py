@@ -43,8 +43,8 @@ class ReleaseKey:
 
     Notes
     -----
-    *Privacy.* Who has the key can undo the noise of the releases made with it: keep it
-    apart from them, and destroy it when they are sealed. Then nobody can, its owner
+    *Privacy.* Whoever has the key can undo the noise of the releases made with it: keep
+    it apart from them, and destroy it when they are sealed. Then nobody can, its owner
     included. The guarantee is computational either way: it is for adversaries who
     cannot tell BLAKE2b and ChaCha20 under an unknown key from random bits.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Mapping
 from importlib import metadata
@@ -56,11 +57,12 @@ def describe(release: Any) -> dict[str, Any]:
             "metric_lam": guarantee.metric_lam,
             "n_words": guarantee.n_words,
             "numerical_delta": guarantee.numerical_delta,
+            "scale": _plain(guarantee.scale()),
             "computational": (
-                "The noise is drawn from a secret key of 256 bits. Who has the key can "
-                "undo it; to everyone else what is promised holds as far as BLAKE2b "
-                "and ChaCha20 cannot be told from random bits. Computing the release "
-                "again under this key and name costs nothing more."
+                "The noise is drawn from a secret key of 256 bits. Whoever has the key "
+                "can undo it; against everyone else the promise holds as long as "
+                "BLAKE2b and ChaCha20 cannot be told from random bits. Computing the "
+                "release again under this key and name costs no more privacy."
             ),
         },
         "embedding": {
@@ -97,6 +99,8 @@ def _options(mechanism: Any) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value as JSON holds it; what it cannot hold, by its type."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, BaseEstimator):
@@ -113,7 +117,7 @@ def _plain(value: Any) -> Any:
 
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
     """Put the manifest in its place, whole."""
-    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(out / FILE_NAME) as file:
         file.write(text.encode() + b"\n")
 

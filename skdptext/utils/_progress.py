@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 __all__ = ["progress", "progress_bar", "show_progress"]
 
@@ -52,8 +52,29 @@ def progress_bar(
 
     Returns
     -------
-    bar : tqdm.tqdm
+    bar : tqdm.tqdm, or what takes its calls and shows nothing
     """
+    if not verbose:
+        return _NoBar()
     from tqdm.auto import tqdm
 
-    return tqdm(desc=description, total=total, unit=unit, disable=not verbose)
+    return tqdm(desc=description, total=total, unit=unit)
+
+
+class _NoBar:
+    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
+
+    One that is killed while it holds the lock stops all others.
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+    def update(self, n: float = 1) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

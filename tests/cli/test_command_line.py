@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -88,6 +92,10 @@ def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys
     assert capsys.readouterr().err == ""
     assert {path: path.read_bytes() for path in (files / "out").iterdir()} == before
     assert made.read_text()[:16] not in str(before)
+    made.unlink()
+    assert main([*RELEASE, *bags]) == 2  # and makes no other key
+    assert "cannot be repeated once its key is gone" in capsys.readouterr().err
+    assert not made.exists()
 
 
 def test_another_release_is_not_written_over(files, capsys):
@@ -183,16 +191,20 @@ def test_help_teaches(command, capsys):
     told = capsys.readouterr().out
     assert len(told.split()) > 20
     if command == "release":
-        assert "who has the key can undo the noise" in " ".join(told.split()).lower()
+        assert (
+            "whoever has the key can undo the noise" in " ".join(told.split()).lower()
+        )
         assert "exponential" in told
 
 
 def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
     def interrupt(self):
+        warnings.warn("careful", stacklevel=1)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(DocumentRelease, "manifest", interrupt)
     assert main([*RELEASE, "--key", "file:key"]) == 130
+    assert capsys.readouterr().err == "Warning: careful\nInterrupted.\n"
     with pytest.raises(SystemExit) as stopped:
         main([])
     assert stopped.value.code == 2
@@ -200,6 +212,30 @@ def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
         main(["--version"])
     assert stopped.value.code == 0
     assert capsys.readouterr().out == f"skdptext {skdptext.__version__}\n"
+
+
+def test_an_interrupted_process_is_continued(files):
+    text = "\n".join(json.dumps({"row": i, "said": "cat tea"}) for i in range(600))
+    (files / "in.jsonl").write_text(text)
+    given = [a.replace("in.csv", "in.jsonl") for a in RELEASE]
+    command = [sys.executable, "-m", "skdptext", *given, "--key", "file:key"]
+    command += ["--batch-rows", "3"]
+    # a shell that runs the tests in the background has them ignore SIGINT
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, preexec_fn=heed
+    )
+    while process.poll() is None and len(list(files.glob("out/*.jsonl"))) < 20:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    told = process.communicate()[1]
+    assert (process.returncode, told.splitlines()[-1]) == (130, "Interrupted.")
+    there = {path: path.stat().st_mtime_ns for path in files.glob("out/*.jsonl")}
+    assert 20 <= len(there) < 200
+    assert main(["verify", "out"]) == 1
+    assert main([*command[3:]]) == 0
+    assert main(["verify", "out"]) == 0
+    assert {path: path.stat().st_mtime_ns for path in there} == there
 
 
 def test_as_a_process(files):

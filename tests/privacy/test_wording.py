@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import _wording
 from tests.channels import guaranteed
@@ -124,6 +125,13 @@ def test_exponents_with_delta_stand_beside_the_pure_ones(small_embedding, n_word
         assert apart == pytest.approx(3 * median, rel=0.02)
     words = [delta_of(part, ids, 2) for ids in scale.pairs]
     text, shown = one_line(guarantee), seen(guarantee)
+    rows = guarantee.scale()
+    assert [row["exponent_with_delta"] for row in rows[:2]] == pytest.approx(words)
+    assert [row["exponent"] for row in rows[:2]] == pytest.approx(
+        [6 * scale.nearest, 6 * scale.random]
+    )
+    assert {row["delta"] for row in rows} == {1e-6}
+    assert len(rows) == (2 if n_words == 1 else 4)
     near, far = (f"{t:.3g}" for t in words)
     assert f"With δ = 1e-6 these exponents are {near} and {far}." in text
     assert "δ is one in a million: the probability that the promise does not" in text
@@ -137,6 +145,13 @@ def test_exponents_with_delta_stand_beside_the_pure_ones(small_embedding, n_word
     assert f"If all {n} words of a document become their neighbours, {near}" in text
     assert f"{near} instead of {pure}; if they become random words, {far}" in text
     assert f"documents, all {n} words become random words" in shown
+
+
+def test_the_scale_of_several_ways_of_releasing_is_refused(small_embedding):
+    both = guaranteed(3.0, 0.4, small_embedding)
+    both = both.compose(guaranteed(2.0, 0.4, small_embedding))
+    with pytest.raises(InvalidParameterError, match=r"scale is of one way .* got 2"):
+        both.scale()
 
 
 def test_large_exponents_are_written_out():

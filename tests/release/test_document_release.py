@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
+from skdptext.mechanisms import (
+    Exponential,
+    MahalanobisNoise,
+    RandomizedResponse,
+    SensitiveWords,
+)
 from skdptext.release import DocumentRelease, ReleaseKey
 from tests.releases import KEY
 
@@ -245,6 +250,7 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
     assert manifest["reading"]["stop_words"] == ["word1"]
     assert manifest["columns"]["keep"] == {"label": "int8"}
     assert "odds of a document against any other" in manifest["guarantee"]["words"]
+    assert manifest["guarantee"]["scale"] == release.perturber.guarantee().scale()
     assert manifest["complete"] is False
     assert manifest["embedding"]["words"] == 60
     by_default = make_release(stop_words={"word2", "word1"}).manifest()
@@ -252,6 +258,14 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
     assert by_default["reading"]["stop_words"] == ["word1", "word2"]
     tokenizer = make_release(tokenizer=str.split).manifest()["reading"]["tokenizer"]
     assert "split" in tokenizer
+
+
+def test_a_promise_of_nothing_is_json_too(make_release):
+    mechanism = SensitiveWords(words=["word1", "word2"], probability=0.0)
+    manifest = make_release(mechanism=mechanism).manifest()
+    json.dumps(manifest, allow_nan=False)
+    scale = manifest["guarantee"]["scale"]
+    assert [row["exponent"] for row in scale] == ["inf", "inf"]
 
 
 CHANGES = {

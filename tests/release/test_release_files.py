@@ -210,6 +210,14 @@ def test_a_release_by_other_versions_or_embeddings_is_refused(
         release_files(source, out, release)
 
 
+def test_a_machine_that_rounds_otherwise_goes_on(make_release, source, tmp_path):
+    release, out = make_release(), tmp_path / "out"
+    manifest = release_files(source, out, release)
+    manifest["guarantee"]["scale"][0]["exponent"] *= 1 + 1e-15
+    (out / "_release.json").write_text(json.dumps(manifest))
+    assert release_files(source, out, release) == manifest
+
+
 def test_inputs_that_changed_and_other_batches_are_refused(
     make_release, documents, source, tmp_path
 ):

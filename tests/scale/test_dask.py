@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import uuid
 
 import pandas as pd
 import pyarrow as pa
@@ -37,13 +38,19 @@ def client(folder):
 
 
 @pytest.fixture
-def released(client, release, documents):
+def released(client, release, documents, tmp_path):
+    """The documents as released, lazily; each run of a partition leaves a file."""
     dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
     frame = dd.from_pandas(documents.to_pandas(), npartitions=8)
     meta = release.schema.empty_table().to_pandas()
-    return frame.map_partitions(
-        lambda part: release(pa.Table.from_pandas(part)).to_pandas(), meta=meta
-    )
+    runs = tmp_path / "runs"
+    runs.mkdir()
+
+    def run(part):
+        (runs / uuid.uuid4().hex).touch()
+        return release(pa.Table.from_pandas(part)).to_pandas()
+
+    return frame.map_partitions(run, meta=meta)
 
 
 def as_table(frame):
@@ -53,6 +60,7 @@ def as_table(frame):
 def test_a_worker_is_killed(client, released, expected, tmp_path):
     kept = released.persist()
     assert digest(as_table(kept.compute())) == expected
+    n_runs = len(list((tmp_path / "runs").iterdir()))
     before = client.run(os.getpid)
     os.kill(next(iter(before.values())), signal.SIGKILL)
     deadline = time.monotonic() + 60
@@ -62,6 +70,7 @@ def test_a_worker_is_killed(client, released, expected, tmp_path):
         assert time.monotonic() < deadline, "no new worker came"
         time.sleep(0.2)
     assert digest(as_table(kept.compute())) == expected
+    assert len(list((tmp_path / "runs").iterdir())) > n_runs, "nothing was lost"
 
 
 def test_written_then_counted(client, released, expected, tmp_path):

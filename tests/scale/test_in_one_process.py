@@ -1,4 +1,7 @@
-"""polars, DuckDB and datasets: the same words, once or twice."""
+"""polars, DuckDB and datasets: the same words, once or twice.
+
+CI has polars, and runs its test; the others are for `make test-scale`.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,6 @@ import pytest
 from pyarrow import parquet
 
 from tests.scale.conftest import digest, files_with_the_key
-
-pytestmark = pytest.mark.scale
 
 
 def test_polars_collects_and_joins_with_itself(release, source, expected):
@@ -26,10 +27,11 @@ def test_polars_collects_and_joins_with_itself(release, source, expected):
     assert digest(joined.to_arrow()) == expected
 
 
+@pytest.mark.scale
 def test_duckdb_streams(release, source, expected, tmp_path):
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     for i in range(2):
-        batches = duckdb.connect().sql(f"from '{source}'").fetch_record_batch(64)
+        batches = duckdb.connect().sql(f"from '{source}'").to_arrow_reader(64)
         released = pa.RecordBatchReader.from_batches(
             release.schema, map(release, batches)
         )
@@ -39,6 +41,26 @@ def test_duckdb_streams(release, source, expected, tmp_path):
         assert digest(parquet.read_table(tmp_path / f"{i}.parquet")) == expected
 
 
+@pytest.mark.scale
+def test_a_function_in_duckdbs_sql_and_a_filter_on_what_it_gave(release, source):
+    """DuckDB may call it once to filter, and again for what it returns."""
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+
+    def released(ids, texts):
+        return release(pa.table({"id": ids, "text": texts}))["text"]
+
+    with duckdb.connect() as db:
+        db.create_function(
+            "released", released, ["VARCHAR", "VARCHAR"], "VARCHAR",
+            type="arrow", null_handling="special",
+        )  # fmt: skip
+        lazy = f"select released(id, text) as noisy from '{source}'"
+        found = db.sql(f"select noisy from ({lazy}) where noisy like '%7%'").fetchall()
+    assert 0 < len(found) < 400
+    assert all("7" in noisy for (noisy,) in found)
+
+
+@pytest.mark.scale
 def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     release, source, expected, tmp_path
 ):
@@ -54,6 +76,7 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     assert clear, "the guide says that its cache holds the texts in clear"
 
 
+@pytest.mark.scale
 def test_a_pickle_by_cloudpickle_is_small_and_without_the_key(release, tmp_path):
     cloudpickle = pytest.importorskip(
         "cloudpickle", reason="cloudpickle is not installed"

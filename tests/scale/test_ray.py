@@ -37,14 +37,23 @@ def test_written_then_counted(cluster, release, source, expected, tmp_path):
     assert files_with_the_key(session) == []
 
 
-def test_a_node_is_killed(cluster, release, documents, expected):
+def test_a_node_is_killed(cluster, release, documents, expected, tmp_path):
     import ray
 
     memory = {"object_store_memory": 100 * 2**20}
     second = cluster.add_node(num_cpus=1, resources={"second": 1}, **memory)
-    held = ray.remote(resources={"second": 1}, max_retries=3)(lambda t: release(t))
-    found = held.remote(documents.append_column("ballast", documents["text"]))
-    ray.wait([found])
+    runs = tmp_path / "runs"
+
+    def held(table):
+        with open(runs, "ab") as file:
+            file.write(b".")
+        # with what is too large to be sent to the driver with the answer
+        return release(table), bytes(2**20)
+
+    found = ray.remote(resources={"second": 1}, max_retries=3)(held).remote(documents)
+    ray.wait([found], fetch_local=False)
     cluster.remove_node(second, allow_graceful=False)
     cluster.add_node(num_cpus=1, resources={"second": 1}, **memory)
-    assert digest(ray.get(found)) == expected
+    released, _ = ray.get(found)
+    assert digest(released) == expected
+    assert runs.read_bytes() == b".."

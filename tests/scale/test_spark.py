@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import ExitStack
 
 import pytest
 from pyarrow import dataset
@@ -38,64 +39,63 @@ def spark(folder):
         subprocess.run(["java", "-version"], capture_output=True, check=True)
     except OSError:
         pytest.skip("Spark needs Java 17: apt-get install openjdk-17-jre-headless")
-    home = os.path.dirname(pyspark.__file__)
-    environment = {**os.environ, "SPARK_HOME": home, "PYSPARK_PYTHON": sys.executable}
-    environment |= {"SPARK_LOCAL_DIRS": str(folder / "local")}
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    os.environ |= {"PYSPARK_PYTHON": sys.executable}
-    port, page = free_port(), free_port()
-    started = []
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        # starts in half the time
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        home = os.path.dirname(pyspark.__file__)
+        environment = {**os.environ, "SPARK_HOME": home}
+        environment |= {"SPARK_LOCAL_DIRS": str(folder / "local")}
+        environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+        port, page = free_port(), free_port()
 
-    def start(kind, *given):
-        command = [os.path.join(home, "bin", "spark-class"), kind, *map(str, given)]
-        log = open(folder / f"{len(started)}.log", "wb")  # noqa: SIM115
-        started.append(
-            subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-        )
+        def start(kind, *given):
+            command = [os.path.join(home, "bin", "spark-class")]
+            command += [f"org.apache.spark.deploy.{kind}", *map(str, given)]
+            log = stack.enter_context(open(folder / f"{given[1]}.log", "ab"))
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            stack.callback(process.kill)
 
-    package = "org.apache.spark.deploy"
-    start(
-        f"{package}.master.Master",
-        *("--host", "127.0.0.1", "--port", port, "--webui-port", page),
-    )
-    for host in ("127.0.0.1", "127.0.0.2"):
         start(
-            f"{package}.worker.Worker",
-            *("--host", host, "--cores", 1, "--memory", "1g", "--webui-port", 0),
-            *("--work-dir", folder / "work", f"spark://127.0.0.1:{port}"),
+            "master.Master",
+            *("--host", "127.0.0.1", "--port", port, "--webui-port", page),
         )
-    alive, deadline = 0, time.monotonic() + 120
-    while alive < 2:
-        assert time.monotonic() < deadline, "no workers came"
-        time.sleep(0.5)
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{page}/json/") as told:
-                alive = len(re.findall(rb'"state" : "ALIVE"', told.read()))
-        except OSError:
-            pass
-    (folder / "events").mkdir()
-    session = (
-        pyspark.sql.SparkSession.builder.master(f"spark://127.0.0.1:{port}")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.executor.memory", "512m")
-        .config("spark.executor.cores", "1")
-        .config("spark.eventLog.enabled", "true")
-        .config("spark.eventLog.dir", (folder / "events").as_uri())
-        .config("spark.local.dir", str(folder / "local"))
-        .config("spark.speculation", "true")
-        .config("spark.speculation.interval", "100ms")
-        .config("spark.speculation.multiplier", "1.1")
-        .config("spark.speculation.quantile", "0.3")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.files.maxPartitionBytes", "4096")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-    for process in started:
-        process.kill()
+        for host in ("127.0.0.1", "127.0.0.2"):
+            start(
+                "worker.Worker",
+                *("--host", host, "--cores", 1, "--memory", "1g", "--webui-port", 0),
+                *("--work-dir", folder / "work", f"spark://127.0.0.1:{port}"),
+            )
+        alive, deadline = 0, time.monotonic() + 600
+        while alive < 2:
+            assert time.monotonic() < deadline, "no workers came"
+            time.sleep(0.5)
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{page}/json/") as told:
+                    alive = len(re.findall(rb'"state" : "ALIVE"', told.read()))
+            except OSError:
+                pass
+        (folder / "events").mkdir()
+        session = (
+            pyspark.sql.SparkSession.builder.master(f"spark://127.0.0.1:{port}")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.ui.enabled", "false")
+            .config("spark.executor.memory", "512m")
+            .config("spark.executor.cores", "1")
+            .config("spark.eventLog.enabled", "true")
+            .config("spark.eventLog.dir", (folder / "events").as_uri())
+            .config("spark.local.dir", str(folder / "local"))
+            .config("spark.speculation", "true")
+            .config("spark.speculation.interval", "100ms")
+            .config("spark.speculation.multiplier", "1.1")
+            .config("spark.speculation.quantile", "0.3")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.files.maxPartitionBytes", "4096")
+            .getOrCreate()
+        )
+        stack.callback(session.stop)
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
 
 
 @pytest.fixture
