@@ -33,6 +33,17 @@ _SURVEYED = 1 << 16
 # What a resumed release may differ in. The guarantee follows from the rest, and its
 # last digits may depend on the machine.
 _MAY_DIFFER = {"complete", "shards", "guarantee"}
+# What differs because something else does: the key check depends on the name, and the
+# digests of inputs on the key.
+_FOLLOWS = {
+    "name": {"key_check", "inputs"},
+    "key_check": {"inputs"},
+    **dict.fromkeys(
+        ("mechanism", "epsilon", "lam", "document_length", "reading", "embedding"),
+        {"noise_fingerprint", "canary"},
+    ),
+    "output": {"canary"},
+}
 
 
 class Shard(NamedTuple):
@@ -237,7 +248,9 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
             if name not in _MAY_DIFFER and there.get(name) != manifest.get(name)
         ]
         if differing:
-            told = "; ".join(_difference(name, there, manifest) for name in differing)
+            follows = set().union(*(_FOLLOWS.get(name, ()) for name in differing))
+            causes = [name for name in differing if name not in follows]
+            told = "; ".join(_difference(name, there, manifest) for name in causes)
             raise InvalidParameterError(
                 f"out must be empty or hold this release, but in {str(out)!r} is "
                 f"another: {told}."
@@ -260,6 +273,8 @@ def _difference(name: str, there: dict[str, Any], here: dict[str, Any]) -> str:
         new = {key: new.get(key) for key in changed}
     if name == "inputs":
         return "its inputs are others, or have changed"
+    if name == "key_check":
+        return "it was begun with another key, and cannot be continued without that"
     return f"{name} is {_short(old)} there, got {_short(new)}"
 
 
