@@ -292,7 +292,7 @@ class WordEmbedding:
         words: Iterable[str] = words_or_n
         if isinstance(words, set | frozenset):
             words = sorted(words, key=lambda word: self._index.get(word, -1))
-        words = check_words(words)
+        words = tuple(check_words(words))
         unknown = [i for i, word in enumerate(words) if word not in self._index]
         if unknown:
             raise InvalidParameterError(
