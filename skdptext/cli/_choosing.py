@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     add_noise,
@@ -13,6 +14,7 @@ from skdptext.cli._settings import (
     load_embedding,
     make_perturber,
 )
+from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.release import read_columns
@@ -40,11 +42,13 @@ exit status: 1 if a claim is refuted.
 """
 
 _REPORT = """\
-Attack a release of documents whose authors are known: how often can the authors still
-be identified, and how much of the topics is left? The report is as sensitive as the
-documents. See also skdptext.inspection.obfuscation_report.
+Attack a release: how often does someone who holds the documents find the one that was
+released? With --author: how often can the authors still be identified, and how much of
+the topics is left? The report is as sensitive as the documents. See also
+skdptext.attacks.linkage_attack and skdptext.inspection.obfuscation_report.
 
-example:
+examples:
+  skdptext report posts.csv --embedding glove.6B.100d.txt --epsilon 20 --length 40
   skdptext report posts.csv --author user --topic forum --embedding glove.6B.100d.txt \\
     --epsilon 20 --length 40
 """
@@ -91,20 +95,24 @@ def add_commands(commands: Any) -> None:
 
     parser = add(
         "report",
-        "attack a release: are its authors still identified?",
+        "attack a release: which document was it, and whose?",
         _REPORT,
         _report,
     )
     parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
-    parser.add_argument("--author", required=True, help="column with the authors")
-    parser.add_argument("--topic", help="column with the topics")
+    parser.add_argument(
+        "--author", help="column with the authors (default: only documents are sought)"
+    )
+    parser.add_argument("--topic", help="column with the topics; needs --author")
     parser.add_argument(
         "--column", default="text", help="column with the documents (default text)"
     )
     add_noise(parser)
     add_reading(parser)
     parser.add_argument(
-        "--html", type=Path, help="also write the report to this file, as a page"
+        "--html",
+        type=Path,
+        help="also write the report to this file, as a page; needs --author",
     )
     parser.add_argument("--n-jobs", type=int, help="processes (default 1)")
 
@@ -137,9 +145,12 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    for name in ("topic", "html"):
+        if getattr(arguments, name) is not None and arguments.author is None:
+            raise InvalidParameterError(f"--{name} needs --author.")
     names = [arguments.column, arguments.author, arguments.topic]
-    found = read_columns(arguments.source, [name for name in names if name])
-    texts, authors, *topics = found
+    texts, *labels = read_columns(arguments.source, [name for name in names if name])
+    documents = [text or "" for text in texts]
     perturber = make_perturber(
         arguments,
         load_embedding(arguments),
@@ -149,8 +160,12 @@ def _report(arguments: argparse.Namespace) -> int:
         oov=arguments.oov,
         stop_words=arguments.stop_words,
     )
+    if not labels:
+        print(linkage_attack(documents, perturber, verbose=1))
+        return 0
+    authors, *topics = labels
     report = obfuscation_report(
-        [text or "" for text in texts],
+        documents,
         authors,
         topics[0] if topics else None,
         perturber,

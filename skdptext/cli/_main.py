@@ -59,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"skdptext {parsed.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
+        again = " Run the same command again to continue."
+        told = "Interrupted." + (again if parsed.command == "release" else "")
+        print(told, file=sys.stderr)
         return 130
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,11 @@ example:
     --epsilon 20 --length 40 --name 2026-q4 --key file:q4.key -o released/
   skdptext verify released/ && rm q4.key
 """
+
+_ADVERSARY = (
+    "Exponents above some 20 promise little: whoever holds the documents that may have "
+    "been released will probably find the right ones. skdptext report tries it."
+)
 
 _KEY = """\
 Write a key of 256 random bits to a new file, to be given to skdptext release as
@@ -137,30 +144,29 @@ def _release(arguments: argparse.Namespace) -> int:
         stop_words=arguments.stop_words,
         output=arguments.output,
     )
-    key, advice = _key_of(arguments)
-    release = DocumentRelease(
-        perturber,
-        key,
-        arguments.name,
-        text=arguments.column,
-        id=arguments.id,
-        keep=arguments.keep,
-    )
     tell = (lambda text: None) if arguments.quiet else _tell
-    tell(advice)
-    release_files(
-        arguments.source,
-        arguments.out,
-        release,
-        format=arguments.format,
-        batch_rows=arguments.batch_rows,
-        n_jobs=arguments.n_jobs,
-        verbose=int(not arguments.quiet),
-    )
+    with _key_of(arguments, tell) as key:
+        release = DocumentRelease(
+            perturber,
+            key,
+            arguments.name,
+            text=arguments.column,
+            id=arguments.id,
+            keep=arguments.keep,
+        )
+        release_files(
+            arguments.source,
+            arguments.out,
+            release,
+            format=arguments.format,
+            batch_rows=arguments.batch_rows,
+            n_jobs=arguments.n_jobs,
+            verbose=int(not arguments.quiet),
+        )
     manifest = seal(arguments.out)
     tell(
         f"{manifest['documents']:,} documents are released and sealed in "
-        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n"
+        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{_ADVERSARY}\n\n"
         f"Now destroy the key ({key.source}): whoever has it can undo the noise; once "
         "it is gone, nobody can. Releasing the same documents under another name or "
         "key costs another ε."
@@ -168,10 +174,14 @@ def _release(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _key_of(arguments: argparse.Namespace) -> tuple[ReleaseKey, str]:
-    """The key, and what the user must know of one that was made here."""
+@contextmanager
+def _key_of(
+    arguments: argparse.Namespace, tell: Callable[[str], None]
+) -> Iterator[ReleaseKey]:
+    """The key; one that is made here is deleted if no release was begun with it."""
     if arguments.key is not None:
-        return ReleaseKey(arguments.key), ""
+        yield ReleaseKey(arguments.key)
+        return
     path = Path(arguments.out).absolute()
     path = path.with_name(f"{path.name}.key")
     advice = (
@@ -180,15 +190,28 @@ def _key_of(arguments: argparse.Namespace) -> tuple[ReleaseKey, str]:
         "is sealed. It is needed to continue after an interruption."
     )
     if path.exists():
-        return ReleaseKey(f"file:{path}"), advice
-    if Path(arguments.out).is_dir() and any(Path(arguments.out).iterdir()):
+        tell(advice)
+        yield ReleaseKey(f"file:{path}")
+        return
+    if _begun(arguments.out):
         raise InvalidParameterError(
             f"--key must be given to continue a release: {arguments.out} is not empty, "
             f"and there is no {path}. A sealed release cannot be repeated once its key "
             "is gone; skdptext verify checks it without one."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    return ReleaseKey.generate(path), advice
+    key = ReleaseKey.generate(path)
+    tell(advice)
+    try:
+        yield key
+    finally:
+        if not _begun(arguments.out):
+            path.unlink(missing_ok=True)
+
+
+def _begun(out: str) -> bool:
+    """Whether a folder holds something."""
+    return Path(out).is_dir() and any(Path(out).iterdir())
 
 
 def _tell(text: str) -> None:

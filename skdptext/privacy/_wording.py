@@ -482,9 +482,10 @@ def _part_limits(part: ReleasePart) -> list[str]:
         *([] if part.reader.stop_words is None else [stop]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
-        "Repeatable releases (an integer random_state): equal documents come out "
-        "equal, unless each has an id of its own, and whoever knows the seed can undo "
-        "the noise. The odds are for fresh noise.",
+        "Repeatable releases, by an integer random_state or the key of a "
+        "DocumentRelease: whoever knows or guesses it can undo the noise, which is as "
+        "good as fresh to everyone else. Under a seed, equal documents come out equal, "
+        "unless each has an id of its own.",
         "Perfect arithmetic: the odds are those of exact arithmetic; with finite "
         f"numbers a release differs from it {differs} per {per}; and ChaCha20, from "
         "which noise is drawn, is taken for random bits.",

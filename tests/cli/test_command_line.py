@@ -163,6 +163,22 @@ def test_calibrate_audit_and_report(files, capsys):
     assert (files / "r").read_text().lstrip().startswith("<")
 
 
+def test_report_without_authors_seeks_documents(files, capsys):
+    report = ["report", "in.csv", "--embedding", "words.txt", "--length", "3"]
+    noise = ["--epsilon", "1e-3", "--lam", "0"]
+    assert main([*report, *noise, "--column", "said"]) == 0
+    told = capsys.readouterr()
+    assert "24 documents" in told.out
+    assert main([*report, *noise, "--column", "said", "--topic", "what"]) == 2
+    assert "--topic needs --author" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", [["--column", "gone"], ["--output", "bow"]])
+def test_a_key_made_for_nothing_is_taken_back(files, capsys, change):
+    assert main([*RELEASE, *change]) == 2
+    assert list(files.glob("out*")) == []
+
+
 def test_a_refuted_claim_is_an_exit_status(files, capsys, monkeypatch):
     class Honest(skdptext.mechanisms.RandomizedResponse):
         def prepare(self, embedding, epsilon, lam):
