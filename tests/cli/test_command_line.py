@@ -22,6 +22,7 @@ from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
 
 TEXTS = ["cat dog", "dog and cat", "tea milk", "milk tea tea"] * 6
 NOISE = ["--epsilon", "0.5", "--lam", "0"]
+INTERRUPTED = "Interrupted. Run the same command again to continue."
 READING = ["--length", "4", "--name", "q4"]
 
 
@@ -220,7 +221,7 @@ def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
 
     monkeypatch.setattr(DocumentRelease, "manifest", interrupt)
     assert main([*RELEASE, "--key", "file:key"]) == 130
-    assert capsys.readouterr().err == "Warning: careful\nInterrupted.\n"
+    assert capsys.readouterr().err == f"Warning: careful\n{INTERRUPTED}\n"
     with pytest.raises(SystemExit) as stopped:
         main([])
     assert stopped.value.code == 2
@@ -245,7 +246,7 @@ def test_an_interrupted_process_is_continued(files):
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     told = process.communicate()[1]
-    assert (process.returncode, told.splitlines()[-1]) == (130, "Interrupted.")
+    assert (process.returncode, told.splitlines()[-1]) == (130, INTERRUPTED)
     there = {path: path.stat().st_mtime_ns for path in files.glob("out/*.jsonl")}
     assert 20 <= len(there) < 200
     assert main(["verify", "out"]) == 1
