@@ -6,6 +6,8 @@ Three parts, each with a table of its own: ``linkage`` (documents of fan fiction
 and is not done again::
 
     python benchmarks/bench_linkage.py [linkage] [classes] [channel]
+
+``linkage --part 1/2`` and ``--part 2/2`` do it in two processes.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import sys
 import time
 import tracemalloc
 import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +36,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, normalize
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import Exponential
-from skdptext.metrics import released_profiles, word_channel
+from skdptext.metrics import (
+    pairwise_word_movers_distances,
+    released_profiles,
+    word_channel,
+)
 from skdptext.naive_bayes import ChannelNaiveBayes
 
 sys.path.append(str(Path(__file__).parent / "obfuscation"))
 
 TABLE = "googlenews_8k_300d.npz"
+GLOVE = "glove_6B_13k_50d.npz"
 FICTION = "pan19_fanfiction_en.jsonl.gz"
 KEPT = Path(__file__).parents[1] / "build" / "linkage"
 LENGTHS = (10, 20, 50, 100, 195)
@@ -52,14 +60,19 @@ RELEASES = (1, 10)
 N_TARGETS = {1: 100, 10: 30}
 N_DRAWS = 10  # per word, for classes
 N_SEEDS = 3  # releases of each snippet
-# λ and ε of the noise, candidates at most, and simulated draws per word at hand; the
-# exponential mechanism, whose law is exact, follows at equal words changed.
+# Table, λ, ε of the noise, and simulated draws per word at hand. The exponential
+# mechanism, whose law is exact, follows at equal words changed.
 SETTINGS = (
-    (0.0, 20.0, 100, 10), (0.0, 15.0, 100, 40), (0.0, 10.0, 100, 40),
-    (0.0, 5.0, 100, 10), (0.5, 15.0, 100, 10), (0.5, 10.0, 100, 10),
-    (1.0, 15.0, 100, 10), (1.0, 10.0, 100, 10), (0.0, 15.0, 1500, 10),
+    (TABLE, 0.0, 15.0, 75), (TABLE, 0.0, 10.0, 75), (TABLE, 0.0, 20.0, 75),
+    (TABLE, 0.0, 5.0, 75), (TABLE, 1.0, 15.0, 75), (TABLE, 1.0, 10.0, 75),
+    (TABLE, 0.5, 15.0, 75), (TABLE, 0.5, 10.0, 75), (TABLE, 1.0, 20.0, 75),
+    (TABLE, 0.5, 20.0, 75), (TABLE, 1.0, 5.0, 75), (TABLE, 0.5, 5.0, 75),
+    (GLOVE, 0.0, 4.0, 75),
 )  # fmt: skip
-ADVERSARIES = ("ordered text", "bag", "shared words", "tf-idf")
+SHORT = {TABLE: "Google News", GLOVE: "GloVe"}
+# Those at one length, of one release and the fewest candidates, are dear.
+DEAR = ("WMD 1-NN", "Koppel")
+ADVERSARIES = ("ordered text", "bag", "shared words", "tf-idf", *DEAR)
 
 
 def kept(name: str, make: Any) -> Any:
@@ -75,9 +88,9 @@ def kept(name: str, make: Any) -> Any:
 
 
 @cache
-def fiction(n: int, length: int) -> tuple[WordEmbedding, list[np.ndarray]]:
+def fiction(n: int, length: int, table: str) -> tuple[WordEmbedding, list[np.ndarray]]:
     """Numbers of the first words of documents that have so many."""
-    embedding = WordEmbedding.load(DATA / TABLE)
+    embedding = WordEmbedding.load(DATA / table)
     with gzip.open(DATA / FICTION, "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["text"] for line in file]
     reader = DPWordPerturber(embedding, stop_words="english").fit([])
@@ -91,17 +104,18 @@ def fiction(n: int, length: int) -> tuple[WordEmbedding, list[np.ndarray]]:
 
 
 def attack(
-    noise: str, lam: float, epsilon: float, most: int, n_draws: int
+    noise: str, table: str, lam: float, epsilon: float, n_draws: int
 ) -> dict[str, Any]:
-    """All adversaries, lengths, candidates and releases at one setting."""
-    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS))
-    documents = documents[:most]
+    """All adversaries, lengths, candidates and releases at one setting.
+
+    One law serves all of them: that of the words of all candidates.
+    """
+    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), table)
     options = {"document_length": max(LENGTHS), "output": "tokens"}
     source = DPWordPerturber(embedding, epsilon=epsilon, lam=lam, **options).fit([])
     ids = np.unique(np.concatenate(documents))
-    changed = 1.0
     if noise == "exponential":
-        changed = kept(f"noise_{lam:g}_{epsilon:g}_{most}", lambda: None)["changed"]
+        changed = kept(cell_name("noise", table, lam, epsilon), dict)["changed"]
         epsilon = equal_epsilon(source, documents, 1 - changed)
         mechanism = Exponential("half")  # of this ε, whatever could be proven besides
         source.set_params(mechanism=mechanism, epsilon=epsilon).fit([])
@@ -123,6 +137,20 @@ def attack(
     written = np.stack(documents[: N_TARGETS[1]])
     changed = float((releases[0] != written).mean())
     rows = []
+
+    def add(length: int, n_releases: int, name: str, scores: np.ndarray) -> None:
+        rows.extend(
+            {
+                "length": length,
+                "candidates": candidates,
+                "releases": n_releases,
+                "adversary": name,
+                "hits": float(hits(scores[:, :candidates]).mean()),
+            }
+            for candidates in CANDIDATES
+            if candidates <= scores.shape[1]
+        )
+
     places = ids.searchsorted(np.stack(documents))
     # per release a row per target and length
     ordered = [
@@ -139,31 +167,35 @@ def attack(
             n = N_TARGETS[n_releases]
             together = sum((r[:n] for r in noisy[1:n_releases]), noisy[0][:n])
             of_noisy = normalize(weights.transform(together))
-            known = {
+            in_common = (together > 0) * 1.0 @ (clear > 0).T
+            scores = {
                 "ordered text": sum(r[:n, place] for r in ordered[:n_releases]),
                 "bag": together @ profiles.T,
+                "shared words": in_common.toarray(),
+                "tf-idf": (of_noisy @ of_clear.T).toarray(),
             }
-            known["shared words"] = ((together > 0) * 1.0 @ (clear > 0).T).toarray()
-            known["tf-idf"] = (of_noisy @ of_clear.T).toarray()
-            rows += [
-                {
-                    "length": length,
-                    "candidates": candidates,
-                    "releases": n_releases,
-                    "adversary": name,
-                    "hits": float(hits(score[:, :candidates]).mean()),
-                }
-                for candidates in CANDIDATES
-                if candidates <= most
-                for name, score in known.items()
-            ]
+            for name, found in scores.items():
+                add(length, n_releases, name, found)
+    few = min(CANDIDATES)
+    clear, noisy = (bags(d, len(embedding)) for d in (documents[:few], releases[0]))
+    near = pairwise_word_movers_distances(noisy, clear, embedding=embedding)
+    koppel = KoppelAuthorClassifier(embedding, random_state=0)
+    found = koppel.fit(clear, np.arange(few)).predict_proba(noisy)
+    for name, scores in zip(DEAR, (-near, found), strict=True):
+        add(max(LENGTHS), 1, name, scores)
     return {
         "epsilon": epsilon,
         "changed": changed,
         "seconds": seconds,
         "words": len(ids),
+        "draws": n_draws if noise == "noise" else None,
         "rows": rows,
     }
+
+
+def cell_name(noise: str, table: str, lam: float, epsilon: float) -> str:
+    """Of the file that a setting's numbers are kept in."""
+    return f"{table.split('_')[0]}_{noise}_{lam:g}_{epsilon:g}"
 
 
 def equal_epsilon(
@@ -183,11 +215,12 @@ def equal_epsilon(
 
 def in_order(channel: Any, released: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Log-likelihood of every candidate, by the first words of each length."""
-    logs = np.log(channel.counts(released))[np.arange(len(released)), places]
-    return logs.cumsum(axis=1)[:, np.array(LENGTHS) - 1].T
+    found = channel.counts(released)[np.arange(len(released)), places]
+    return np.log(found).cumsum(axis=1)[:, np.array(LENGTHS) - 1].T
 
 
-def bags(documents: np.ndarray, n_words: int) -> sp.csr_array:
+def bags(documents: Any, n_words: int) -> sp.csr_array:
+    documents = np.stack(documents)
     ends = np.arange(len(documents) + 1) * documents.shape[1]
     found = sp.csr_array(
         (np.ones(documents.size), documents.ravel(), ends),
@@ -212,58 +245,60 @@ def with_interval(share: float, n: int) -> str:
     return f"{share:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def linkage() -> None:
-    """Attack at all settings, and record what is done."""
-    if absent(TABLE, FICTION):
+def linkage(part: tuple[int, int]) -> None:
+    """Attack at every part-th setting, and record all that is done."""
+    if absent(TABLE, GLOVE, FICTION):
         return
-    cells = []
-    for lam, epsilon, most, n_draws in SETTINGS:
+    for setting in SETTINGS[part[0] - 1 :: part[1]]:
         for noise in ("noise", "exponential"):
-            name = f"{noise}_{lam:g}_{epsilon:g}_{most}"
-            setting = noise, lam, epsilon, most, n_draws
-            cell = kept(name, lambda setting=setting: attack(*setting))
-            cell |= {"most": most, "draws": n_draws if noise == "noise" else None}
-            cells.append((noise, lam, cell))
-            record_linkage(cells)
-
-
-def record_linkage(cells: list[tuple[str, float, dict[str, Any]]]) -> None:
-    """Both tables, of the cells that are done."""
-
-    def row(noise: str, lam: float, cell: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "mechanism": noise,
-            "λ": lam,
-            "ε": round(cell["epsilon"], 2),
-            "words changed": cell["changed"],
-        }
-
-    def found(cell: dict[str, Any], **wanted: Any) -> dict[str, float]:
-        return {
-            r["adversary"]: r["hits"]
-            for r in cell["rows"]
-            if all(r[key] == value for key, value in wanted.items())
-        }
-
-    main, details = [], []
-    for noise, lam, cell in cells:
-        own = found(cell, length=max(LENGTHS), candidates=100, releases=1)
-        if cell["most"] == min(CANDIDATES):
-            main.append(
-                row(noise, lam, cell)
-                | {"draws per word": cell["draws"]}
-                | {name: with_interval(own[name], N_TARGETS[1]) for name in ADVERSARIES}
+            kept(
+                cell_name(noise, *setting[:3]), lambda n=noise, s=setting: attack(n, *s)
             )
-        for n in CANDIDATES:
-            for k in RELEASES:
-                if not found(cell, candidates=n, releases=k):
-                    continue
-                line = row(noise, lam, cell) | {"candidates": n, "releases": k}
-                for name in ADVERSARIES[:2]:
-                    for length in LENGTHS:
-                        own = found(cell, length=length, candidates=n, releases=k)
-                        line[f"{name.split()[0]}, {length}"] = own[name]
-                details.append(line)
+            record_linkage()
+
+
+def record_linkage() -> None:
+    """Both tables, of the cells that are done."""
+    main, details = [], []
+    places = [setting[:3] for setting in SETTINGS]
+    places.sort(key=lambda place: (place[0] != TABLE, place[1], -place[2]))
+    for place in places:
+        for noise in ("noise", "exponential"):
+            path = KEPT / f"{cell_name(noise, *place)}.json"
+            if not path.exists():
+                continue
+            cell = json.loads(path.read_text())
+            row = {
+                "embedding": SHORT[place[0]],
+                "mechanism": noise,
+                "λ": place[1],
+                "ε": round(cell["epsilon"], 2),
+                "words changed": cell["changed"],
+            }
+            found = {
+                (r["adversary"], r["length"], r["candidates"], r["releases"]): r["hits"]
+                for r in cell["rows"]
+            }
+            where = max(LENGTHS), min(CANDIDATES), 1
+            main.append(
+                row
+                | {"draws per word": cell["draws"]}
+                | {
+                    name: with_interval(found[name, *where], N_TARGETS[1])
+                    for name in ADVERSARIES
+                }
+            )
+            details += [
+                row
+                | {"candidates": n, "releases": k}
+                | {
+                    f"{name.split()[0]}, {length}": found[name, length, n, k]
+                    for name in ADVERSARIES[:2]
+                    for length in LENGTHS
+                }
+                for n in CANDIDATES
+                for k in RELEASES
+            ]
     record(
         "linkage",
         main,
@@ -271,13 +306,14 @@ def record_linkage(cells: list[tuple[str, float, dict[str, Any]]]) -> None:
         note=(
             f"{N_TARGETS[1]} documents of fan fiction of {max(LENGTHS)} words, without "
             "stop words, each released once under Google News, 8,000 words in 300 "
-            "dimensions; each adversary holds 100 candidates in clear and names one. "
-            "Share of right answers with Clopper–Pearson intervals at 95 %; a guess "
-            "gets 0.01. Ordered text and bag: log-likelihood, by Pr[z | w] from so "
-            "many simulated draws per word at hand, or exact (–): with more draws the "
-            "adversary finds more. The exponential mechanism is at equal words "
-            "changed; its ε, proven as twice its rate, is of another unit. Two of the "
-            "documents are equal, and share a hit."
+            "dimensions, or GloVe, 13,000 words in 50; each adversary holds 100 "
+            "candidates in clear and names one. Share of right answers with "
+            "Clopper–Pearson intervals at 95 %; a guess gets 0.01. Ordered text and "
+            "bag: log-likelihood, by Pr[z | w] from so many simulated draws per word "
+            "of the candidates, or exact (–). The exponential mechanism is at equal "
+            "words changed; its ε, proven as twice its rate, is of another unit. "
+            "Koppel: each candidate an author. Two of the documents are equal, and "
+            "share a hit."
         ),
     )
     record(
@@ -285,11 +321,12 @@ def record_linkage(cells: list[tuple[str, float, dict[str, Any]]]) -> None:
         details,
         title="Which document was released, by length, candidates and releases",
         note=(
-            "The same releases, cut to their first words. Columns: what the adversary "
-            "sees, in order or as a bag, and words per document. Of several releases "
-            f"the log-likelihoods add up; {N_TARGETS[1]} documents are released once, "
-            f"{N_TARGETS[10]} of them ten times. Standard errors are at most 0.05 and "
-            "0.09; a guess gets 1 in 100, or 1 in 1,500."
+            "The same releases, cut to their first words, by the same law. Columns: "
+            "what the adversary sees, in order or as a bag, and words per document. Of "
+            "several releases the log-likelihoods add up; "
+            f"{N_TARGETS[1]} documents are released once, {N_TARGETS[10]} of them ten "
+            "times. Standard errors are at most 0.05 and 0.09; a guess gets 1 in 100, "
+            "or 1 in 1,500."
         ),
     )
 
@@ -525,10 +562,16 @@ def channel() -> None:
 
 
 def main() -> None:
-    parts = {"linkage": linkage, "classes": classes, "channel": channel}
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help="linkage, classes, channel"
+    )
+    parser.add_argument("--part", default="1/1", help="as in 1/2: every second setting")
     options = parser.parse_args()
+    which, of = map(int, options.part.split("/"))
+    parts = {
+        "linkage": lambda: linkage((which, of)), "classes": classes, "channel": channel
+    }  # fmt: skip
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     for name in options.parts or parts:
