@@ -20,7 +20,7 @@ import sys
 import time
 import tracemalloc
 import warnings
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
