@@ -4,9 +4,9 @@ One command, half a minute; no data is needed::
 
     python benchmarks/bench_bounds.py
 
-Thirteen candidates whose true scores lie 0.01 apart around a bound, the more private the
-lower; the scores of the splits are normal around them. `best_under_constraint` takes the
-most private one that meets the bound, by its mean or by its 95 % interval.
+Thirteen candidates whose true scores lie 0.01 apart around a bound, the more private
+the lower; the scores of the splits are normal around them. `best_under_constraint` takes
+the most private one that meets the bound, by its mean or by its 95 % interval.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ def main() -> None:
         title="A bound that is met by the mean, and by a 95 % interval",
         note=(
             f"Shares of {n:,} searches each, with standard errors of "
-            f"{0.5 / n**0.5:.3f} at most: among {len(TRUE)} candidates with true scores "
-            f"{STEP:g} apart around the bound, the most private one that meets it. The "
-            "scores of the splits are normal with the given standard deviation (sd). "
-            "Above the bound: the true score of what is chosen, less the bound. python "
-            "benchmarks/bench_bounds.py repeats it."
+            f"{0.5 / n**0.5:.3f} at most: among {len(TRUE)} candidates with true "
+            f"scores {STEP:g} apart around the bound, the most private one that meets "
+            "it. The scores of the splits are normal with the given standard deviation "
+            "(sd). Above the bound: the true score of what is chosen, less the bound. "
+            "python benchmarks/bench_bounds.py repeats it."
         ),
     )
 
