@@ -5,7 +5,7 @@ One command, half a minute; no data is needed::
     python benchmarks/bench_bounds.py
 
 Thirteen candidates whose true scores lie 0.01 apart around a bound, the more private
-the lower; the scores of the splits are normal around them. `best_under_constraint` takes
+the lower; scores of splits are normal around them. `best_under_constraint` takes
 the most private one that meets the bound, by its mean or by its 95 % interval.
 """
 
