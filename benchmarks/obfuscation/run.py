@@ -7,9 +7,10 @@ One command, about fifty minutes on two idle cores::
 It can be interrupted: every finished cell is kept in ``build/obfuscation`` and not done
 again. ``--budget 150`` stops after so many seconds, ``--part 1/2`` does every second
 group of cells, ``--quick`` a few cells in a minute, ``--tables`` only the tables and
-figures from what there is, ``--words`` only what is found of single words. Reads ``pan19_fanfiction_en.jsonl.gz`` and the tables from
-the folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without them it does the
-built-in corpus alone. Tables go where `results.record` puts them, figures into
+figures from what there is, ``--words`` only what is found of single words. Reads
+``pan19_fanfiction_en.jsonl.gz`` and the tables from the folder named by
+SKDPTEXT_TEST_DATA, or ../shared/data; without them it does the built-in corpus alone.
+Tables go where `results.record` puts them, figures into
 ``docs/_static/obfuscation``.
 """
 
