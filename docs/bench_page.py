@@ -119,7 +119,11 @@ def single(result: dict | None) -> str:
         return "Not recorded in this checkout.\n"
     lines = _table(result["rows"])
     lines += [_escape(" ".join(result["note"].split())), ""]
-    lines += [f"*{result['date']}, commit {_escape(result['commit'])}.*", ""]
+    lines += [
+        f"*{result['date']}, commit {_escape(result['commit'])}:* "
+        f"``{result['command']}``",
+        "",
+    ]
     return "\n".join(lines)
 
 
