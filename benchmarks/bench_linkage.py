@@ -127,14 +127,11 @@ def attack(
     """
     embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), table)
     documents = documents[:most]
-    options = {"document_length": max(LENGTHS), "output": "tokens"}
-    source = DPWordPerturber(embedding, epsilon=epsilon, lam=lam, **options).fit([])
-    ids = np.unique(np.concatenate(documents))
     if noise == "exponential":
         changed = kept(cell_name("noise", table, lam, epsilon, most), dict)["changed"]
-        epsilon = equal_epsilon(source, documents, 1 - changed)
-        mechanism = Exponential("half")  # of this ε, whatever could be proven besides
-        source.set_params(mechanism=mechanism, epsilon=epsilon).fit([])
+        epsilon = equal_epsilon(embedding, lam, documents, 1 - changed)
+    source = perturber_of(noise, table, lam, epsilon)
+    ids = np.unique(np.concatenate(documents))
     started = time.process_time()
     share = np.bincount(np.concatenate(documents))[ids]
     channel = word_channel(
@@ -142,14 +139,7 @@ def attack(
         random_state=np.random.default_rng(0),
     )  # fmt: skip
     seconds = time.process_time() - started
-    source.set_params(random_state=np.random.default_rng(1))
-    releases = []
-    for k in range(max(RELEASES)):
-        n = N_TARGETS[1 if k == 0 else max(RELEASES)]
-        targets = [embedding.word_array[d].tolist() for d in documents[:n]]
-        releases.append(
-            np.stack([embedding.find(d) for d in source.transform(targets)])
-        )
+    releases = released(source, documents, max(RELEASES))
     written = np.stack(documents[: N_TARGETS[1]])
     changed = float((releases[0] != written).mean())
     rows = []
@@ -192,14 +182,6 @@ def attack(
             }
             for name, found in scores.items():
                 add(length, n_releases, name, found)
-    if most == min(CANDIDATES):
-        clear, noisy = (bags(d, len(embedding)) for d in (documents, releases[0]))
-        koppel = KoppelAuthorClassifier(embedding, random_state=0)
-        koppel.fit(clear, np.arange(most))
-        add(max(LENGTHS), 1, "Koppel", koppel.predict_proba(noisy))
-        if (table, lam) in BY_DISTANCE:
-            near = pairwise_word_movers_distances(noisy, clear, embedding=embedding)
-            add(max(LENGTHS), 1, "WMD 1-NN", -near)
     return {
         "epsilon": epsilon,
         "changed": changed,
@@ -210,13 +192,62 @@ def attack(
     }
 
 
+def perturber_of(noise: str, table: str, lam: float, epsilon: float) -> DPWordPerturber:
+    """The mechanism of a cell, with the seed of its releases."""
+    embedding, _ = fiction(max(CANDIDATES), max(LENGTHS), table)
+    # "half": of this ε, whatever could be proven besides
+    mechanism = Exponential("half") if noise == "exponential" else None
+    return DPWordPerturber(
+        embedding, epsilon=epsilon, lam=lam, mechanism=mechanism,
+        document_length=max(LENGTHS), output="tokens",
+        random_state=np.random.default_rng(1),
+    ).fit([])  # fmt: skip
+
+
+def released(
+    source: DPWordPerturber, documents: list[np.ndarray], n_releases: int
+) -> list[np.ndarray]:
+    """Word numbers of releases of the first documents; fewer after the first."""
+    embedding = source.embedding
+    found = []
+    for k in range(n_releases):
+        n = N_TARGETS[1 if k == 0 else max(RELEASES)]
+        targets = [embedding.word_array[d].tolist() for d in documents[:n]]
+        found.append(np.stack([embedding.find(d) for d in source.transform(targets)]))
+    return found
+
+
+def likeness(
+    noise: str, table: str, lam: float, epsilon: float, distances: bool
+) -> dict[str, float]:
+    """Adversaries who compare what words look like, on the same first releases."""
+    cell = kept(cell_name(noise, table, lam, epsilon, min(CANDIDATES)), dict)
+    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), table)
+    documents = documents[: min(CANDIDATES)]
+    (release,) = released(
+        perturber_of(noise, table, lam, cell["epsilon"]), documents, 1
+    )
+    clear, noisy = (bags(d, len(embedding)) for d in (documents, release))
+    koppel = KoppelAuthorClassifier(embedding, random_state=0)
+    koppel.fit(clear, np.arange(len(documents)))
+    scores = {"Koppel": koppel.predict_proba(noisy)}
+    if distances:
+        scores["WMD 1-NN"] = -pairwise_word_movers_distances(
+            noisy, clear, embedding=embedding
+        )
+    return {name: float(hits(score).mean()) for name, score in scores.items()}
+
+
 def cell_name(noise: str, table: str, lam: float, epsilon: float, most: int) -> str:
     """Of the file that a setting's numbers are kept in."""
     return f"{table.split('_')[0]}_{noise}_{lam:g}_{epsilon:g}_{most}"
 
 
 def equal_epsilon(
-    source: DPWordPerturber, documents: list[np.ndarray], unchanged: float
+    embedding: WordEmbedding,
+    lam: float,
+    documents: list[np.ndarray],
+    unchanged: float,
 ) -> float:
     """ε of the exponential mechanism that leaves as many words unchanged."""
     rng = np.random.default_rng(2)
@@ -224,7 +255,7 @@ def equal_epsilon(
     low, high = 0.1, 200.0
     for _ in range(12):
         middle = np.sqrt(low * high)
-        channel = Exponential("half").prepare(source.embedding, middle, source.lam)
+        channel = Exponential("half").prepare(embedding, middle, lam)
         law = channel.log_proba(some)[np.arange(len(some)), some]
         low, high = (middle, high) if np.exp(law).mean() < unchanged else (low, middle)
     return float(np.sqrt(low * high))
@@ -272,6 +303,14 @@ def linkage(part: tuple[int, int]) -> None:
                 cell_name(noise, *setting[:4]), lambda n=noise, s=setting: attack(n, *s)
             )
             record_linkage()
+    for *place, most, _ in SETTINGS[part[0] - 1 :: part[1]]:
+        for noise in ("noise", "exponential") if most == min(CANDIDATES) else ():
+            far = tuple(place[:2]) in BY_DISTANCE
+            kept(
+                f"{cell_name(noise, *place, most)}_likeness",
+                lambda n=noise, p=place, far=far: likeness(n, *p, far),
+            )
+            record_linkage()
 
 
 def record_linkage() -> None:
@@ -298,13 +337,18 @@ def record_linkage() -> None:
                 for r in cell["rows"]
             }
             if most == min(CANDIDATES):
-                where = max(LENGTHS), most, 1
-                shares = ((name, found.get((name, *where))) for name in ADVERSARIES)
+                shares = {
+                    name: found.get((name, max(LENGTHS), most, 1))
+                    for name in ADVERSARIES
+                }
+                path = path.with_stem(f"{path.stem}_likeness")
+                if path.exists():
+                    shares |= json.loads(path.read_text())
                 main.append(
                     row
                     | {
                         name: None if k is None else with_interval(k, N_TARGETS[1])
-                        for name, k in shares
+                        for name, k in shares.items()
                     }
                 )
             details += [
