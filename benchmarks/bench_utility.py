@@ -110,7 +110,9 @@ def by_length(
             row[f"{which}: logistic regression"] = roc_auc_score(
                 y[asked], learner.decision_function(of_asked)
             )
-        row["words changed"] = 1 - words_unchanged(noise, texts, max_words=4000)
+        row["words changed"] = 1 - words_unchanged(
+            noise, [words[i] for i in asked], max_words=4000
+        )
         informed = ChannelNaiveBayes(noise, n_draws=N_DRAWS, random_state=0)
         informed.fit([words[i][:length] for i in known], y[known])
         logs = informed.predict_log_proba(of_asked)
