@@ -66,7 +66,7 @@ CANDIDATES = (100, 1500)
 RELEASES = (1, 10)
 # Documents that are released once, and ten times.
 N_TARGETS = {1: 100, 10: 30}
-N_DRAWS = 75  # per word, for classes
+N_DRAWS = 40  # per word, for classes
 N_SEEDS = 3  # releases of each snippet
 N_EXAMPLES = 100  # texts of topics for nearest neighbours
 TOGETHER, HINDSIGHT = "both, weights learned", "both, best weight in hindsight"
