@@ -689,6 +689,7 @@ def cost(n_words: int) -> dict[str, Any]:
         "draws": draws,
         "CPU s": seconds,
         "CPU ms per draw": 1000 * seconds / draws,
+        "CPU min at 100 draws per word": 100 * n_words * seconds / draws / 60,
         "peak MB": peak / 2**20,
         "held": "all transitions" if dense else "100 profiles",
     }
@@ -704,7 +705,7 @@ def channel() -> None:
         note=(
             "released_profiles of 100 documents with every word of the table at hand, "
             "one draw per word (and 5,000 to choose the smoothing, where all is held), "
-            "one thread of a busy machine. Time is proportional to the draws. Where "
+            "one thread, alone on the machine. Time is proportional to the draws. Where "
             "the transitions do not fit into working_memory (1 GiB), those of the "
             "documents are summed as they are drawn."
         ),
