@@ -705,8 +705,8 @@ def channel() -> None:
             "released_profiles of 100 documents with every word of the table at hand, "
             "one draw per word (and 5,000 to choose the smoothing, where all is held), "
             "one thread, alone on the machine. Time is proportional to the draws. "
-            "Where the transitions do not fit into working_memory (1 GiB), those of the "
-            "documents are summed as they are drawn."
+            "Where the transitions do not fit into working_memory (1 GiB), those of "
+            "the documents are summed as they are drawn."
         ),
     )
 
