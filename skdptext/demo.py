@@ -241,8 +241,8 @@ def _author_accuracies(
 def show_table(results: Bunch) -> None:
     """One line per candidate."""
     head = ("", "words changed", "topic accuracy", "author, who learned", "by the law")
-    print("\n{:>12}  {:>13}  {:>14}  {:>19}  {:>10}".format(*head))
-    line = "{:>12}  {:>13}  {:>14.2f}  {:>19.2f}  {:>10.2f}"
+    print("\n{:>15}  {:>13}  {:>14}  {:>19}  {:>10}".format(*head))
+    line = "{:>15}  {:>13}  {:>14.2f}  {:>19.2f}  {:>10.2f}"
     print(
         line.format("clean text", "0.00", results.clean_topic, *results.clean_authors)
     )
@@ -250,11 +250,14 @@ def show_table(results: Bunch) -> None:
         results.epsilon, results.lam, results.changed, results.topic, results.authors,
         strict=True,
     ):  # fmt: skip
-        place = f"ε = {epsilon}, {lam:g}"
+        place = f"ε = {epsilon}, λ = {lam:3.1f}"
         print(line.format(place, f"{changed:.2f}", topic, *authors))
     author = results.chance_author
     print(line.format("chance", "", results.chance_topic, author, author))
-    print("(After ε is λ. Authors: balanced accuracy.)")
+    print(
+        "Authors: balanced accuracy of who learned from releases, and of who knows the "
+        "law of the noise."
+    )
 
 
 def show_choice(results: Bunch, embedding: WordEmbedding) -> None:
@@ -279,8 +282,9 @@ def show_choice(results: Bunch, embedding: WordEmbedding) -> None:
     far = guarantee.exponent("mean", "eigenvalues")
     print(
         f"Chosen: ε = {epsilon:g}, λ = {lam:g}. {results.changed[best]:.0%} of the "
-        f"words change, topic accuracy {results.topic[best]:.2f}, the stronger "
-        f"adversary {results.author[best]:.2f} (clean {results.clean_author:.2f}, "
+        f"words change, topic accuracy {results.topic[best]:.2f}; the adversary who "
+        f"learned finds {results.authors[best][0]:.2f} of the authors, the one who knows "
+        f"the law {results.authors[best][1]:.2f} (clean {results.clean_author:.2f}, "
         f"chance {results.chance_author:.2f}).\n\nThe guarantee: {guarantee}\n"
         f"In numbers: 'mean' against 'median' exp({near:.0f}), 'mean' against "
         f"'eigenvalues' exp({far:.0f}). Factors so large promise little between single "
