@@ -273,6 +273,7 @@ def show_choice(results: Bunch, embedding: WordEmbedding) -> None:
         print(f"No candidate does it: {error}")
         return
     results.best = best
+    learned, by_law = results.authors[best]
     epsilon, lam = float(results.epsilon[best]), float(results.lam[best])
     perturber = DPWordPerturber(
         embedding, epsilon=epsilon, lam=lam, document_length=LENGTH
@@ -283,9 +284,9 @@ def show_choice(results: Bunch, embedding: WordEmbedding) -> None:
     print(
         f"Chosen: ε = {epsilon:g}, λ = {lam:g}. {results.changed[best]:.0%} of the "
         f"words change, topic accuracy {results.topic[best]:.2f}; the adversary who "
-        f"learned finds {results.authors[best][0]:.2f} of the authors, the one who knows "
-        f"the law {results.authors[best][1]:.2f} (clean {results.clean_author:.2f}, "
-        f"chance {results.chance_author:.2f}).\n\nThe guarantee: {guarantee}\n"
+        f"learned finds {learned:.2f} of the authors, the one who knows the law "
+        f"{by_law:.2f} (clean {results.clean_author:.2f}, chance "
+        f"{results.chance_author:.2f}).\n\nThe guarantee: {guarantee}\n"
         f"In numbers: 'mean' against 'median' exp({near:.0f}), 'mean' against "
         f"'eigenvalues' exp({far:.0f}). Factors so large promise little between single "
         "words far apart; what the adversary reaches is measured, not promised."
