@@ -2,8 +2,8 @@
 
 Four parts: ``linkage`` (documents of fan fiction), ``classes`` (topics, authors and
 spam by `ChannelNaiveBayes` and others), ``membership`` (of one word in a document) and
-``channel`` (time and memory of Pr[z | w]). Every cell is kept in ``build/linkage`` as it
-is done, and is not done again::
+``channel`` (time and memory of Pr[z | w]). Every cell is kept in ``build/linkage`` as
+it is done, and is not done again::
 
     python benchmarks/bench_linkage.py [linkage] [classes] [membership] [channel]
 
