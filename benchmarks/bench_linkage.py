@@ -376,8 +376,8 @@ def record_linkage() -> None:
             "bag: log-likelihood, by Pr[z | w] from so many simulated draws per word "
             "of the candidates, or exact (–). The exponential mechanism is at equal "
             "words changed; its ε, proven as twice its rate, is of another unit. "
-            "Koppel: each candidate an author. Two of the documents are equal, and "
-            "share a hit."
+            "Koppel: each candidate an author. WMD was tried at λ = 0 alone. Two of "
+            "the documents are equal under Google News, and share a hit."
         ),
     )
     record(
