@@ -299,19 +299,13 @@ def linkage(part: tuple[int, int]) -> None:
     """Attack at every part-th setting, and record all that is done."""
     if absent(TABLE, GLOVE, FICTION):
         return
-    for setting in SETTINGS[part[0] - 1 :: part[1]]:
+    for *place, most, n_draws in SETTINGS[part[0] - 1 :: part[1]]:
         for noise in ("noise", "exponential"):
-            kept(
-                cell_name(noise, *setting[:4]), lambda n=noise, s=setting: attack(n, *s)
-            )
-            record_linkage()
-    for *place, most, _ in SETTINGS[part[0] - 1 :: part[1]]:
-        for noise in ("noise", "exponential") if most == min(CANDIDATES) else ():
-            far = tuple(place[:2]) in BY_DISTANCE
-            kept(
-                f"{cell_name(noise, *place, most)}_likeness",
-                lambda n=noise, p=place, far=far: likeness(n, *p, far),
-            )
+            name = cell_name(noise, *place, most)
+            kept(name, partial(attack, noise, *place, most, n_draws))
+            if most == min(CANDIDATES):
+                far = tuple(place[:2]) in BY_DISTANCE
+                kept(f"{name}_likeness", partial(likeness, noise, *place, far))
             record_linkage()
 
 
