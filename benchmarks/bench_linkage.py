@@ -69,7 +69,7 @@ RELEASES = (1, 10)
 N_TARGETS = {1: 100, 10: 30}
 N_DRAWS = 20  # per word, for classes
 N_SEEDS = 3  # releases of each snippet
-N_PAIRS = 8  # documents of which one word is replaced
+N_PAIRS = 6  # documents of which one word is replaced
 N_EXAMPLES = 100  # texts of topics for nearest neighbours
 TOGETHER, HINDSIGHT = "both, weights learned", "both, best weight in hindsight"
 GAIN = "more than ChannelNaiveBayes"
@@ -644,8 +644,8 @@ def note_on_classes(tasks: list[str]) -> str:
         note += "Docstrings: six topics, the built-in vectors, λ = 0, 40 words. "
     intervals.append("the bootstrap over the test documents")
     return (
-        f"{note}Of these, up to 2,000 documents, a third to be classified; {N_DRAWS} "
-        "draws per word. Naive Bayes learns from clear texts, unless said otherwise, "
+        f"{note}SMS, tweets and docstrings: up to 2,000, a third to be classified. "
+        f"{N_DRAWS} draws per word. Naive Bayes learns from clear texts, unless said otherwise, "
         "nearest neighbours from releases. Intervals at 95 %: "
         f"{', or '.join(intervals)}; gains over the first are on the same documents. "
         "Chance: the most frequent answer."
