@@ -645,8 +645,8 @@ def note_on_classes(tasks: list[str]) -> str:
     intervals.append("the bootstrap over the test documents")
     return (
         f"{note}SMS, tweets and docstrings: up to 2,000, a third to be classified. "
-        f"{N_DRAWS} draws per word. Naive Bayes learns from clear texts, unless said otherwise, "
-        "nearest neighbours from releases. Intervals at 95 %: "
+        f"{N_DRAWS} draws per word. Naive Bayes learns from clear texts, unless said "
+        "otherwise, nearest neighbours from releases. Intervals at 95 %: "
         f"{', or '.join(intervals)}; gains over the first are on the same documents. "
         "Chance: the most frequent answer."
     )
