@@ -35,7 +35,7 @@ def test_it_shows_sentences_at_three_epsilons(printed):
 
 def test_it_prints_a_line_per_candidate(printed):
     text, _ = printed
-    row = r"^ +ε = (\d+), λ = ([\d.]+)" + r" +([\d.]+)" * 4 + "$"
+    row = r"^ *ε = (\d+), λ = ([\d.]+)" + r" +([\d.]+)" * 4 + "$"
     rows = [tuple(map(float, r)) for r in re.findall(row, text, re.M)]
     assert len(rows) == len(demo.EPSILONS) * len(demo.LAMS)
     changed = {row[:2]: row[2] for row in rows}
