@@ -42,7 +42,7 @@ OWN_PAGE = (
     "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
     "comparison_summary_25", "comparison_summary_50", "comparison_peers_kept",
     "comparison_peers_audited", "linkage", "linkage_channel", "linkage_classes",
-    "linkage_lengths",
+    "linkage_lengths", "linkage_word", "tuning_bounds", "utility_lengths",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
     "obfuscation_docstrings", "obfuscation_kept", "obfuscation_lambda",
     "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",
@@ -119,7 +119,11 @@ def single(result: dict | None) -> str:
         return "Not recorded in this checkout.\n"
     lines = _table(result["rows"])
     lines += [_escape(" ".join(result["note"].split())), ""]
-    lines += [f"*{result['date']}, commit {_escape(result['commit'])}.*", ""]
+    lines += [
+        f"*{result['date']}, commit {_escape(result['commit'])}:* "
+        f"``{result['command']}``",
+        "",
+    ]
     return "\n".join(lines)
 
 

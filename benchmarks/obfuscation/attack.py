@@ -25,7 +25,7 @@ from skdptext.preprocessing import DocumentPreparer
 
 N_TEST_WORDS = 2000  # of the reconstruction
 N_WORDS = 2000  # of the table in which words are to be guessed
-N_DRAWS = 400  # per word of the table, of its simulation
+N_DRAWS = 100  # per word of the table, of its simulation
 
 
 @cache
@@ -232,8 +232,8 @@ def attack_kept(cell: Cell) -> dict[str, Any]:
 def attack_words(cell: Cell) -> dict[str, Any]:
     """The most likely word behind each released one, by Bayes.
 
-    In a table of the most frequent words only: counts of simulated draws tell the less
-    the more words there are to come out.
+    In a table of the most frequent words only: a simulation takes the longer the more
+    words there are to come out.
     """
     scene = load_scene(cell.problem, cell.table)
     # frequencies of words in texts of other authors: public
@@ -254,7 +254,7 @@ def attack_words(cell: Cell) -> dict[str, Any]:
     codes = rng.choice(N_WORDS, size=N_TEST_WORDS, p=counts / counts.sum())
     words = table.word_array[codes]
     released = perturber.fit([]).perturb_words(words.tolist())[:, 0]
-    # simulates with a seed of its own, and finds at home how far to trust its counts
+    # simulates with a seed of its own, and finds at home how far to trust its estimate
     attack = WordReconstructionAttack(
         perturber, prior=prior, n_draws=N_DRAWS, random_state=cell.seed + 1000
     ).fit()

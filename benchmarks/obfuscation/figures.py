@@ -23,7 +23,12 @@ def draw(marks: Marks, folder: Path) -> None:
     _save(four_adversaries(marks), folder / "adversaries.png")
     _save(trade(marks), folder / "trade.png")
     if any(cell.kind == "words" for cell in marks.results):
-        _save(words(marks), folder / "words.png")
+        draw_words(marks, folder)
+
+
+def draw_words(marks: Marks, folder: Path) -> None:
+    """That of single words alone."""
+    _save(words(marks), folder / "words.png")
 
 
 def _save(figure: Figure, path: Path) -> None:

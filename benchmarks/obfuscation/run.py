@@ -7,9 +7,10 @@ One command, about fifty minutes on two idle cores::
 It can be interrupted: every finished cell is kept in ``build/obfuscation`` and not done
 again. ``--budget 150`` stops after so many seconds, ``--part 1/2`` does every second
 group of cells, ``--quick`` a few cells in a minute, ``--tables`` only the tables and
-figures from what there is. Reads ``pan19_fanfiction_en.jsonl.gz`` and the tables from
-the folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without them it does the
-built-in corpus alone. Tables go where `results.record` puts them, figures into
+figures from what there is, ``--words`` only what is found of single words. Reads
+``pan19_fanfiction_en.jsonl.gz`` and the tables from the folder named by
+SKDPTEXT_TEST_DATA, or ../shared/data; without them it does the built-in corpus alone.
+Tables go where `results.record` puts them, figures into
 ``docs/_static/obfuscation``.
 """
 
@@ -31,18 +32,21 @@ CACHE = HERE.parents[1] / "build" / "obfuscation"
 FIGURES = HERE.parents[1] / "docs" / "_static" / "obfuscation"
 
 
-def work(part: tuple[int, int], budget: float, quick: bool, cache: Path) -> bool:
+def work(part: tuple[int, int], options: argparse.Namespace) -> bool:
     """Do the cells of a part that are not there; whether none is left."""
     if not has_data():
         return True
     from attack import run_cell
 
     start = time.perf_counter()
-    store = Store(cache)
-    mine = part_of(all_cells(quick), *part)
+    store = Store(options.cache)
+    cells = all_cells(options.quick)
+    if options.words:
+        cells = [cell for cell in cells if cell.kind == "words"]
+    mine = part_of(cells, *part)
     todo = [cell for cell in mine if store.load(cell) is None]
     for done, cell in enumerate(todo):
-        if time.perf_counter() - start > budget:
+        if time.perf_counter() - start > options.budget:
             print(f"{len(todo) - done} cells of part {part[0]} are left", flush=True)
             return False
         result = run_cell(cell, store)
@@ -56,6 +60,7 @@ def main() -> int:
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
     parser.add_argument("--quick", action="store_true", help="a few cells, in a minute")
     parser.add_argument("--tables", action="store_true", help="tables and figures only")
+    parser.add_argument("--words", action="store_true", help="single words only")
     parser.add_argument("--no-docstrings", action="store_true", help="fan fiction only")
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--figures", type=Path, default=FIGURES)
@@ -63,10 +68,10 @@ def main() -> int:
     warnings.simplefilter("ignore")
     if options.part:
         first, parts = map(int, options.part.split("/"))
-        done = work((first, parts), options.budget, options.quick, options.cache)
+        done = work((first, parts), options)
         return 0 if done else 3
     passed_on = ["--budget", str(options.budget), "--cache", str(options.cache)]
-    passed_on += ["--quick"] * options.quick
+    passed_on += ["--quick"] * options.quick + ["--words"] * options.words
     if not options.tables and not run_parts(__file__, passed_on):
         print("Not finished; the same command goes on from here.")
         return 3
@@ -76,7 +81,7 @@ def main() -> int:
 
 def report(options: argparse.Namespace) -> None:
     """Tables and figures, of fan fiction where it is, and of docstrings."""
-    if not options.no_docstrings:
+    if not (options.no_docstrings or options.words):
         import docstrings
 
         docstrings.run(options.quick)
@@ -84,10 +89,15 @@ def report(options: argparse.Namespace) -> None:
         print("Fan fiction and its tables are not here: docstrings only.")
         return
     from accuracy import Marks
-    from figures import draw
+    from figures import draw, draw_words
     from tables import write_quick, write_tables
+    from word_tables import words
 
     marks = Marks(Store(options.cache), options.quick)
+    if options.words:
+        words(marks)
+        draw_words(marks, options.figures)
+        return
     if marks.missing:
         raise SystemExit(f"{marks.missing} cells are missing: run without --tables")
     if options.quick:

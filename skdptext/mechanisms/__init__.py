@@ -8,6 +8,7 @@ from skdptext.mechanisms._channel import (
     checked_exponents,
     checked_words,
     law_fingerprint,
+    noise_of_known_density,
 )
 from skdptext.mechanisms._covariance import (
     Spectrum,
@@ -65,6 +66,7 @@ __all__ = [
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",
+    "noise_of_known_density",
     "probabilities",
     "scaled_covariance",
     "word_losses",

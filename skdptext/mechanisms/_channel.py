@@ -27,6 +27,7 @@ __all__ = [
     "checked_exponents",
     "checked_words",
     "law_fingerprint",
+    "noise_of_known_density",
 ]
 
 Draws = tuple[np.ndarray, ...]
@@ -38,6 +39,7 @@ _STANDS_ON = {
     "noise": ("apply", "session"),
     "unit_noise": ("draw", "apply", "session", "noise"),
     "gamma_lengths": ("draw", "noise", "metric"),
+    "gamma_noise": ("draw", "apply", "session", "metric"),
     "numerical_delta": ("draw", "apply", "session"),
     "log_proba": ("draw", "apply", "session"),
     "losses": ("draw", "noise", "apply", "session"),
@@ -135,6 +137,10 @@ class WordChannel(ABC):
     gamma_lengths : bool or None
         True where, besides, the length of the noise in `metric` follows
         Gamma(dim, 1/ε), and its direction is uniform there.
+    gamma_noise : callable or None
+        Defined where the release is computed from φ(w) + noise of that law, be it by
+        the nearest word or otherwise: from draws to the noise vectors, shape (n, dim).
+        What is known of w once the noisy vector is seen is then exact.
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
         ln Pr[z | w], shape (n, n_words of the embedding), in float64.
@@ -174,6 +180,7 @@ class WordChannel(ABC):
     noise: Callable[[Draws], np.ndarray] | None = None
     unit_noise: Callable[[np.random.Generator, int], np.ndarray] | None = None
     gamma_lengths: bool | None = None
+    gamma_noise: Callable[[Draws], np.ndarray] | None = None
     numerical_delta: float | None = None
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
     losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
@@ -323,6 +330,19 @@ def law_fingerprint(
     parts = (mechanism, embedding, float(epsilon), float(lam) + 0.0)  # −0 is 0
     _feed(digest, "mechanism", parts)
     return digest.digest()
+
+
+def noise_of_known_density(
+    channel: WordChannel,
+) -> Callable[[Draws], np.ndarray] | None:
+    """From draws to the noise that the release is computed from, if its law is Gamma's.
+
+    That law is a length that follows Gamma(dim, 1/ε) in the channel's `metric`, and a
+    direction that is uniform there.
+    """
+    if channel.gamma_lengths and channel.noise is not None:
+        return channel.noise
+    return channel.gamma_noise
 
 
 def as_channel(

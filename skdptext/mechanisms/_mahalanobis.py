@@ -225,6 +225,10 @@ class VickreyChannel(MahalanobisChannel):
 
     numerical_delta = MahalanobisChannel.numerical_delta
 
+    def gamma_noise(self, draws: Draws) -> np.ndarray:
+        """The noise that the two words are nearest to."""
+        return MahalanobisChannel.noise(self, draws[:-1])
+
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """What the noise takes, and a uniform number per word."""
         return (*super().draw(rng, n), rng.random(n))
@@ -233,9 +237,9 @@ class VickreyChannel(MahalanobisChannel):
         self, words: np.ndarray, draws: Draws, memory: int | None = None
     ) -> np.ndarray:
         """The words nearest, or second nearest, to φ(w) + noise."""
-        *of_noise, uniforms = draws
+        uniforms = draws[-1]
         vectors = self.embedding.vectors
-        points = MahalanobisChannel.noise(self, tuple(of_noise))
+        points = VickreyChannel.gamma_noise(self, draws)
         points += vectors[words]
         near, distances = k_nearest_words(
             points,

@@ -20,6 +20,7 @@ from skdptext.mechanisms._channel import (
     WordChannel,
     WordMechanism,
     as_channel,
+    noise_of_known_density,
 )
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
@@ -179,6 +180,12 @@ class RankedChannel(WordChannel):
     def metric(self) -> MahalanobisMetric | None:  # type: ignore[override]
         """That of the inner mechanism, if it has one."""
         return self.inner.metric
+
+    @property
+    def gamma_noise(self) -> Callable[[Draws], np.ndarray] | None:  # type: ignore[override]
+        """That of the inner mechanism, if it has one."""
+        inner = noise_of_known_density(self.inner)
+        return None if inner is None else lambda draws: inner(draws[:-1])
 
     @property
     def numerical_delta(self) -> float | None:  # type: ignore[override]

@@ -513,7 +513,8 @@ def word_channel(
     and its mean over the draws that end at z is Pr[w' | z]. So each draw tells of all
     words, where a count tells of one: transitions that are never drawn get their
     probability, too. The estimate of Pr[z, w'] is unbiased, and divided by that of
-    Pr[w']. Mechanisms with neither are counted, and smoothed.
+    Pr[w']. It is the same where z is one of the two nearest words (``second``) or a
+    neighbour by rank (`Ranked`). Mechanisms with neither are counted, and smoothed.
 
     *Cost.* A product of (n_draws n_words × dim) by (dim × n_words), another for the
     nearest words, and as many exponentials: see the page of benchmarks.

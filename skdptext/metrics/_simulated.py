@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdptext.mechanisms import WordChannel, checked_draws, checked_words
+from skdptext.mechanisms import (
+    WordChannel,
+    checked_draws,
+    checked_words,
+    noise_of_known_density,
+)
 from skdptext.utils import blocks, working_memory_bytes
 
 __all__ = ["SimulatedReleases"]
@@ -20,8 +25,9 @@ class SimulatedReleases:
 
     Where the noise on vectors has a known density, what is known of a word w once its
     noisy vector v is seen is exact: Pr[w | v] ∝ π(w) exp(−ε d(v, φ(w))). To take the
-    nearest word tells less, and its posterior is the mean of these. Elsewhere the word
-    that was drawn takes the place of the posterior.
+    nearest word, one of the two nearest or a neighbour of it tells less, and its
+    posterior is the mean of these. Elsewhere the word that was drawn takes the place of
+    the posterior.
 
     Parameters
     ----------
@@ -38,8 +44,8 @@ class SimulatedReleases:
         self.channel = channel
         self.ids = ids
         self.prior = prior
-        # a channel that releases otherwise may still have its parent's lengths
-        self.has_density = bool(channel.gamma_lengths and channel.noise)
+        noise = noise_of_known_density(channel)
+        self.has_density = noise is not None and channel.metric is not None
         if self.has_density:
             assert channel.metric is not None
             vectors = channel.embedding.vectors[ids].astype(np.float64)
@@ -93,9 +99,10 @@ class SimulatedReleases:
     def _posterior(
         self, written: np.ndarray, draws: tuple[np.ndarray, ...]
     ) -> np.ndarray:
+        noise_of = noise_of_known_density(self.channel)
+        assert noise_of is not None
         assert self.channel.metric is not None
-        assert self.channel.noise is not None
-        noise = self.channel.metric.whiten(self.channel.noise(draws))
+        noise = self.channel.metric.whiten(noise_of(draws))
         noisy = (self._points[written] + noise).astype(np.float32)
         found = noisy @ self._points.T
         found *= -2
