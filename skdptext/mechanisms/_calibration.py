@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._rate import MARGIN, Fit, WordDistances, find_fit
-from skdptext.utils import working_memory_bytes
+from skdptext.utils import Kept, working_memory_bytes
 
 __all__ = ["CALIBRATIONS", "calibrated_fit"]
 
@@ -162,9 +159,7 @@ _FITS: dict[str, Callable[[WordDistances, float], Fit]] = {
 CALIBRATIONS = ("half", *_FITS)
 
 # Keyed by content, as spectra are.
-_fits: OrderedDict[tuple[Any, ...], Fit] = OrderedDict()
-_fits_lock = threading.Lock()
-_MAX_FITS = 32
+_fits: Kept[Fit] = Kept(32)
 
 
 def calibrated_fit(
@@ -198,10 +193,4 @@ def calibrated_fit(
     outputs = hashlib.blake2b(table.outputs.astype("<i8").tobytes()).digest()
     of_table = embedding.fingerprint, lam, table.max_distance, outputs
     key = *of_table, calibration, epsilon
-    with _fits_lock:  # held while computing: two threads must not do it twice
-        if key not in _fits:
-            _fits[key] = _FITS[calibration](table, epsilon)
-        _fits.move_to_end(key)
-        while len(_fits) > _MAX_FITS:
-            _fits.popitem(last=False)
-        return _fits[key]
+    return _fits.get(key, lambda: _FITS[calibration](table, epsilon))

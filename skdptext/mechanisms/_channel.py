@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = [
     "checked_exponents",
     "checked_words",
     "law_fingerprint",
+    "part_of",
 ]
 
 Draws = tuple[np.ndarray, ...]
@@ -191,6 +193,10 @@ class WordChannel(ABC):
         self.embedding = embedding
         self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
         self.lam = check_real("lam", lam, low=0, high=1)
+        self._setup()
+
+    def _setup(self) -> None:  # noqa: B027 - need not do anything
+        """Check the options of the mechanism, and work out what follows from them."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -307,6 +313,11 @@ class WordChannel(ABC):
             f"{type(self).__name__}({self.mechanism!r}, epsilon={self.epsilon:g}, "
             f"lam={self.lam:g})"
         )
+
+
+def part_of(path: str, doc: str) -> Any:
+    """A member of a channel that is one of its parts': ``inner.metric``, for one."""
+    return property(attrgetter(path), doc=doc)
 
 
 def law_fingerprint(
