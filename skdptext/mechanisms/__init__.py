@@ -21,6 +21,7 @@ from skdptext.mechanisms._exponential import (
     RandomizedResponse,
     RandomizedResponseChannel,
 )
+from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel,
@@ -40,6 +41,8 @@ __all__ = [
     "DirectionalChannel",
     "Exponential",
     "ExponentialChannel",
+    "FiniteChannel",
+    "InvertedChannel",
     "LossDistribution",
     "MahalanobisChannel",
     "MahalanobisMetric",

@@ -145,8 +145,8 @@ class NoisyAngles:
         sizes = np.maximum(size(low), size(high))
         if self._chord:
             sizes += span * 2 * np.sin(np.diff(ends) / 4)[:, None] ** 2
-        # the last factor outweighs rounding
-        sizes = self._kappa * np.minimum(sizes, span) * (1 + 2.0**-40)
+        # the last term outweighs rounding
+        sizes = self._kappa * (np.minimum(sizes, span) + 2.0**-48)
         return LossDistribution.of_sizes(
             sizes.ravel(), (masses[:, None] * of_cosines).ravel(), none
         )

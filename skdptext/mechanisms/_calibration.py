@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 import numpy as np
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._rate import MARGIN, Fit, WordDistances, find_fit
 from skdptext.utils import Kept, working_memory_bytes
@@ -162,23 +160,14 @@ CALIBRATIONS = ("half", *_FITS)
 _fits: Kept[Fit] = Kept(32)
 
 
-def calibrated_fit(
-    embedding: WordEmbedding,
-    lam: float,
-    calibration: str,
-    epsilon: float,
-    table: WordDistances,
-) -> Fit:
+def calibrated_fit(table: WordDistances, calibration: str, epsilon: float) -> Fit:
     """The rate and the weights of a calibrated mechanism, found once per process.
 
     Parameters
     ----------
-    embedding : WordEmbedding
-    lam : float in [0, 1]
+    table : WordDistances
     calibration : {"exact", "balanced", "tight"}
     epsilon : float > 0
-    table : WordDistances
-        Of the embedding, and λ.
 
     Returns
     -------
@@ -190,7 +179,5 @@ def calibrated_fit(
     InvalidParameterError
         If "tight" is infeasible.
     """
-    outputs = hashlib.blake2b(table.outputs.astype("<i8").tobytes()).digest()
-    of_table = embedding.fingerprint, lam, table.max_distance, outputs
-    key = *of_table, calibration, epsilon
+    key = table.key, calibration, epsilon
     return _fits.get(key, lambda: _FITS[calibration](table, epsilon))

@@ -315,7 +315,7 @@ class WordChannel(ABC):
         )
 
 
-def part_of(path: str, doc: str) -> Any:
+def part_of(path: str, doc: str | None) -> Any:
     """A member of a channel that is one of its parts': ``inner.metric``, for one."""
     return property(attrgetter(path), doc=doc)
 

@@ -172,9 +172,8 @@ class DirectionalChannel(SearchingChannel):
     def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
         """Those of the noisy directions."""
         gaps = np.linalg.norm(self._units(x) - self._units(y), axis=1)
-        # up, so that what differs by rounding alone is worked out once
-        angles = np.ceil(2 * np.arcsin(np.minimum(gaps / 2, 1)) * 2**40) / 2**40
-        found, at = np.unique(np.minimum(angles, np.pi), return_inverse=True)
+        angles = 2 * np.arcsin(np.minimum(gaps / 2, 1))
+        found, at = np.unique(angles, return_inverse=True)
         each = [self._angles.losses(angle) for angle in found.tolist()]
         return [each[i] for i in at]
 

@@ -28,6 +28,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
     ExponentialChannel,
+    InvertedChannel,
     MahalanobisMetric,
     RandomizedResponse,
     embedding_spectrum,
@@ -757,28 +758,28 @@ def test_progress_is_shown_where_it_is_asked_for(capfd):
 LONELY = named(np.r_[0.0, 1 + np.arange(11) / 1000][:, None])
 
 
-class WholeRate(ExponentialChannel):
+class WholeRate(InvertedChannel):
     """Takes a = ε, as if the normalisers told nothing."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.rate = self.epsilon
+    def rate(self, D):
+        return self.epsilon
+
+    def log_proba(self, words):
+        D = distances(self.embedding)
+        return np.log(law(D, self.rate(D))[words])
 
     def exponents(self, x, y):
-        return self.epsilon * self._table.between(x, y)
+        return self.epsilon * distances(self.embedding)[np.ix_(x, y)]
 
 
 class WrongSign(WholeRate):
     """Solves a (1 − κ) = ε."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        D = distances(self.embedding)
-
+    def rate(self, D):
         def excess(rate):
             return 2 * rate - per_distance(losses(law(D, rate)), D) - self.epsilon
 
-        self.rate = brentq(excess, self.epsilon, 20 * self.epsilon)
+        return brentq(excess, self.epsilon, 20 * self.epsilon)
 
 
 @pytest.mark.parametrize("kind", [WholeRate, WrongSign])
@@ -904,8 +905,8 @@ def test_options_are_checked(mechanism, message):
 
 def test_the_metric_is_that_of_lam():
     metric = MahalanobisMetric(0.5, embedding_spectrum(TABLE))
-    channel = Exponential().prepare(TABLE, 1.0, 0.5)
+    table = WordDistances(TABLE, 0.5, None)
     ids = np.arange(40)
     D = metric.distances(TABLE.vectors, TABLE.vectors)
-    np.testing.assert_allclose(channel._table.between(ids, ids), D, atol=1e-12)
-    np.testing.assert_allclose(channel._table.rows(ids), D, atol=1e-12)
+    np.testing.assert_allclose(table.between(ids, ids), D, atol=1e-12)
+    np.testing.assert_allclose(table.rows(ids), D, atol=1e-12)
