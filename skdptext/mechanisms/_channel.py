@@ -93,8 +93,10 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         embedding : WordEmbedding
             Public.
         epsilon : float > 0
+            In nats per unit of what the mechanism calls a distance.
         lam : float in [0, 1]
-            Names the metric on words, for a mechanism that has one.
+            Names the metric on words, for a mechanism that has one; 1 needs a regular
+            Σ.
 
         Returns
         -------
@@ -103,7 +105,8 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         Raises
         ------
         InvalidParameterError
-            If an option breaks its rule.
+            If an option breaks its rule, or the mechanism does not exist for this
+            embedding, ε or λ.
         """
 
 

@@ -47,11 +47,15 @@ class Directional(WordMechanism):
     "vmf", and ε times the angle between u(w) and u(w') for "purkayastha". The
     normalising constants do not depend on the word, and the nearest word is
     post-processing. So any two words are told apart by at most 2ε, or πε. The lengths
-    of the vectors are discarded before the noise.
+    of the vectors are discarded before the noise. A small δ lowers these exponents, for
+    in many dimensions hardly any direction lies along the line between two words: see
+    `LossDistribution`, and the guide.
 
     *ε* in hundreds of dimensions has to be large, of the order of the dimension, before
     anything of a word is left. `Exponential` with vectors of length 1 keeps as many
     words for a proven exponent some ten times smaller.
+
+    *Zero vectors* have no direction, and are refused; λ has no effect.
 
     *Sampling* is exact: by rejection for the angle between u(w) and x, whose density
     has a single peak, and with a uniform direction around u(w).
@@ -85,39 +89,11 @@ class Directional(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> DirectionalChannel:
-        """The noise of one embedding and ε.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-            Without zero vectors, which have no direction.
-        epsilon : float > 0
-            κ, in nats per unit of chord or per radian.
-        lam : float in [0, 1]
-            Without effect.
-
-        Returns
-        -------
-        channel : DirectionalChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or a vector is zero.
-        """
         return DirectionalChannel(self, embedding, epsilon, lam)
 
 
 class DirectionalChannel(SearchingChannel):
-    """`Directional` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : Directional
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
-    """
+    """`Directional` for one embedding."""
 
     mechanism: Directional
 

@@ -77,7 +77,7 @@ class Exponential(WordMechanism):
     *Privacy.* Pr[z | w] ≤ exp(a d(w, w') + ln C_w' − ln C_w) Pr[z | w'], with equality
     for z = w; so this is the exponent of a pair, without slack, but for a w that is
     never released. ε bounds it per unit of d. A 53-bit uniform and float64 sums leave
-    ``numerical_delta`` per word.
+    ``numerical_delta`` per word. For "tight" ε must not be too small.
 
     *ε is not that of the noise.* For the same share of words kept it is four to twelve
     times smaller than that of `MahalanobisNoise`, by embedding and share: see the
@@ -132,26 +132,6 @@ class Exponential(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> ExponentialChannel:
-        """The mechanism of one embedding, ε and λ, calibrated.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per unit of distance, proven.
-        lam : float in [0, 1]
-            1 needs a regular Σ.
-
-        Returns
-        -------
-        channel : ExponentialChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, λ > 0 and the embedding has no covariance,
-            or ε is too small for "tight".
-        """
         return ExponentialChannel(self, embedding, epsilon, lam)
 
     def prepare_among(
@@ -186,6 +166,10 @@ class Exponential(WordMechanism):
             no word.
         """
         return ExponentialChannel(self, embedding, epsilon, lam, outputs)
+
+
+def _of_law(name: str) -> Any:
+    return part_of(f"_law.{name}", getattr(ExponentialLaw, name).__doc__)
 
 
 class ExponentialChannel(InvertedChannel):
@@ -232,28 +216,12 @@ class ExponentialChannel(InvertedChannel):
         self._is_lazy = "lazy" in (options.sampler, auto) and options.sampler != "rows"
 
     rate = part_of("_law.rate", "a: the log probability that a unit of distance costs.")
-    attained = part_of("_law.attained", ExponentialLaw.attained.__doc__)
-    log_normalizers = part_of(
-        "_law.log_normalizers", ExponentialLaw.log_normalizers.__doc__
-    )
-    worst_exponent = part_of(
-        "_law.worst_exponent", ExponentialLaw.worst_exponent.__doc__
-    )
-
-    @property
-    def weights(self) -> np.ndarray:
-        """μ_z of every word, shape (n_words,); 0 for those that are never released."""
-        return self._law.of_words()
-
-    @property
-    def outputs(self) -> np.ndarray:
-        """Numbers of the words that may be released, ascending."""
-        return np.flatnonzero(self.weights)
-
-    @property
-    def never_released(self) -> np.ndarray:
-        """Numbers of the words that are not, ascending."""
-        return np.flatnonzero(self.weights == 0)
+    attained = _of_law("attained")
+    log_normalizers = _of_law("log_normalizers")
+    worst_exponent = _of_law("worst_exponent")
+    weights = _of_law("weights")
+    outputs = _of_law("outputs")
+    never_released = _of_law("never_released")
 
     @cached_property
     def fingerprint(self) -> bytes:
@@ -374,20 +342,6 @@ class RandomizedResponse(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> RandomizedResponseChannel:
-        """The mechanism for the words of one embedding.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per word that differs.
-        lam : float in [0, 1]
-            Without effect.
-
-        Returns
-        -------
-        channel : RandomizedResponseChannel
-        """
         return RandomizedResponseChannel(self, embedding, epsilon, lam)
 
 

@@ -31,14 +31,14 @@ class ExponentialLaw:
     Attributes
     ----------
     rate : float
-    weights : ndarray of shape (n_outputs,) or None
-        μ; None: all 1.
+    mu : ndarray of shape (n_outputs,) or None
+        Weights; None: all 1.
     """
 
     def __init__(self, *of_table: Any, rate: float) -> None:
         self._of_table = of_table
         self.rate = rate
-        self.weights: np.ndarray | None = None
+        self.mu: np.ndarray | None = None
 
     @cached_property
     def table(self) -> WordDistances:
@@ -49,7 +49,7 @@ class ExponentialLaw:
         other = copy(self)
         for name in ("fit", "log_normalizers", "worst_exponent", "lazy"):
             vars(other).pop(name, None)
-        other.rate, other.weights = fit.rate, fit.weights
+        other.rate, other.mu = fit.rate, fit.weights
         if not np.isnan(fit.attained):
             vars(other)["fit"] = fit
         return other
@@ -64,7 +64,7 @@ class ExponentialLaw:
     @cached_property
     def fit(self) -> Fit:
         """Rate and weights, with the normalisers and the loss attained."""
-        return self.table.evaluated(Fit(self.rate, self.weights))
+        return self.table.evaluated(Fit(self.rate, self.mu))
 
     @property
     def attained(self) -> float:
@@ -86,17 +86,28 @@ class ExponentialLaw:
 
     @cached_property
     def lazy(self) -> LazySampler:
-        return LazySampler(self.table, Fit(self.rate, self.weights))
+        return LazySampler(self.table, Fit(self.rate, self.mu))
 
-    def of_words(self) -> np.ndarray:
+    @property
+    def weights(self) -> np.ndarray:
         """μ_z of every word, shape (n_words,); 0 for those that are never released."""
         found = np.zeros(self.table.n_words)
-        found[self.table.outputs] = 1 if self.weights is None else self.weights
+        found[self.table.outputs] = 1 if self.mu is None else self.mu
         return found
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """Numbers of the words that may be released, ascending."""
+        return np.flatnonzero(self.weights)
+
+    @property
+    def never_released(self) -> np.ndarray:
+        """Numbers of the words that are not, ascending."""
+        return np.flatnonzero(self.weights == 0)
 
     def log_masses(self, words: np.ndarray) -> np.ndarray:
         """ln μ_z e^(−a d(w, z)) for each of the words and every output."""
-        return self.table.log_masses(words, Fit(self.rate, self.weights))
+        return self.table.log_masses(words, Fit(self.rate, self.mu))
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
@@ -118,5 +129,5 @@ class ExponentialLaw:
         """ln C_w of words; of few words in a large table by a row each."""
         few = len(words) * _FEW <= len(self.table)
         if few and not (self.knows("fit") or self.knows("log_normalizers")):
-            return self.table.log_normalizers_of(words, Fit(self.rate, self.weights))
+            return self.table.log_normalizers_of(words, Fit(self.rate, self.mu))
         return self.log_normalizers[words]

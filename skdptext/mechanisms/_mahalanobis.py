@@ -90,25 +90,6 @@ class MahalanobisNoise(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> MahalanobisChannel:
-        """The noise of one embedding, ε and λ.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per unit of distance.
-        lam : float in [0, 1]
-            1 needs a regular Σ.
-
-        Returns
-        -------
-        channel : MahalanobisChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or the embedding has no covariance.
-        """
         second = check_real("second", self.second, low=0, high=1)
         kind = VickreyChannel if second > 0 else MahalanobisChannel
         return kind(self, embedding, epsilon, lam)

@@ -29,6 +29,13 @@ from skdptext.utils import check_real, kind_of, working_memory_bytes
 __all__ = ["Ranked", "RankedChannel"]
 
 
+_RANKS = (
+    "This is the promise of the inner mechanism: neighbours by rank are "
+    "post-processing. Words that they change are no privacy, as an adversary knows the "
+    "rule."
+)
+
+
 class Ranked(WordMechanism):
     r"""A near neighbour of what another mechanism releases: rank post-processing.
 
@@ -58,6 +65,8 @@ class Ranked(WordMechanism):
     *Privacy.* That of the inner mechanism: ranks depend on the pivot and the public
     embedding alone, and post-processing costs nothing. It hides nothing either: that
     fewer words come out unchanged is no privacy, as an adversary knows the rule.
+
+    *ε* and *λ* are those of the inner mechanism.
 
     *Ties.* Words equally far from the pivot are ranked in the order of the table.
 
@@ -97,37 +106,11 @@ class Ranked(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> RankedChannel:
-        """The inner mechanism, prepared, with the ranks after it.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            Of the inner mechanism.
-        lam : float in [0, 1]
-            Of the inner mechanism. Ranks are by Euclidean distance.
-
-        Returns
-        -------
-        channel : RankedChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, here or in the inner mechanism.
-        """
         return RankedChannel(self, embedding, epsilon, lam)
 
 
 class RankedChannel(WordChannel):
     """`Ranked` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : Ranked
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------
@@ -165,14 +148,9 @@ class RankedChannel(WordChannel):
 
     def describe(self) -> list[str]:
         """That ranks cost nothing, and hide nothing; and what the inner one says."""
-        ranks = (
-            "This is the promise of the inner mechanism: neighbours by rank are "
-            "post-processing. Words that they change are no privacy, as an adversary "
-            "knows the rule."
-        )
         if self.inner.describe is None:
-            return [ranks]
-        return [ranks, "Of the inner mechanism:", *self.inner.describe()]
+            return [_RANKS]
+        return [_RANKS, "Of the inner mechanism:", *self.inner.describe()]
 
     @cached_property
     def fingerprint(self) -> bytes:

@@ -49,6 +49,8 @@ class SensitiveWords(WordMechanism):
     exponent is infinite where p < 1: that a word is *not* sensitive, and which it is,
     may be released. The list and p are public.
 
+    *ε* and *λ* are those of the inner mechanism, among the words of S.
+
     *p* costs words and buys doubt: a word of S in the release is the trace of a word
     outside of S more often where p is large and S is rare.
 
@@ -94,38 +96,11 @@ class SensitiveWords(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> SensitiveWordsChannel:
-        """The mechanism of one embedding, ε and λ.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            Of the inner mechanism, among the sensitive words.
-        lam : float in [0, 1]
-            Of the inner mechanism.
-
-        Returns
-        -------
-        channel : SensitiveWordsChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, here or in the inner mechanism, or a word is
-            unknown to the embedding.
-        """
         return SensitiveWordsChannel(self, embedding, epsilon, lam)
 
 
 class SensitiveWordsChannel(WordChannel):
     """`SensitiveWords` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : SensitiveWords
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from skdptext.mechanisms._law import ExponentialLaw
 
 __all__ = ["exponential_sentences", "sensitive_sentences"]
@@ -24,7 +22,7 @@ def exponential_sentences(
     distance = f"the {metric} distance of their vectors"
     if table.max_distance is not None:
         distance += f", at most {table.max_distance:g}"
-    weighted = "" if law.weights is None else "μ(z)·"
+    weighted = "" if law.mu is None else "μ(z)·"
     said = (
         f"A word w becomes the word z with probability in proportion to {weighted}"
         f"exp(−{law.rate:.4g}·d(w, z)), where d is {distance} (calibration "
@@ -40,7 +38,7 @@ def exponential_sentences(
             f"; no two words lose more than ε* = {_rounded_up(law.attained)} per "
             f"unit of d (1 + κ times the rate, with κ = {_rounded_up(kappa)})"
         )
-        if law.weights is None:
+        if law.mu is None:
             said += ", and some pair loses exactly that"
     else:
         said += f"; no two words lose more than {epsilon:.4g} per unit of d"
@@ -55,7 +53,7 @@ def exponential_sentences(
 
 
 def _never_released(law: ExponentialLaw, words: Sequence[str]) -> list[str]:
-    never = np.flatnonzero(law.of_words() == 0)
+    never = law.never_released
     if not len(never):
         return []
     names = ", ".join(repr(words[i]) for i in never[:5])

@@ -53,6 +53,8 @@ class WordClasses(WordMechanism):
     exact. Across classes none: the class of every word is released, and with it some
     log2(n_words / classes) bits of the word. Never report its ε without saying so.
 
+    *λ* names the metric inside of the classes; they are made by Euclid's.
+
     The paper [1]_ scales scores to [0, 1] for each word, and takes half of the rate for
     it. Here scores are distances, with the rate that ε allows.
 
@@ -88,38 +90,11 @@ class WordClasses(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordClassesChannel:
-        """The classes of one embedding, and their rates.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per word that becomes another word of its class.
-        lam : float in [0, 1]
-            Names the metric inside the classes; classes are made by Euclid's.
-
-        Returns
-        -------
-        channel : WordClassesChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or λ > 0 and the embedding has no
-            covariance.
-        """
         return WordClassesChannel(self, embedding, epsilon, lam)
 
 
 class WordClassesChannel(FiniteChannel):
     """`WordClasses` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : WordClasses
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------

@@ -86,37 +86,11 @@ class WordLists(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordListsChannel:
-        """The lists of one embedding.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per place.
-        lam : float in [0, 1]
-            Without effect.
-
-        Returns
-        -------
-        channel : WordListsChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or a given order is no permutation.
-        """
         return WordListsChannel(self, embedding, epsilon, lam)
 
 
 class WordListsChannel(FiniteChannel):
     """`WordLists` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : WordLists
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------
