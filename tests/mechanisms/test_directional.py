@@ -268,10 +268,11 @@ def test_guarantees_with_delta_fall_from_the_pure_exponent(distribution):
     exponents = [guarantee.exponent(x, y, delta=delta) for delta in deltas]
     assert exponents[0] == guarantee.exponent(x, y)
     assert exponents == sorted(exponents, reverse=True)
-    assert exponents[2] < 0.75 * exponents[0]
+    assert exponents[2] < 0.8 * exponents[0]
     assert guarantee.exponent(x, x, delta=1e-6) == 0
     # words of one direction, and in one dimension
     line = prepared(distribution, [[2.0], [-0.1], [7.0]], 0.4)
+    t = line.exponents(np.array([0]), np.array([1]))[0, 0]
     opposite, same = line.losses(np.array([0, 0]), np.array([1, 2]))
     assert same.exponent(1e-6) == 0
-    assert opposite.exponent(0) == pytest.approx(line.exponents([0], [1])[0, 0])
+    assert opposite.exponent(0) == pytest.approx(t, rel=1e-3)
