@@ -135,9 +135,9 @@ def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
         return tight
 
     def fit(tenths: int) -> tuple[float, Fit]:
-        solution = _solve(table, epsilon * tenths / 10, _LOOSE)
-        found = find_fit(table, epsilon, _weights(solution))
-        return float(found.weights @ np.exp(-found.log_normalizers)), found
+        weights = _weights(_solve(table, epsilon * tenths / 10, _LOOSE))
+        found = find_fit(table, epsilon, weights)
+        return float(weights @ np.exp(-found.log_normalizers)), found
 
     at, best = _START, fit(_START)
     for step in (1, -1):

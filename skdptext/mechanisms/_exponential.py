@@ -58,9 +58,10 @@ class Exponential(WordMechanism):
         - "tight": a = ε, and the weights for which all C_w are 1, so that the loss is
           ε d(w, w') for every pair [3]_. It keeps more words again. For a small ε there
           are no such weights; the error then names an ε for which there are.
-        - "balanced": the weights of "tight" where it is feasible, else those with
-          negative ones set to 0, and the largest a found for them. Words of weight 0
-          are never released: see ``never_released`` of the channel.
+        - "balanced": the weights of "tight" where it is feasible, else those of some
+          rate, with negative ones set to 0, and the largest a found for them; of a
+          few such rates the one by which most words stay. Words of weight 0 are never
+          released: see ``never_released`` of the channel.
     max_distance : float > 0, default=None
         d is then min(d, max_distance), so that no two words are told apart by more than
         ε times it. This is the law of TEM, the truncated exponential mechanism [2]_,
