@@ -371,8 +371,18 @@ def as_channel(
     return prepared
 
 
+def _of_prepared(name: str) -> Any:
+    return property(lambda self: getattr(self.prepared, name, None))
+
+
 class _Wrapped(WordChannel):
     """A channel by the protocol alone."""
+
+    log_proba, losses = _of_prepared("log_proba"), _of_prepared("losses")
+    describe = _of_prepared("describe")
+    # what must be there was looked for
+    draw, apply = _of_prepared("draw"), _of_prepared("apply")
+    exponents = _of_prepared("exponents")
 
     def __init__(self, prepared: Any, *given: Any) -> None:
         super().__init__(*given)
@@ -382,30 +392,6 @@ class _Wrapped(WordChannel):
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
-
-    @property
-    def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
-        """That of the object, if it has one."""
-        return getattr(self.prepared, "log_proba", None)
-
-    @property
-    def losses(self) -> Any:  # type: ignore[override]
-        """Those of the object, if it has some."""
-        return getattr(self.prepared, "losses", None)
-
-    @property
-    def describe(self) -> Callable[[], list[str]] | None:  # type: ignore[override]
-        """That of the object, if it has one."""
-        return getattr(self.prepared, "describe", None)
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        return self.prepared.draw(rng, n)
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        return self.prepared.apply(words, draws)
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return self.prepared.exponents(x, y)
 
 
 def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:

@@ -135,15 +135,21 @@ class InvertedChannel(FiniteChannel):
     ) -> np.ndarray:
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)
-        parts = np.split(order, starts[1:]) if len(order) else []
-        places = dict(zip(distinct.tolist(), parts, strict=True))
+        ends = np.append(starts[1:], len(words)).tolist()
+        places = dict(
+            zip(distinct.tolist(), map(slice, starts.tolist(), ends), strict=True)
+        )
+        # so that no product with a sum rounds up to the sum
+        below = uniforms[order] * (1 - 2.0**-53)
         found = np.empty(len(words), dtype=np.intp)
-        missing = []
-        for word, at in places.items():
-            if word in kept:
-                found[at] = _passed(kept[word], uniforms[at])
-            else:
-                missing.append(word)
+
+        def invert(word: int, upto: np.ndarray) -> None:
+            at = places[word]
+            found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
+
+        for word in places.keys() & kept.keys():
+            invert(word, kept[word])
+        missing = [word for word in places if word not in kept]
         row_bytes = 8 * len(self.embedding)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
         for some in blocks(len(missing), at_once):
@@ -151,14 +157,9 @@ class InvertedChannel(FiniteChannel):
             rows -= rows.max(axis=1, keepdims=True)  # all may be too small for floats
             np.cumsum(np.exp(rows, out=rows), axis=1, out=rows)
             for word, upto in zip(missing[some], rows, strict=True):
-                found[places[word]] = _passed(upto, uniforms[places[word]])
+                invert(word, upto)
             if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
                 kept.update(zip(missing[some], rows, strict=True))
-        return found
-
-
-def _passed(upto: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """The places at which a cumulative sum passes uniform parts of its total."""
-    # so that no product with the total rounds up to it
-    below = uniforms * (1 - 2.0**-53) * upto[-1]
-    return upto.searchsorted(below, side="right")
+        noisy = np.empty(len(words), dtype=np.intp)
+        noisy[order] = found
+        return noisy
