@@ -375,3 +375,10 @@ class RandomizedResponseChannel(FiniteChannel):
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ε for words that differ, shape (len(x), len(y))."""
         return self.epsilon * np.not_equal.outer(x, y)
+
+    def describe(self) -> list[str]:
+        """That nearness does not count."""
+        return [
+            "This is pure ε-local differential privacy for each word: any two words "
+            "that differ have the exponent ε, however near they are."
+        ]

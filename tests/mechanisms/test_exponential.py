@@ -973,6 +973,42 @@ def test_the_published_mistake_of_tem_at_its_own_distance(epsilon, excess):
     assert loss_beyond(wrong, epsilon, D) > excess
 
 
+def unnamed_rows_fall_back(P):
+    """The benchmark's SanText: where the drawn row has no word, the true one."""
+    named_ = np.arange(len(P)) % 3 > 0
+    return np.where(named_, P, 0) + np.diag(P[:, ~named_].sum(axis=1))
+
+
+def far_words_fall_back(P):
+    """pyPANTERA's TEM: where a word beyond the distance is drawn, the true one."""
+    far = distances(TABLE) > 1.0
+    return np.where(far, 0, P) + np.diag(np.where(far, P, 0).sum(axis=1))
+
+
+def the_least_similar(P):
+    """pyPANTERA's CusText: the eight candidates sorted the wrong way round."""
+    far = distances(TABLE).argsort(axis=1)[:, -8:]
+    found = np.zeros_like(P)
+    np.put_along_axis(found, far, np.take_along_axis(P, far, axis=1), axis=1)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    "mistake", [unnamed_rows_fall_back, far_words_fall_back, the_least_similar]
+)
+def test_published_mistakes_break_the_claim(mistake):
+    P, _ = all_of(Exponential("half", 1.0).prepare(TABLE, 2.0, 0.0))
+    D = distances(TABLE, cap=1.0)
+    assert loss_beyond(P, 2.0, D) <= 1e-9
+    wrong = mistake(P)
+    np.testing.assert_allclose(wrong.sum(axis=1), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(wrong)[:, None] - np.log(wrong)[None]
+    assert (
+        np.nanmax(ratios.max(axis=2, where=wrong[:, None] > 0, initial=0) - 2 * D) > 1
+    )
+
+
 # -- refusals --------------------------------------------------------------------------
 
 
