@@ -14,7 +14,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
 from skdptext.mechanisms._channel import Draws, WordMechanism, part_of
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, Kept
+from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, Rows
 from skdptext.mechanisms._law import ExponentialLaw
 from skdptext.mechanisms._lazy import KEY_WORDS
 from skdptext.mechanisms._rate import Fit
@@ -267,7 +267,7 @@ class ExponentialChannel(InvertedChannel):
         return self._law.log_masses(words)
 
     def _drawn(
-        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Kept
+        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
     ) -> np.ndarray:
         if self._is_lazy:
             found = self._law.lazy(words, uniforms, kept, memory // 2)

@@ -13,9 +13,9 @@ import numpy as np
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["FiniteChannel", "InvertedChannel", "Kept"]
+__all__ = ["FiniteChannel", "InvertedChannel", "Rows"]
 
-Kept = dict[int, Any]
+Rows = dict[int, Any]
 
 
 class FiniteChannel(WordChannel):
@@ -104,7 +104,7 @@ class InvertedChannel(FiniteChannel):
         words: np.ndarray,
         draws: Draws,
         memory: int | None = None,
-        kept: Kept | None = None,
+        kept: Rows | None = None,
     ) -> np.ndarray:
         """The words at which the cumulative probabilities pass the uniforms.
 
@@ -131,7 +131,7 @@ class InvertedChannel(FiniteChannel):
         return self.log_proba(words)
 
     def _drawn(
-        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Kept
+        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
     ) -> np.ndarray:
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)

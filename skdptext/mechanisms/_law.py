@@ -45,8 +45,9 @@ class ExponentialLaw:
         return WordDistances(*self._of_table)
 
     def at(self, fit: Fit) -> ExponentialLaw:
-        """The law of another rate, and weights; what is known of it, too."""
+        """The law of another rate, and weights, over the same table."""
         other = copy(self)
+        vars(other)["table"] = self.table
         for name in ("fit", "log_normalizers", "worst_exponent", "lazy"):
             vars(other).pop(name, None)
         other.rate, other.mu = fit.rate, fit.weights
