@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -166,7 +167,7 @@ class Exponential(WordMechanism):
             As `prepare`, or if `outputs` is empty or contains a number that belongs to
             no word.
         """
-        return ExponentialChannel(self, embedding, epsilon, lam, outputs)
+        return AmongChannel(self, embedding, epsilon, lam, outputs)
 
 
 def _of_law(name: str) -> Any:
@@ -174,32 +175,10 @@ def _of_law(name: str) -> Any:
 
 
 class ExponentialChannel(InvertedChannel):
-    """`Exponential` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : Exponential
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
-    outputs : array-like of int, default=None
-        Numbers of the words that may be released; None: all.
-    """
+    """`Exponential` for one embedding."""
 
     mechanism: Exponential
-
-    def __init__(
-        self,
-        mechanism: WordMechanism,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-        outputs: Any = None,
-    ) -> None:
-        if outputs is not None:
-            outputs = _checked_outputs(outputs, len(embedding))
-        self._outputs = outputs
-        super().__init__(mechanism, embedding, epsilon, lam)
+    _outputs: np.ndarray | None = None  # all words
 
     def _setup(self) -> None:
         options, cap = self.mechanism, self.mechanism.max_distance
@@ -213,8 +192,8 @@ class ExponentialChannel(InvertedChannel):
             given = self._law.table, options.calibration, self.epsilon
             self._law = self._law.at(calibrated_fit(*given))
         n_outputs = len(self.embedding if self._outputs is None else self._outputs)
-        auto = "lazy" if n_outputs >= _LAZY_FROM else "rows"
-        self._is_lazy = "lazy" in (options.sampler, auto) and options.sampler != "rows"
+        auto = options.sampler == "auto" and n_outputs >= _LAZY_FROM
+        self._is_lazy = auto or options.sampler == "lazy"
 
     rate = part_of("_law.rate", "a: the log probability that a unit of distance costs.")
     attained = _of_law("attained")
@@ -223,15 +202,6 @@ class ExponentialChannel(InvertedChannel):
     weights = _of_law("weights")
     outputs = _of_law("outputs")
     never_released = _of_law("never_released")
-
-    @cached_property
-    def fingerprint(self) -> bytes:
-        """Digest of all that the law depends on; it keys the noise."""
-        digest = super().fingerprint
-        if self._outputs is None:
-            return digest
-        digest += self._outputs.astype("<i8").tobytes()
-        return hashlib.blake2b(digest, digest_size=32).digest()
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
@@ -260,8 +230,7 @@ class ExponentialChannel(InvertedChannel):
         if not self._is_lazy:
             return super().draw(rng, n)
         top = np.iinfo(np.uint64).max
-        size = n, KEY_WORDS
-        return (rng.integers(0, top, size, dtype=np.uint64, endpoint=True),)
+        return (rng.integers(0, top, (n, KEY_WORDS), np.uint64, endpoint=True),)
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
         return self._law.log_masses(words)
@@ -281,12 +250,44 @@ class ExponentialChannel(InvertedChannel):
         return self._at_rate if self.mechanism.calibration == "exact" else None
 
     def _at_rate(self, rate: float) -> ExponentialChannel:
+        other = copy(self)
+        vars(other).pop("fingerprint", None)
         # the rate of "half" is ε/2, and need not be looked for
-        mechanism = Exponential("half", self.mechanism.max_distance)
-        given = self.embedding, 2 * rate, self.lam, self._outputs
-        other = ExponentialChannel(mechanism, *given)
-        other._law = self._law.at(Fit(rate))  # its table is made once for all rates
+        other.mechanism = Exponential("half", self.mechanism.max_distance)
+        other.epsilon = 2 * rate
+        other._law = self._law.at(Fit(rate))
         return other
+
+
+class AmongChannel(ExponentialChannel):
+    """The same where some of the words only may be released.
+
+    Parameters
+    ----------
+    mechanism : Exponential
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+    outputs : array-like of int
+        Numbers of these words.
+    """
+
+    def __init__(
+        self,
+        mechanism: WordMechanism,
+        embedding: WordEmbedding,
+        epsilon: float,
+        lam: float,
+        outputs: Any,
+    ) -> None:
+        self._outputs = _checked_outputs(outputs, len(embedding))
+        super().__init__(mechanism, embedding, epsilon, lam)
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Digest of all that the law depends on, the outputs included."""
+        numbers = np.asarray(self._outputs, dtype="<i8").tobytes()
+        return hashlib.blake2b(super().fingerprint + numbers, digest_size=32).digest()
 
 
 def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
