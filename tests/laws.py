@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import stats
 
@@ -42,6 +44,25 @@ def losses(P):
         logs = np.log(P)
         gaps = np.where(np.isneginf(logs)[:, None], -np.inf, logs[:, None] - logs[None])
     return gaps.max(axis=2)
+
+
+def assert_bound(delta, exact, ts, tolerance=1e-12):
+    """A function of t is nowhere below the exact δ(t)."""
+    for t in ts:
+        assert delta(t) >= exact(t) * (1 - 1e-12) - tolerance
+
+
+def assert_not_refuted(loss, losses, ts, n_tests):
+    """δ(t) is above a lower confidence bound (empirical Bernstein) on the drawn one.
+
+    False alarms: below ALPHA for all tests together.
+    """
+    log = math.log(2 * n_tests / ALPHA)
+    for t in ts:
+        drawn = -np.expm1(np.minimum(t - losses, 0))
+        spread = math.sqrt(2 * drawn.var() * log / len(drawn))
+        lowest = drawn.mean() - spread - 7 * log / (3 * (len(drawn) - 1))
+        assert loss.delta(t) >= lowest
 
 
 class Recorded:

@@ -22,6 +22,7 @@ from skdptext.mechanisms._exponential import (
     RandomizedResponse,
     RandomizedResponseChannel,
 )
+from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel,
@@ -41,6 +42,8 @@ __all__ = [
     "DirectionalChannel",
     "Exponential",
     "ExponentialChannel",
+    "FiniteChannel",
+    "InvertedChannel",
     "LossDistribution",
     "MahalanobisChannel",
     "MahalanobisMetric",

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._rate import MARGIN, Fit, WordDistances, find_fit
-from skdptext.utils import working_memory_bytes
+from skdptext.utils import Kept, working_memory_bytes
 
 __all__ = ["CALIBRATIONS", "calibrated_fit"]
 
@@ -23,8 +18,8 @@ _TIGHT, _LOOSE = 1e-12, 1e-6
 _MAX_STEPS = 300
 # Weights so little below 0 are 0.
 _ZERO = -1e-9
-# Rates that "balanced" solves for at most, and how near to each other it stops.
-_ROUNDS, _NEAR_ENOUGH = 6, 1.01
+# Where "balanced" starts to look for the rate that it solves for, in tenths of ε.
+_START = 8
 # Where "tight" is infeasible: larger ε by this factor, so many; and the steps in
 # between, where the matrix fits into memory.
 _LARGER, _MAX_LARGER, _BETWEEN = 1.3, 14, 5
@@ -130,28 +125,27 @@ def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
 
 
 def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
-    """Weights max(K⁻¹1, 0) for about the rate in use, and the largest rate for them.
+    """Weights max(K⁻¹1, 0) for some rate b, and the largest rate for these weights.
 
-    Where "tight" is feasible they are its own.
+    Of the b on a grid it is the one by which most words stay. Where "tight" is feasible
+    the weights are its own.
     """
     tight, _ = _tight_fit(table, epsilon)
     if tight is not None:
         return tight
-    low, high = epsilon / 2, epsilon
-    rate = epsilon * 0.8
-    chosen = None
-    for _ in range(_ROUNDS):
-        fit = table.evaluated(Fit(rate, _weights(_solve(table, rate, _LOOSE))))
-        if fit.attained <= epsilon:
-            low, chosen = rate, fit.weights
-        else:
-            high = rate
-            chosen = fit.weights if chosen is None else chosen
-        if high < low * _NEAR_ENOUGH:
+
+    def fit(tenths: int) -> tuple[float, Fit]:
+        weights = _weights(_solve(table, epsilon * tenths / 10, _LOOSE))
+        found = find_fit(table, epsilon, weights)
+        return float(weights @ np.exp(-found.log_normalizers)), found
+
+    at, best = _START, fit(_START)
+    for step in (1, -1):
+        while 5 <= at + step <= 10 and (other := fit(at + step))[0] > best[0]:
+            at, best = at + step, other
+        if at != _START:
             break
-        gap = (high - low) / 20
-        rate = float(np.clip(rate * epsilon / fit.attained, low + gap, high - gap))
-    return find_fit(table, epsilon, chosen)
+    return best[1]
 
 
 _FITS: dict[str, Callable[[WordDistances, float], Fit]] = {
@@ -162,28 +156,17 @@ _FITS: dict[str, Callable[[WordDistances, float], Fit]] = {
 CALIBRATIONS = ("half", *_FITS)
 
 # Keyed by content, as spectra are.
-_fits: OrderedDict[tuple[Any, ...], Fit] = OrderedDict()
-_fits_lock = threading.Lock()
-_MAX_FITS = 32
+_fits: Kept[Fit] = Kept(32)
 
 
-def calibrated_fit(
-    embedding: WordEmbedding,
-    lam: float,
-    calibration: str,
-    epsilon: float,
-    table: WordDistances,
-) -> Fit:
+def calibrated_fit(table: WordDistances, calibration: str, epsilon: float) -> Fit:
     """The rate and the weights of a calibrated mechanism, found once per process.
 
     Parameters
     ----------
-    embedding : WordEmbedding
-    lam : float in [0, 1]
+    table : WordDistances
     calibration : {"exact", "balanced", "tight"}
     epsilon : float > 0
-    table : WordDistances
-        Of the embedding, and λ.
 
     Returns
     -------
@@ -195,13 +178,5 @@ def calibrated_fit(
     InvalidParameterError
         If "tight" is infeasible.
     """
-    outputs = hashlib.blake2b(table.outputs.astype("<i8").tobytes()).digest()
-    of_table = embedding.fingerprint, lam, table.max_distance, outputs
-    key = *of_table, calibration, epsilon
-    with _fits_lock:  # held while computing: two threads must not do it twice
-        if key not in _fits:
-            _fits[key] = _FITS[calibration](table, epsilon)
-        _fits.move_to_end(key)
-        while len(_fits) > _MAX_FITS:
-            _fits.popitem(last=False)
-        return _fits[key]
+    key = table.key, calibration, epsilon
+    return _fits.get(key, lambda: _FITS[calibration](table, epsilon))

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = [
     "checked_words",
     "law_fingerprint",
     "noise_of_known_density",
+    "part_of",
 ]
 
 Draws = tuple[np.ndarray, ...]
@@ -93,8 +95,10 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         embedding : WordEmbedding
             Public.
         epsilon : float > 0
+            In nats per unit of what the mechanism calls a distance.
         lam : float in [0, 1]
-            Names the metric on words, for a mechanism that has one.
+            Names the metric on words, for a mechanism that has one; 1 needs a regular
+            Σ.
 
         Returns
         -------
@@ -103,7 +107,8 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         Raises
         ------
         InvalidParameterError
-            If an option breaks its rule.
+            If an option breaks its rule, or the mechanism does not exist for this
+            embedding, ε or λ.
         """
 
 
@@ -198,6 +203,10 @@ class WordChannel(ABC):
         self.embedding = embedding
         self.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
         self.lam = check_real("lam", lam, low=0, high=1)
+        self._setup()
+
+    def _setup(self) -> None:  # noqa: B027 - need not do anything
+        """Check the options of the mechanism, and work out what follows from them."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -316,6 +325,11 @@ class WordChannel(ABC):
         )
 
 
+def part_of(path: str, doc: str | None) -> Any:
+    """A member of a channel that is one of its parts': ``inner.metric``, for one."""
+    return property(attrgetter(path), doc=doc)
+
+
 def law_fingerprint(
     mechanism: WordMechanism, embedding: WordEmbedding, epsilon: float, lam: float
 ) -> bytes:
@@ -377,8 +391,18 @@ def as_channel(
     return prepared
 
 
+def _of_prepared(name: str) -> Any:
+    return property(lambda self: getattr(self.prepared, name, None))
+
+
 class _Wrapped(WordChannel):
     """A channel by the protocol alone."""
+
+    log_proba, losses = _of_prepared("log_proba"), _of_prepared("losses")
+    describe = _of_prepared("describe")
+    # what must be there was looked for
+    draw, apply = _of_prepared("draw"), _of_prepared("apply")
+    exponents = _of_prepared("exponents")
 
     def __init__(self, prepared: Any, *given: Any) -> None:
         super().__init__(*given)
@@ -388,30 +412,6 @@ class _Wrapped(WordChannel):
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
-
-    @property
-    def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
-        """That of the object, if it has one."""
-        return getattr(self.prepared, "log_proba", None)
-
-    @property
-    def losses(self) -> Any:  # type: ignore[override]
-        """Those of the object, if it has some."""
-        return getattr(self.prepared, "losses", None)
-
-    @property
-    def describe(self) -> Callable[[], list[str]] | None:  # type: ignore[override]
-        """That of the object, if it has one."""
-        return getattr(self.prepared, "describe", None)
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        return self.prepared.draw(rng, n)
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        return self.prepared.apply(words, draws)
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return self.prepared.exponents(x, y)
 
 
 def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import blocks
+from skdptext.utils import Kept, blocks
 
 __all__ = ["Spectrum", "embedding_spectrum", "scaled_covariance"]
 
@@ -71,9 +69,7 @@ def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
 
 
 # Keyed by content: every copy of a table, in whatever clone or task, finds it.
-_spectra: OrderedDict[bytes, Spectrum] = OrderedDict()
-_spectra_lock = threading.Lock()
-_MAX_SPECTRA = 8
+_spectra: Kept[Spectrum] = Kept(8)
 
 
 def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
@@ -88,17 +84,13 @@ def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
     spectrum : Spectrum
         Its arrays are read-only.
     """
-    key = embedding.fingerprint
-    with _spectra_lock:  # held while computing: two threads must not do it twice
-        if key not in _spectra:
-            covariance = scaled_covariance(embedding.vectors)
-            eigenvalues, eigenvectors = np.linalg.eigh(covariance)
-            eigenvalues = np.maximum(eigenvalues, 0)
-            spectrum = Spectrum(covariance, eigenvalues, eigenvectors)
-            for array in spectrum:
-                array.flags.writeable = False
-            _spectra[key] = spectrum
-        _spectra.move_to_end(key)
-        while len(_spectra) > _MAX_SPECTRA:
-            _spectra.popitem(last=False)
-        return _spectra[key]
+    return _spectra.get(embedding.fingerprint, lambda: _spectrum(embedding.vectors))
+
+
+def _spectrum(vectors: np.ndarray) -> Spectrum:
+    covariance = scaled_covariance(vectors)
+    eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+    spectrum = Spectrum(covariance, np.maximum(eigenvalues, 0), eigenvectors)
+    for array in spectrum:
+        array.flags.writeable = False
+    return spectrum

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from copy import copy
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import expit, xlogy
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
-from skdptext.search import Search, embedding_search
+from skdptext.mechanisms._angles import NoisyAngles
+from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._losses import LossDistribution
+from skdptext.mechanisms._searching import SearchingChannel
 from skdptext.utils import check_option
 
 __all__ = ["Directional", "DirectionalChannel"]
-
-# Cells of the step function above the density of the angle, and how far below its peak,
-# in nats, they reach one by one.
-_CELLS = 4096
-_DEPTH = 60.0
 
 # Vectors of length 1, keyed by the object, of which there is one per table and process.
 _directions: WeakKeyDictionary[WordEmbedding, WordEmbedding] = WeakKeyDictionary()
@@ -55,11 +47,15 @@ class Directional(WordMechanism):
     "vmf", and ε times the angle between u(w) and u(w') for "purkayastha". The
     normalising constants do not depend on the word, and the nearest word is
     post-processing. So any two words are told apart by at most 2ε, or πε. The lengths
-    of the vectors are discarded before the noise.
+    of the vectors are discarded before the noise. A small δ lowers these exponents, for
+    in many dimensions hardly any direction lies along the line between two words: see
+    `LossDistribution`, and the guide.
 
     *ε* in hundreds of dimensions has to be large, of the order of the dimension, before
     anything of a word is left. `Exponential` with vectors of length 1 keeps as many
     words for a proven exponent some ten times smaller.
+
+    *Zero vectors* have no direction, and are refused; λ has no effect.
 
     *Sampling* is exact: by rejection for the angle between u(w) and x, whose density
     has a single peak, and with a uniform direction around u(w).
@@ -93,62 +89,25 @@ class Directional(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> DirectionalChannel:
-        """The noise of one embedding and ε.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-            Without zero vectors, which have no direction.
-        epsilon : float > 0
-            κ, in nats per unit of chord or per radian.
-        lam : float in [0, 1]
-            Without effect.
-
-        Returns
-        -------
-        channel : DirectionalChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or a vector is zero.
-        """
         return DirectionalChannel(self, embedding, epsilon, lam)
 
 
-class DirectionalChannel(WordChannel):
-    """`Directional` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : Directional
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
-    """
+class DirectionalChannel(SearchingChannel):
+    """`Directional` for one embedding."""
 
     mechanism: Directional
 
-    def __init__(
-        self,
-        mechanism: Directional,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-    ) -> None:
-        super().__init__(mechanism, embedding, epsilon, lam)
-        options = ["vmf", "purkayastha"]
-        self._chord = check_option("distribution", mechanism.distribution, options) == (
-            "vmf"
-        )
+    def _setup(self) -> None:
+        options, embedding = ["vmf", "purkayastha"], self.embedding
+        chosen = check_option("distribution", self.mechanism.distribution, options)
+        self._chord = chosen == "vmf"
         zero = np.flatnonzero(~embedding.vectors.any(axis=1))
         if len(zero):
             raise InvalidParameterError(
                 "embedding must hold no zero vectors, which have no direction, for "
                 f"Directional; got {len(zero)}, the first that of word {zero[0]}."
             )
-        self._angles = _Angles(embedding.dim, self.epsilon, chord=self._chord)
-        self._engine = "numpy"
+        self._angles = NoisyAngles(embedding.dim, self.epsilon, chord=self._chord)
 
     def _units(self, words: Any) -> np.ndarray:
         """u(w) in float64, whatever the lengths."""
@@ -186,6 +145,14 @@ class DirectionalChannel(WordChannel):
         chords = np.minimum(cdist(self._units(x), self._units(y)), 2)
         return self.epsilon * (chords if self._chord else 2 * np.arcsin(chords / 2))
 
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Those of the noisy directions."""
+        gaps = np.linalg.norm(self._units(x) - self._units(y), axis=1)
+        angles = 2 * np.arcsin(np.minimum(gaps / 2, 1))
+        found, at = np.unique(angles, return_inverse=True)
+        each = [self._angles.losses(angle) for angle in found.tolist()]
+        return [each[i] for i in at]
+
     def describe(self) -> list[str]:
         """Of which distance the exponents are, and their largest value."""
         name, times = ("chord", "2") if self._chord else ("angle", "π")
@@ -200,10 +167,8 @@ class DirectionalChannel(WordChannel):
         """Normals and directions, in pieces and joined, mirrors, points in float32."""
         return self.embedding.dim * (6 * 8 + 4)
 
-    # -- the search ---------------------------------------------------------------
-
     @property
-    def _search(self) -> Search:
+    def _searched(self) -> WordEmbedding:
         # not an attribute: the table once more must not be pickled
         with _directions_lock:
             found = _directions.get(self.embedding)
@@ -211,77 +176,4 @@ class DirectionalChannel(WordChannel):
                 units = self._units(slice(None))
                 found = WordEmbedding(self.embedding.words, units)
                 _directions[self.embedding] = found
-        return embedding_search(found, self._engine)
-
-    def with_engine(self, engine: str) -> DirectionalChannel:
-        """The same channel, searching by an engine."""
-        other = copy(self)
-        other._engine = engine
-        return other
-
-    @property
-    def fallback_reason(self) -> str | None:
-        """Why the engine asked for is not in use; None if it is."""
-        return self._search.fallback_reason
-
-    @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` with the engine's settings and `memory` for its scores."""
-        with self._search.session(n_threads):
-            yield partial(self.apply, memory=memory)
-
-
-class _Angles:
-    """Angles between a direction and a noisy one, by rejection from a step function.
-
-    Their density is proportional to e^h, with h = κ (cos θ − 1) + (m − 2) ln sin θ, or
-    −κ θ in place of the first term. It has one peak, so that in each cell it is largest
-    at the end nearer to the peak, which is an end of cells itself.
-    """
-
-    def __init__(self, dim: int, kappa: float, *, chord: bool) -> None:
-        self._dim, self._kappa, self._chord = dim, kappa, chord
-        if dim == 1:  # two directions, π apart
-            self._flipped = expit(-kappa * (2 if chord else np.pi))
-            return
-        peak = np.arctan2(dim - 2, kappa)
-        if chord:  # (m − 2) cos θ = κ sin² θ
-            cosine = 2 * kappa / (dim - 2 + np.hypot(dim - 2, 2 * kappa))
-            peak = np.arctan2(np.sqrt((dim - 2) * cosine / kappa), cosine)
-        top = self._log_density(peak)
-        ends = [0.0, np.pi]
-        for side in (0, 1):  # where the density is e^−60 of its peak, if it is
-            near, far = peak, ends[side]
-            for _ in range(60):
-                middle = (near + far) / 2
-                below = top - self._log_density(middle) > _DEPTH
-                near, far = (near, middle) if below else (middle, far)
-            ends[side] = far
-        half = _CELLS // 2
-        edges = [np.linspace(ends[0], peak, half), np.linspace(peak, ends[1], half)]
-        self._edges = np.unique(np.concatenate([[0.0], *edges, [np.pi]]))
-        logs = self._log_density(self._edges)
-        self._highest = np.maximum(logs[1:], logs[:-1])
-        masses = np.exp(self._highest - top) * np.diff(self._edges)
-        self._upto = np.cumsum(masses) / masses.sum()
-        self._upto[-1] = 1.0
-
-    def _log_density(self, angle: Any) -> Any:
-        along = -2 * np.sin(angle / 2) ** 2 if self._chord else -angle
-        return self._kappa * along + xlogy(self._dim - 2, np.sin(angle))
-
-    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """`n` angles in [0, π]."""
-        if self._dim == 1:
-            return np.where(rng.random(n) < self._flipped, np.pi, 0.0)
-        angles = np.empty(n)
-        left = np.arange(n)
-        while len(left):
-            cells = np.searchsorted(self._upto, rng.random(len(left)), side="right")
-            low, high = self._edges[cells], self._edges[cells + 1]
-            found = low + (high - low) * rng.random(len(left))
-            depth = self._highest[cells] - self._log_density(found)
-            kept = rng.standard_exponential(len(left)) >= depth
-            angles[left[kept]] = found[kept]
-            left = left[~kept]
-        return angles
+            return found

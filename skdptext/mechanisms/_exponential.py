@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cached_property, partial
+from collections.abc import Callable
+from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,13 @@ import numpy as np
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
-from skdptext.mechanisms._lazy import KEY_WORDS, LazySampler
-from skdptext.mechanisms._rate import Fit, WordDistances, log_sums
-from skdptext.utils import (
-    blocks,
-    check_option,
-    check_real,
-    shown,
-    working_memory_bytes,
-)
+from skdptext.mechanisms._channel import Draws, WordMechanism, part_of
+from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, Rows
+from skdptext.mechanisms._law import ExponentialLaw
+from skdptext.mechanisms._lazy import KEY_WORDS
+from skdptext.mechanisms._rate import Fit
+from skdptext.mechanisms._sentences import exponential_sentences
+from skdptext.utils import check_option, check_real, shown
 
 __all__ = [
     "Exponential",
@@ -32,12 +29,6 @@ __all__ = [
     "RandomizedResponseChannel",
 ]
 
-Kept = dict[int, Any]
-
-# Where fewer than one word in so many is asked about, all pairs are not looked at.
-_FEW = 30
-# Words up to which looking at all pairs takes a second or so.
-_AT_ONCE = 3000
 # Words from which on "auto" is lazy.
 _LAZY_FROM = 100_000
 
@@ -68,9 +59,10 @@ class Exponential(WordMechanism):
         - "tight": a = ε, and the weights for which all C_w are 1, so that the loss is
           ε d(w, w') for every pair [3]_. It keeps more words again. For a small ε there
           are no such weights; the error then names an ε for which there are.
-        - "balanced": the weights of "tight" where it is feasible, else those with
-          negative ones set to 0, and the largest a found for them. Words of weight 0
-          are never released: see ``never_released`` of the channel.
+        - "balanced": the weights of "tight" where it is feasible, else those of some
+          rate, with negative ones set to 0, and the largest a found for them; of a
+          few such rates the one by which most words stay. Words of weight 0 are never
+          released: see ``never_released`` of the channel.
     max_distance : float > 0, default=None
         d is then min(d, max_distance), so that no two words are told apart by more than
         ε times it. This is the law of TEM, the truncated exponential mechanism [2]_,
@@ -87,7 +79,7 @@ class Exponential(WordMechanism):
     *Privacy.* Pr[z | w] ≤ exp(a d(w, w') + ln C_w' − ln C_w) Pr[z | w'], with equality
     for z = w; so this is the exponent of a pair, without slack, but for a w that is
     never released. ε bounds it per unit of d. A 53-bit uniform and float64 sums leave
-    ``numerical_delta`` per word.
+    ``numerical_delta`` per word. For "tight" ε must not be too small.
 
     *ε is not that of the noise.* For the same share of words kept it is four to twelve
     times smaller than that of `MahalanobisNoise`, by embedding and share: see the
@@ -142,26 +134,6 @@ class Exponential(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> ExponentialChannel:
-        """The mechanism of one embedding, ε and λ, calibrated.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per unit of distance, proven.
-        lam : float in [0, 1]
-            1 needs a regular Σ.
-
-        Returns
-        -------
-        channel : ExponentialChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, λ > 0 and the embedding has no covariance,
-            or ε is too small for "tight".
-        """
         return ExponentialChannel(self, embedding, epsilon, lam)
 
     def prepare_among(
@@ -195,120 +167,52 @@ class Exponential(WordMechanism):
             As `prepare`, or if `outputs` is empty or contains a number that belongs to
             no word.
         """
-        return ExponentialChannel(self, embedding, epsilon, lam, outputs)
+        return AmongChannel(self, embedding, epsilon, lam, outputs)
 
 
-class ExponentialChannel(WordChannel):
-    """`Exponential` for one embedding.
+def _of_law(name: str) -> Any:
+    return part_of(f"_law.{name}", getattr(ExponentialLaw, name).__doc__)
 
-    Parameters
-    ----------
-    mechanism : Exponential
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
-    outputs : array-like of int, default=None
-        Numbers of the words that may be released; None: all.
 
-    Attributes
-    ----------
-    rate : float
-        a: the log probability that a unit of distance costs.
-    """
+class ExponentialChannel(InvertedChannel):
+    """`Exponential` for one embedding."""
 
     mechanism: Exponential
+    _outputs: np.ndarray | None = None  # all words
 
-    def __init__(
-        self,
-        mechanism: WordMechanism,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-        outputs: Any = None,
-    ) -> None:
-        super().__init__(mechanism, embedding, epsilon, lam)
-        options = self.mechanism
+    def _setup(self) -> None:
+        options, cap = self.mechanism, self.mechanism.max_distance
         check_option("calibration", options.calibration, CALIBRATIONS)
         check_option("sampler", options.sampler, ["auto", "rows", "lazy"])
-        self._cap = options.max_distance
-        if self._cap is not None:
-            self._cap = check_real("max_distance", self._cap, low=0, open_low=True)
-        self._outputs = None
-        if outputs is not None:
-            self._outputs = _checked_outputs(outputs, len(embedding))
-        n_outputs = len(embedding if self._outputs is None else self._outputs)
-        auto = "lazy" if n_outputs >= _LAZY_FROM else "rows"
-        self._is_lazy = "lazy" in (options.sampler, auto) and options.sampler != "rows"
-        self.rate, self._weights = self.epsilon / 2, None
+        if cap is not None:
+            cap = check_real("max_distance", cap, low=0, open_low=True)
+        of_table = self.embedding, self.lam, cap, self._outputs
+        self._law = ExponentialLaw(*of_table, rate=self.epsilon / 2)
         if options.calibration != "half":
-            self._fit = calibrated_fit(
-                embedding, self.lam, options.calibration, self.epsilon, self._table
-            )
-            self.rate, self._weights = self._fit.rate, self._fit.weights
+            given = self._law.table, options.calibration, self.epsilon
+            self._law = self._law.at(calibrated_fit(*given))
+        n_outputs = len(self.embedding if self._outputs is None else self._outputs)
+        auto = options.sampler == "auto" and n_outputs >= _LAZY_FROM
+        self._is_lazy = auto or options.sampler == "lazy"
 
-    @cached_property
-    def _table(self) -> WordDistances:
-        return WordDistances(self.embedding, self.lam, self._cap, self._outputs)
+    rate = part_of("_law.rate", "a: the log probability that a unit of distance costs.")
+    attained = _of_law("attained")
+    log_normalizers = _of_law("log_normalizers")
+    worst_exponent = _of_law("worst_exponent")
+    weights = _of_law("weights")
+    outputs = _of_law("outputs")
+    never_released = _of_law("never_released")
 
-    @property
-    def _law(self) -> Fit:
-        return Fit(self.rate, self._weights)
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        return self._law.log_proba(np.asarray(words))
 
-    @cached_property
-    def _fit(self) -> Fit:
-        return self._table.evaluated(self._law)
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)).
 
-    def __getstate__(self) -> dict[str, Any]:
-        # they hold the table once more, and must not be pickled
-        return {k: v for k, v in vars(self).items() if k not in ("_table", "_lazy")}
-
-    @cached_property
-    def _lazy(self) -> LazySampler:
-        return LazySampler(self._table, self._law)
-
-    @cached_property
-    def fingerprint(self) -> bytes:
-        """Digest of all that the law depends on; it keys the noise."""
-        digest = super().fingerprint
-        if self._outputs is None:
-            return digest
-        digest += self._outputs.astype("<i8").tobytes()
-        return hashlib.blake2b(digest, digest_size=32).digest()
-
-    @property
-    def attained(self) -> float:
-        """The largest privacy loss per unit of distance over all pairs; at most ε.
-
-        With `outputs`, over all pairs of these.
+        That is the privacy loss where x may be released, and at least it elsewhere.
         """
-        return self._fit.attained
-
-    @cached_property
-    def log_normalizers(self) -> np.ndarray:
-        """ln C_w of every word, shape (n_words,)."""
-        return self._table.log_normalizers_from(self._fit)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """μ_z of every word, shape (n_words,); 0 for those that are never released."""
-        found = np.zeros(len(self.embedding))
-        found[self._table.outputs] = 1 if self._weights is None else self._weights
-        return found
-
-    @property
-    def outputs(self) -> np.ndarray:
-        """Numbers of the words that may be released, ascending."""
-        return np.flatnonzero(self.weights)
-
-    @property
-    def never_released(self) -> np.ndarray:
-        """Numbers of the words that are not, ascending."""
-        return np.flatnonzero(self.weights == 0)
-
-    @cached_property
-    def worst_exponent(self) -> float:
-        """The largest exponent of two of the words that may be released, in nats."""
-        return self._table.largest_loss(self._fit)
+        return self._law.exponents(x, y)
 
     def describe(self) -> list[str]:
         """Sentences on the law, for the printed guarantee.
@@ -316,154 +220,29 @@ class ExponentialChannel(WordChannel):
         They are exact where that takes no long look at the words: in tables of up to
         3,000, or where it was asked for before.
         """
-        metric = "Euclidean" if self.lam == 0 else f"Mahalanobis (λ = {self.lam:g})"
-        distance = f"the {metric} distance of their vectors"
-        if self._cap is not None:
-            distance += f", at most {self._cap:g}"
-        weighted = "" if self._weights is None else "μ(z)·"
-        law = (
-            f"A word w becomes the word z with probability in proportion to {weighted}"
-            f"exp(−{self.rate:.4g}·d(w, z)), where d is {distance}"
-        )
-        law += f' (calibration "{self.mechanism.calibration}")'
-        fast = len(self._table) <= _AT_ONCE
-        if not self._table.alike.any():  # there is no pair of different vectors
-            return [law + ".", *self._never_described()]
-        if fast or "_fit" in vars(self):
-            kappa = self.attained / self.rate - 1
-            law += (
-                f"; no two words lose more than ε* = {_rounded_up(self.attained)} per "
-                f"unit of d (1 + κ times the rate, with κ = {_rounded_up(kappa)})"
-            )
-            if self._weights is None:
-                law += ", and some pair loses exactly that"
-        else:
-            law += f"; no two words lose more than {self.epsilon:.4g} per unit of d"
-        if fast or "worst_exponent" in vars(self):
-            worst = self.worst_exponent
-        else:
-            worst = self.epsilon * self._table.diameter
-        sentences = [
-            law + ".",
-            "Between any two words, however far apart, the exponent is at most "
-            f"{_rounded_up(worst)}.",
-        ]
-        return sentences + self._never_described()
+        given = self.mechanism.calibration, self.epsilon, self.embedding.words
+        return exponential_sentences(self._law, *given)
 
-    def _never_described(self) -> list[str]:
-        never = self.never_released
-        if not len(never):
-            return []
-        names = ", ".join(repr(self.embedding.words[i]) for i in never[:5])
-        more = ", …" if len(never) > 5 else ""
-        return [
-            f"{len(never)} of the {len(self.embedding)} words are never released: "
-            f"{names}{more}."
-        ]
-
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability that a word differs from the one exact arithmetic would give.
-
-        Each probability is off by some 2⁻⁵², for the sums and for the steps of a
-        53-bit uniform, and the distances may be off by some 1e-12 of themselves.
-        """
-        return 2.0**-36 + len(self.embedding) * 2.0**-51
+    numerical_delta = InvertedChannel.numerical_delta
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """One uniform number per word; a key of 256 bits each, if they are lazy."""
-        if self._is_lazy:
-            top = np.iinfo(np.uint64).max
-            size = n, KEY_WORDS
-            return (rng.integers(0, top, size, dtype=np.uint64, endpoint=True),)
-        return (rng.random(n),)
-
-    def apply(
-        self,
-        words: np.ndarray,
-        draws: Draws,
-        memory: int | None = None,
-        kept: Kept | None = None,
-    ) -> np.ndarray:
-        """The words at which the cumulative probabilities pass the uniforms.
-
-        If they are lazy, the words whose scores and Gumbel noise are the largest.
-
-        Parameters
-        ----------
-        words : ndarray of int, shape (n,)
-        draws : tuple of ndarray
-        memory : int, default=None
-            Bytes for rows of probabilities; None: scikit-learn's ``working_memory``.
-        kept : dict, default=None
-            What earlier calls found out about words, such as rows, to which this one
-            adds while there is room: seven eighths of `memory`.
-        """
-        (uniforms,) = draws
-        memory = working_memory_bytes() if memory is None else memory
-        kept = {} if kept is None else kept
-        if self._is_lazy:
-            found = self._lazy(words, uniforms, kept, memory // 2)
-            return self._table.outputs[found]
-        row_bytes = 8 * len(self._table)
-        order = np.argsort(words, kind="stable")
-        distinct, starts = np.unique(words[order], return_index=True)
-        ends = np.append(starts[1:], len(words)).tolist()
-        places = dict(
-            zip(distinct.tolist(), map(slice, starts.tolist(), ends), strict=True)
-        )
-        # so that no product with a sum rounds up to the sum
-        below = uniforms[order] * (1 - 2.0**-53)
-        found = np.empty(len(words), dtype=np.intp)
-
-        def invert(word: int, upto: np.ndarray) -> None:
-            at = places[word]
-            found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
-
-        missing = []
-        for word in places:
-            upto = kept.get(word)
-            if upto is None:
-                missing.append(word)
-            else:
-                invert(word, upto)
-        at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
-        for some in blocks(len(missing), at_once):
-            rows = self._log_masses(np.array(missing[some]))
-            if self._outputs is not None:  # all may be too small for floats
-                rows -= rows.max(axis=1, keepdims=True)
-            np.exp(rows, out=rows)
-            np.cumsum(rows, axis=1, out=rows)
-            for word, upto in zip(missing[some], rows, strict=True):
-                invert(word, upto)
-            if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
-                kept.update(zip(missing[some], rows, strict=True))
-        noisy = np.empty(len(words), dtype=np.intp)
-        noisy[order] = found
-        return noisy if self._outputs is None else self._outputs[noisy]
+        if not self._is_lazy:
+            return super().draw(rng, n)
+        top = np.iinfo(np.uint64).max
+        return (rng.integers(0, top, (n, KEY_WORDS), np.uint64, endpoint=True),)
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
-        return self._table.log_masses(words, self._law)
+        return self._law.log_masses(words)
 
-    @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` that keeps rows of probabilities for the next call."""
-        yield partial(self.apply, memory=memory, kept={})
-
-    @property
-    def row_bytes(self) -> int:
-        """A uniform, numbers and their order; `apply` sees to its rows itself."""
-        return 128
-
-    def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = self._log_masses(np.asarray(words))
-        found -= log_sums(found)[:, None]
-        if self._outputs is None:
-            return found
-        everything = np.full((len(found), len(self.embedding)), -np.inf)
-        everything[:, self._outputs] = found
-        return everything
+    def _drawn(
+        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
+    ) -> np.ndarray:
+        if self._is_lazy:
+            found = self._law.lazy(words, uniforms, kept, memory // 2)
+        else:
+            found = super()._drawn(words, uniforms, memory, kept)
+        return found if self._outputs is None else self._outputs[found]
 
     @property
     def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
@@ -471,36 +250,44 @@ class ExponentialChannel(WordChannel):
         return self._at_rate if self.mechanism.calibration == "exact" else None
 
     def _at_rate(self, rate: float) -> ExponentialChannel:
+        other = copy(self)
+        vars(other).pop("fingerprint", None)
         # the rate of "half" is ε/2, and need not be looked for
-        mechanism = Exponential("half", self._cap)
-        given = self.embedding, 2 * rate, self.lam, self._outputs
-        other = ExponentialChannel(mechanism, *given)
-        vars(other)["_table"] = self._table  # made once for all rates
+        other.mechanism = Exponential("half", self.mechanism.max_distance)
+        other.epsilon = 2 * rate
+        other._law = self._law.at(Fit(rate))
         return other
 
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)).
 
-        That is the privacy loss where x may be released, and at least it elsewhere.
-        """
-        found = self.rate * self._table.between(x, y)
-        found += self._logs(y) - self._logs(x)[:, None]
-        return np.maximum(found, 0, out=found)  # rounding
+class AmongChannel(ExponentialChannel):
+    """The same where some of the words only may be released.
 
-    def _logs(self, words: np.ndarray) -> np.ndarray:
-        """ln C_w of words; of few words in a large table by a row each."""
-        few = len(words) * _FEW <= len(self._table)
-        if few and not ({"_fit", "log_normalizers"} & vars(self).keys()):
-            return self._table.log_normalizers_of(words, self._law)
-        return self.log_normalizers[words]
+    Parameters
+    ----------
+    mechanism : Exponential
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+    outputs : array-like of int
+        Numbers of these words.
+    """
 
+    def __init__(
+        self,
+        mechanism: WordMechanism,
+        embedding: WordEmbedding,
+        epsilon: float,
+        lam: float,
+        outputs: Any,
+    ) -> None:
+        self._outputs = _checked_outputs(outputs, len(embedding))
+        super().__init__(mechanism, embedding, epsilon, lam)
 
-def _rounded_up(x: float) -> str:
-    """Four digits of a number, not below it."""
-    if x <= 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(x)) - 3)
-    return f"{math.ceil(x / unit * (1 - 1e-12)) * unit:.4g}"
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Digest of all that the law depends on, the outputs included."""
+        numbers = np.asarray(self._outputs, dtype="<i8").tobytes()
+        return hashlib.blake2b(super().fingerprint + numbers, digest_size=32).digest()
 
 
 def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
@@ -557,24 +344,10 @@ class RandomizedResponse(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> RandomizedResponseChannel:
-        """The mechanism for the words of one embedding.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per word that differs.
-        lam : float in [0, 1]
-            Without effect.
-
-        Returns
-        -------
-        channel : RandomizedResponseChannel
-        """
         return RandomizedResponseChannel(self, embedding, epsilon, lam)
 
 
-class RandomizedResponseChannel(WordChannel):
+class RandomizedResponseChannel(FiniteChannel):
     """`RandomizedResponse` for the words of one embedding."""
 
     numerical_delta = 2.0**-52  # a 53-bit uniform, and rounding of its threshold
@@ -594,11 +367,6 @@ class RandomizedResponseChannel(WordChannel):
         uniforms, others = draws
         return np.where(uniforms < self._moved, others + (others >= words), words)
 
-    @property
-    def row_bytes(self) -> int:
-        """Two numbers drawn, and what becomes of them."""
-        return 64
-
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
         everything = np.arange(len(self.embedding))
@@ -608,3 +376,10 @@ class RandomizedResponseChannel(WordChannel):
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ε for words that differ, shape (len(x), len(y))."""
         return self.epsilon * np.not_equal.outer(x, y)
+
+    def describe(self) -> list[str]:
+        """That nearness does not count."""
+        return [
+            "This is pure ε-local differential privacy for each word: any two words "
+            "that differ have the exponent ε, however near they are."
+        ]

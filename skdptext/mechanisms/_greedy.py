@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.search import half_squared_norms, k_nearest_words
+from skdptext.utils import Kept
 
 __all__ = ["greedy_classes", "greedy_path"]
 
@@ -17,10 +16,7 @@ __all__ = ["greedy_classes", "greedy_path"]
 _NEAR = 32
 
 # Keyed by content, as spectra are.
-_made: OrderedDict[tuple[Callable[..., np.ndarray], bytes, int], np.ndarray]
-_made = OrderedDict()
-_made_lock = threading.Lock()
-_MAX_MADE = 32
+_made: Kept[np.ndarray] = Kept(32)
 
 
 def greedy_path(embedding: WordEmbedding, start: int) -> np.ndarray:
@@ -59,15 +55,13 @@ def _kept(
     make: Callable[[np.ndarray, int], np.ndarray], embedding: WordEmbedding, number: int
 ) -> np.ndarray:
     """What is made of the vectors and a number, once per process."""
-    key = make, embedding.fingerprint, number
-    with _made_lock:  # held while computing: two threads must not do it twice
-        if key not in _made:
-            _made[key] = make(embedding.vectors, number)
-            _made[key].flags.writeable = False
-        _made.move_to_end(key)
-        while len(_made) > _MAX_MADE:
-            _made.popitem(last=False)
-        return _made[key]
+
+    def made() -> np.ndarray:
+        found = make(embedding.vectors, number)
+        found.flags.writeable = False
+        return found
+
+    return _made.get((make, embedding.fingerprint, number), made)
 
 
 def _path(vectors: np.ndarray, start: int) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import (
     betainc,
     betaln,
+    expit,
     gammainc,
     gammaincc,
     gammainccinv,
@@ -20,7 +21,7 @@ from scipy.special import (
 
 from skdptext.utils import check_real
 
-__all__ = ["LossDistribution"]
+__all__ = ["LossDistribution", "cosine_cells"]
 
 # Losses on a grid: as many as a direct convolution takes in a millisecond or two.
 _BINS = 4096
@@ -157,6 +158,29 @@ class LossDistribution:
         finite = np.isfinite(losses)
         infinite = p if forth == math.inf else 0.0
         return cls.of(losses[finite], masses[finite], infinite)
+
+    @classmethod
+    def of_sizes(
+        cls, sizes: np.ndarray, masses: np.ndarray, infinite: float = 0.0
+    ) -> LossDistribution:
+        r"""Randomized response, with one of several ε that is seen.
+
+        Parameters
+        ----------
+        sizes : ndarray of shape (n,)
+            The ε: the loss is ε with probability 1/(1 + e^−ε), and else −ε.
+        masses : ndarray of shape (n,)
+            Their probabilities.
+        infinite : float, default=0.0
+            Probability of an infinite loss.
+
+        Returns
+        -------
+        distribution : LossDistribution
+        """
+        up = masses * expit(sizes)
+        losses, both = np.append(sizes, -sizes), np.append(up, masses - up)
+        return cls.of(losses, both, infinite)
 
     @classmethod
     def of_log_proba(cls, x: np.ndarray, y: np.ndarray) -> LossDistribution:
@@ -410,7 +434,7 @@ def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
-def _cosines(dim: int) -> tuple[Any, ...]:
+def cosine_cells(dim: int) -> tuple[Any, ...]:
     """Cells of the cosine of a uniform direction: ends, means and probabilities.
 
     Last, the probability of none of the cells.
@@ -474,7 +498,7 @@ def _noise(distance: float, dim: int) -> LossDistribution:
         return LossDistribution.of(np.array([distance]), np.ones(1))
     *of_length, too_short = _lengths(dim)
     low_r, high_r, mean_r, mass_r = (part[:, None] for part in of_length)
-    low_c, high_c, mean_c, mass_c, too_straight = _cosines(dim)
+    low_c, high_c, mean_c, mass_c, too_straight = cosine_cells(dim)
 
     def loss(r: np.ndarray, c: np.ndarray) -> np.ndarray:
         # √(r² + D² + 2rDc), without loss of digits for c near −1

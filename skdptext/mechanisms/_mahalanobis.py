@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._channel import Apply, Draws, WordMechanism, part_of
 from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._searching import SearchingChannel
 from skdptext.mechanisms._word_losses import word_losses
-from skdptext.search import Search, embedding_search, k_nearest_words
+from skdptext.search import embedding_search, k_nearest_words
 from skdptext.utils import check_real
 
 __all__ = ["MahalanobisChannel", "MahalanobisNoise", "VickreyChannel"]
@@ -90,31 +90,12 @@ class MahalanobisNoise(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> MahalanobisChannel:
-        """The noise of one embedding, ε and λ.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per unit of distance.
-        lam : float in [0, 1]
-            1 needs a regular Σ.
-
-        Returns
-        -------
-        channel : MahalanobisChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or the embedding has no covariance.
-        """
         second = check_real("second", self.second, low=0, high=1)
         kind = VickreyChannel if second > 0 else MahalanobisChannel
         return kind(self, embedding, epsilon, lam)
 
 
-class MahalanobisChannel(WordChannel):
+class MahalanobisChannel(SearchingChannel):
     """`MahalanobisNoise` for one embedding.
 
     Parameters
@@ -142,13 +123,8 @@ class MahalanobisChannel(WordChannel):
         if metric is None:
             metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
         self._shape = metric
-        self._engine = "numpy"
 
-    @property
-    def metric(self) -> MahalanobisMetric:  # type: ignore[override]
-        """Shapes the noise, and times ε bounds the privacy loss."""
-        return self._shape
-
+    metric = part_of("_shape", "Shapes the noise, and times ε bounds the loss.")
     gamma_lengths = True
     numerical_delta = 2.0**-50
 
@@ -192,28 +168,6 @@ class MahalanobisChannel(WordChannel):
     def row_bytes(self) -> int:
         """Normals in pieces and joined, shaped noise and points; points in float32."""
         return self._shape.dim * (4 * 8 + 4)
-
-    def with_engine(self, engine: str) -> MahalanobisChannel:
-        """The same channel, searching by an engine."""
-        other = copy(self)
-        other._engine = engine
-        return other
-
-    @property
-    def _search(self) -> Search:
-        # not an attribute: it holds the table once more, and must not be pickled
-        return embedding_search(self.embedding, self._engine)
-
-    @property
-    def fallback_reason(self) -> str | None:
-        """Why the engine asked for is not in use; None if it is."""
-        return self._search.fallback_reason
-
-    @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` with the engine's settings and `memory` for its scores."""
-        with self._search.session(n_threads):
-            yield partial(self.apply, memory=memory)
 
 
 class VickreyChannel(MahalanobisChannel):

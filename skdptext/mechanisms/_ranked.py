@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -21,15 +19,22 @@ from skdptext.mechanisms._channel import (
     WordMechanism,
     as_channel,
     noise_of_known_density,
+    part_of,
 )
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
-from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._ranks import Ranks
 from skdptext.mechanisms._word_losses import word_losses
-from skdptext.search import k_nearest_words
-from skdptext.utils import blocks, check_real, kind_of, working_memory_bytes
+from skdptext.utils import check_real, kind_of, working_memory_bytes
 
 __all__ = ["Ranked", "RankedChannel"]
+
+
+_RANKS = (
+    "This is the promise of the inner mechanism: neighbours by rank are "
+    "post-processing. Words that they change are no privacy, as an adversary knows the "
+    "rule."
+)
 
 
 class Ranked(WordMechanism):
@@ -61,6 +66,8 @@ class Ranked(WordMechanism):
     *Privacy.* That of the inner mechanism: ranks depend on the pivot and the public
     embedding alone, and post-processing costs nothing. It hides nothing either: that
     fewer words come out unchanged is no privacy, as an adversary knows the rule.
+
+    *ε* and *λ* are those of the inner mechanism.
 
     *Ties.* Words equally far from the pivot are ranked in the order of the table.
 
@@ -100,53 +107,11 @@ class Ranked(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> RankedChannel:
-        """The inner mechanism, prepared, with the ranks after it.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            Of the inner mechanism.
-        lam : float in [0, 1]
-            Of the inner mechanism. Ranks are by Euclidean distance.
-
-        Returns
-        -------
-        channel : RankedChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, here or in the inner mechanism.
-        """
         return RankedChannel(self, embedding, epsilon, lam)
-
-
-def inner_channel(
-    mechanism: WordMechanism,
-    embedding: WordEmbedding,
-    epsilon: float,
-    lam: float,
-) -> WordChannel:
-    """The mechanism inside of another one, prepared."""
-    if not isinstance(mechanism, WordMechanism):
-        raise InvalidParameterError(
-            f"mechanism must be None or a WordMechanism, got {kind_of(mechanism)}."
-        )
-    mechanism = clone(mechanism)
-    given = embedding, epsilon, lam
-    return as_channel(mechanism.prepare(*given), mechanism, *given)
 
 
 class RankedChannel(WordChannel):
     """`Ranked` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : Ranked
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------
@@ -156,19 +121,17 @@ class RankedChannel(WordChannel):
 
     mechanism: Ranked
 
-    def __init__(
-        self,
-        mechanism: Ranked,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-    ) -> None:
-        super().__init__(mechanism, embedding, epsilon, lam)
-        self._spread = check_real("spread", mechanism.spread, low=0, open_low=True)
-        chosen = self.mechanism.mechanism
-        inner = MahalanobisNoise() if chosen is None else chosen
-        self.inner = inner_channel(inner, embedding, self.epsilon, self.lam)
-        self._kept: np.ndarray | None = None
+    def _setup(self) -> None:
+        spread, inner = self.mechanism.spread, self.mechanism.mechanism
+        self._spread = check_real("spread", spread, low=0, open_low=True)
+        inner = MahalanobisNoise() if inner is None else inner
+        if not isinstance(inner, WordMechanism):
+            raise InvalidParameterError(
+                f"mechanism must be None or a WordMechanism, got {kind_of(inner)}."
+            )
+        given = self.embedding, self.epsilon, self.lam
+        self.inner = as_channel(inner.prepare(*given), inner, *given)
+        self._ranks = Ranks(self.embedding)
 
     # -- what post-processing leaves as it is ---------------------------------
 
@@ -176,10 +139,9 @@ class RankedChannel(WordChannel):
         """Those of the inner mechanism."""
         return self.inner.exponents(x, y)
 
-    @property
-    def metric(self) -> MahalanobisMetric | None:  # type: ignore[override]
-        """That of the inner mechanism, if it has one."""
-        return self.inner.metric
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Those of the inner mechanism."""
+        return word_losses(self.inner, x, y)
 
     @property
     def gamma_noise(self) -> Callable[[Draws], np.ndarray] | None:  # type: ignore[override]
@@ -187,28 +149,15 @@ class RankedChannel(WordChannel):
         inner = noise_of_known_density(self.inner)
         return None if inner is None else lambda draws: inner(draws[:-1])
 
-    @property
-    def numerical_delta(self) -> float | None:  # type: ignore[override]
-        """That of the inner mechanism: arithmetic after it is post-processing."""
-        return self.inner.numerical_delta
-
-    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Those of the inner mechanism."""
-        return word_losses(self.inner, x, y)
+    metric = part_of("inner.metric", "That of the inner mechanism, if it has one.")
+    numerical_delta = part_of("inner.numerical_delta", "The inner mechanism's.")
+    fallback_reason = part_of("inner.fallback_reason", "The inner mechanism's.")
 
     def describe(self) -> list[str]:
         """That ranks cost nothing, and hide nothing; and what the inner one says."""
-        ranks = (
-            "This is the promise of the inner mechanism: neighbours by rank are "
-            "post-processing. Words that they change are no privacy, as an adversary "
-            "knows the rule."
-        )
         if self.inner.describe is None:
-            return [ranks]
-        return [ranks, "Of the inner mechanism:", *self.inner.describe()]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_kept": None}  # as large as the square of the vocabulary
+            return [_RANKS]
+        return [_RANKS, "Of the inner mechanism:", *self.inner.describe()]
 
     @cached_property
     def fingerprint(self) -> bytes:
@@ -222,11 +171,6 @@ class RankedChannel(WordChannel):
         other.inner = self.inner.with_engine(engine)
         return other
 
-    @property
-    def fallback_reason(self) -> str | None:
-        """Why the engine asked for is not in use; None if it is."""
-        return self.inner.fallback_reason
-
     # -- the ranks ---------------------------------------------------------------
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
@@ -235,7 +179,7 @@ class RankedChannel(WordChannel):
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         """Neighbours of the inner mechanism's words."""
-        return self._neighbours(self.inner.apply, None, words, draws)
+        return self._neighbours(self.inner.apply, working_memory_bytes(), words, draws)
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
@@ -244,36 +188,16 @@ class RankedChannel(WordChannel):
             yield partial(self._neighbours, apply, memory // 2)
 
     def _neighbours(
-        self, apply: Apply, memory: int | None, words: np.ndarray, draws: Draws
+        self, apply: Apply, memory: int, words: np.ndarray, draws: Draws
     ) -> np.ndarray:
         *inner, uniforms = draws
-        memory = working_memory_bytes() if memory is None else memory
-        found = np.array(apply(words, tuple(inner)))
-        n_words = len(self.embedding)
+        pivots = np.array(apply(words, tuple(inner)))
         # the inverse of (1 − q^(r + 1)) / (1 − q^V), q = e^(−1/spread)
+        n_words = len(self.embedding)
         all_ranks = -np.expm1(-n_words / self._spread)
         ranks = np.floor(-np.log1p(-uniforms * all_ranks) * self._spread)
         ranks = np.minimum(ranks, n_words - 1).astype(np.intp)
-        moved = np.flatnonzero(ranks)
-        of = np.unique(found[moved], return_inverse=True)[1]
-        depths = np.zeros(len(moved), dtype=np.intp)
-        np.maximum.at(depths, of, ranks[moved])
-        # a pivot's words together, and pivots that are searched as far
-        moved = moved[np.lexsort((of, -depths[of]))]
-        at_once = memory // (32 * max(1, depths.max(initial=0)))
-        for some in blocks(len(moved), int(np.clip(at_once, 64, 1024))):
-            at = moved[some]
-            pivots, of = np.unique(found[at], return_inverse=True)
-            near = self._ranking(pivots, ranks[at].max(), memory)
-            found[at] = near[of, ranks[at] - 1]
-        return found
-
-    def _ranking(self, pivots: np.ndarray, depth: int, memory: int) -> np.ndarray:
-        """The other words nearest to each pivot, nearest first, (n_pivots, depth)."""
-        vectors = self.embedding.vectors
-        return k_nearest_words(
-            vectors[pivots], vectors, depth, exclude=pivots, memory=memory
-        )[0]
+        return self._ranks.neighbours(pivots, ranks, memory)
 
     @property
     def row_bytes(self) -> int:
@@ -296,32 +220,9 @@ class RankedChannel(WordChannel):
             ranks = -np.arange(len(self.embedding)) / self._spread
         masses = np.exp(ranks) / np.exp(ranks).sum()
         pivots, found = np.exp(inner), np.zeros(inner.shape)
-        for some, order in self._orders():
+        for some, order in self._ranks.around_all():
             rows = np.empty(order.shape)
             np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
             found += pivots[:, some] @ rows
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(found), inner + np.log(masses[0]))
-
-    def _orders(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """All words from the nearest to the farthest, for some pivots at a time."""
-        n_words, memory = len(self.embedding), working_memory_bytes()
-        dtype = np.min_scalar_type(n_words - 1)
-        kept = self._kept
-        if kept is None and n_words**2 * dtype.itemsize <= memory // 4:
-            kept = np.empty((n_words, n_words), dtype)
-            for some in blocks(n_words, self._pivots_at_once):
-                kept[some] = self._order(some)
-            self._kept = kept
-        for some in blocks(n_words, self._pivots_at_once):
-            yield some, self._order(some) if kept is None else kept[some]
-
-    @property
-    def _pivots_at_once(self) -> int:
-        at_once = working_memory_bytes() // (64 * len(self.embedding))
-        return int(np.clip(at_once, 1, 256))
-
-    def _order(self, some: slice) -> np.ndarray:
-        pivots = np.arange(some.start, some.stop)
-        others = self._ranking(pivots, len(self.embedding) - 1, working_memory_bytes())
-        return np.column_stack([pivots, others])

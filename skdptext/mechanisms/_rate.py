@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
@@ -57,6 +58,10 @@ class WordDistances:
 
     Attributes
     ----------
+    n_words : int
+        Of the embedding.
+    key : tuple
+        Tells all that the distances depend on.
     outputs : ndarray of int, shape (n_outputs,)
     targets : ndarray of shape (n_outputs, dim)
         Their points.
@@ -73,10 +78,13 @@ class WordDistances:
         max_distance: float | None,
         outputs: np.ndarray | None = None,
     ) -> None:
-        self.max_distance = max_distance
+        self.lam, self.max_distance = lam, max_distance
         self._rounding = _ROUNDING
         vectors = embedding.vectors
+        self.n_words = len(vectors)
         self.outputs = np.arange(len(vectors)) if outputs is None else outputs
+        digest = hashlib.blake2b(self.outputs.astype("<i8").tobytes()).digest()
+        self.key = embedding.fingerprint, lam, max_distance, digest
         seen: dict[bytes, int] = {}
         # of equal vectors the first; + 0.0: −0 is 0
         self._first = np.array(

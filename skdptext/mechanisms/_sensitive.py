@@ -13,7 +13,8 @@ from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
-from skdptext.mechanisms._exponential import Exponential, ExponentialChannel
+from skdptext.mechanisms._exponential import Exponential
+from skdptext.mechanisms._sentences import sensitive_sentences
 from skdptext.utils import check_real, kind_of
 
 __all__ = ["SensitiveWords", "SensitiveWordsChannel"]
@@ -47,6 +48,8 @@ class SensitiveWords(WordMechanism):
     is never sure. In the other direction, and between two words outside of S, the
     exponent is infinite where p < 1: that a word is *not* sensitive, and which it is,
     may be released. The list and p are public.
+
+    *ε* and *λ* are those of the inner mechanism, among the words of S.
 
     *p* costs words and buys doubt: a word of S in the release is the trace of a word
     outside of S more often where p is large and S is rare.
@@ -93,38 +96,11 @@ class SensitiveWords(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> SensitiveWordsChannel:
-        """The mechanism of one embedding, ε and λ.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            Of the inner mechanism, among the sensitive words.
-        lam : float in [0, 1]
-            Of the inner mechanism.
-
-        Returns
-        -------
-        channel : SensitiveWordsChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, here or in the inner mechanism, or a word is
-            unknown to the embedding.
-        """
         return SensitiveWordsChannel(self, embedding, epsilon, lam)
 
 
 class SensitiveWordsChannel(WordChannel):
     """`SensitiveWords` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : SensitiveWords
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------
@@ -136,32 +112,22 @@ class SensitiveWordsChannel(WordChannel):
 
     mechanism: SensitiveWords
 
-    def __init__(
-        self,
-        mechanism: SensitiveWords,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-    ) -> None:
-        super().__init__(mechanism, embedding, epsilon, lam)
-        chosen = mechanism.mechanism
-        if not isinstance(chosen, Exponential | None):
+    def _setup(self) -> None:
+        inner, words = self.mechanism.mechanism, self.mechanism.words
+        if not isinstance(inner, Exponential | None):
             raise InvalidParameterError(
-                f"mechanism must be None or an Exponential, got {kind_of(chosen)}."
+                f"mechanism must be None or an Exponential, got {kind_of(inner)}."
             )
-        words = mechanism.words
         if not isinstance(words, Collection | np.ndarray) or not len(words):
             raise InvalidParameterError(
                 "words must be a public collection of at least one str, got "
                 f"{kind_of(words)}."
             )
-        found = word_ids(words, embedding)
-        self._p = check_real("probability", mechanism.probability, low=0, high=1)
-        inner = Exponential() if chosen is None else chosen
-        self.inner: ExponentialChannel = inner.prepare_among(
-            embedding, self.epsilon, self.lam, found
-        )
-        self.sensitive = np.zeros(len(embedding), dtype=bool)
+        found = word_ids(words, self.embedding)
+        self._p = check_real("probability", self.mechanism.probability, low=0, high=1)
+        given = self.embedding, self.epsilon, self.lam, found
+        self.inner = (inner or Exponential()).prepare_among(*given)
+        self.sensitive = np.zeros(len(self.embedding), dtype=bool)
         self.sensitive[found] = True
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
@@ -216,36 +182,6 @@ class SensitiveWordsChannel(WordChannel):
 
     def describe(self) -> list[str]:
         """Which words are protected, and from what."""
-        n, p = int(self.sensitive.sum()), self._p
-        some = f"{n} of the {len(self.embedding)} words are sensitive"
-        public = (
-            "The list of sensitive words and p are public: a list learned from the "
-            "documents to be protected voids the promise."
-        )
-        if p == 1:
-            outside = (
-                "Exponents that involve words outside the list are finite, but ε does "
-                "not bound them per unit of d: they are at most 2a d(w, w'), with the "
-                f"rate a = {self.inner.rate:.4g}."
-            )
-            if self.inner.mechanism.calibration == "half":
-                outside = "Every exponent is at most ε d(w, w')."
-            return [
-                f"{some}. Every word is released as a sensitive one.",
-                outside,
-                public,
-            ]
-        denied = "as another sensitive word, and never as one outside the list"
-        if p > 0:
-            denied = (
-                f"as another sensitive word or, at ln(1/p) more with p = {p:g}, as any "
-                "other word"
-            )
-        return [
-            f"This promise is one-sided. {some}, and only those are protected: each "
-            f"can be denied, {denied}.",
-            "A word that is not sensitive is released in clear with probability "
-            f"{1 - p:g}; exponents from it are infinite, and such a release shows that "
-            "the word was not sensitive, and which word it was.",
-            public,
-        ]
+        n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
+        inner = self.inner.mechanism.calibration, self.inner.rate
+        return sensitive_sentences(n_sensitive, n_words, self._p, *inner)

@@ -12,8 +12,9 @@ from scipy.spatial.distance import cdist
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._channel import Draws, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
+from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import blocks, check_integer, kind_of
@@ -52,6 +53,8 @@ class WordClasses(WordMechanism):
     exact. Across classes none: the class of every word is released, and with it some
     log2(n_words / classes) bits of the word. Never report its ε without saying so.
 
+    *λ* names the metric inside of the classes; they are made by Euclid's.
+
     The paper [1]_ scales scores to [0, 1] for each word, and takes half of the rate for
     it. Here scores are distances, with the rate that ε allows.
 
@@ -87,38 +90,11 @@ class WordClasses(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordClassesChannel:
-        """The classes of one embedding, and their rates.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per word that becomes another word of its class.
-        lam : float in [0, 1]
-            Names the metric inside the classes; classes are made by Euclid's.
-
-        Returns
-        -------
-        channel : WordClassesChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or λ > 0 and the embedding has no
-            covariance.
-        """
         return WordClassesChannel(self, embedding, epsilon, lam)
 
 
-class WordClassesChannel(WordChannel):
+class WordClassesChannel(FiniteChannel):
     """`WordClasses` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : WordClasses
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------
@@ -130,15 +106,8 @@ class WordClassesChannel(WordChannel):
 
     mechanism: WordClasses
 
-    def __init__(
-        self,
-        mechanism: WordClasses,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-    ) -> None:
-        super().__init__(mechanism, embedding, epsilon, lam)
-        classes = mechanism.classes
+    def _setup(self) -> None:
+        classes, embedding = self.mechanism.classes, self.embedding
         if isinstance(classes, Integral):
             size = check_integer("classes", classes, low=1, high=_MAX_CLASS)
             self.labels = greedy_classes(embedding, size)
@@ -147,9 +116,8 @@ class WordClassesChannel(WordChannel):
         self._metric = None
         if self.lam > 0:
             self._metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
-        sizes = np.bincount(self.labels)
         grouped = np.argsort(self.labels, kind="stable")
-        self._members = np.split(grouped, np.cumsum(sizes)[:-1])
+        self._members = np.split(grouped, np.cumsum(np.bincount(self.labels))[:-1])
         fits = [_fit(self._distances(of, of), self.epsilon) for of in self._members]
         self.rates = np.array([rate for rate, _ in fits])
         self._log_normalizers = np.empty(len(embedding))
@@ -173,10 +141,6 @@ class WordClassesChannel(WordChannel):
             for some in blocks(len(at), at_once):
                 yield label, at[some]
 
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """One uniform number per word."""
-        return (rng.random(n),)
-
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         """The words at which the cumulative probabilities pass the uniforms."""
         noisy = np.empty(len(words), dtype=np.intp)
@@ -190,18 +154,7 @@ class WordClassesChannel(WordChannel):
             noisy[at] = members[(upto[of] <= below[:, None]).sum(axis=1)]
         return noisy
 
-    @property
-    def row_bytes(self) -> int:
-        """A uniform, places and their order; `apply` sees to its rows itself."""
-        return 128
-
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability that a word differs from the one exact arithmetic would give.
-
-        As for `Exponential`, over the words of a class.
-        """
-        return 2.0**-36 + max(map(len, self._members)) * 2.0**-51
+    draw, numerical_delta = InvertedChannel.draw, InvertedChannel.numerical_delta
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""

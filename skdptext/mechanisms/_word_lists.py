@@ -10,15 +10,10 @@ from scipy.special import expit
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._finite import FiniteChannel
 from skdptext.mechanisms._greedy import greedy_path
-from skdptext.utils import (
-    blocks,
-    check_integer,
-    check_option,
-    kind_of,
-    working_memory_bytes,
-)
+from skdptext.utils import check_integer, check_option, kind_of
 
 __all__ = ["WordLists", "WordListsChannel"]
 
@@ -91,37 +86,11 @@ class WordLists(WordMechanism):
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordListsChannel:
-        """The lists of one embedding.
-
-        Parameters
-        ----------
-        embedding : WordEmbedding
-        epsilon : float > 0
-            In nats per place.
-        lam : float in [0, 1]
-            Without effect.
-
-        Returns
-        -------
-        channel : WordListsChannel
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule, or a given order is no permutation.
-        """
         return WordListsChannel(self, embedding, epsilon, lam)
 
 
-class WordListsChannel(WordChannel):
+class WordListsChannel(FiniteChannel):
     """`WordLists` for one embedding.
-
-    Parameters
-    ----------
-    mechanism : WordLists
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     Attributes
     ----------
@@ -133,16 +102,9 @@ class WordListsChannel(WordChannel):
 
     mechanism: WordLists
 
-    def __init__(
-        self,
-        mechanism: WordLists,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-    ) -> None:
-        super().__init__(mechanism, embedding, epsilon, lam)
-        n_lists = check_integer("n_lists", mechanism.n_lists, low=1)
-        order, n_words = mechanism.order, len(embedding)
+    def _setup(self) -> None:
+        n_lists = check_integer("n_lists", self.mechanism.n_lists, low=1)
+        order, n_words = self.mechanism.order, len(self.embedding)
         if not isinstance(order, str):
             self.lists = _given(order, n_lists, n_words)
         elif check_option("order", order, ["greedy", "random"]) == "random":
@@ -151,7 +113,8 @@ class WordListsChannel(WordChannel):
             )
         else:
             starts = [i * n_words // n_lists for i in range(n_lists)]
-            self.lists = np.array([greedy_path(embedding, start) for start in starts])
+            paths = [greedy_path(self.embedding, start) for start in starts]
+            self.lists = np.array(paths)
         self.places = np.argsort(self.lists, axis=1)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
@@ -168,11 +131,6 @@ class WordListsChannel(WordChannel):
         number, steps = draws
         ends = self.places[number, words] + steps
         return self.lists[number, np.clip(ends, 0, len(self.embedding) - 1)]
-
-    @property
-    def row_bytes(self) -> int:
-        """Two numbers drawn, and what becomes of them."""
-        return 128
 
     @property
     def numerical_delta(self) -> float:  # type: ignore[override]
@@ -200,15 +158,11 @@ class WordListsChannel(WordChannel):
         r"""Exact exponents; with one list ε \|i − i'\|; shape (len(x), len(y))."""
         apart = self.places[:, x][:, :, None] - self.places[:, y][:, None]
         found = self.epsilon * np.abs(apart).max(axis=0)
-        if len(self.lists) > 1:
-            memory = working_memory_bytes()
-            theirs = self.log_proba(y)
-            size = max(1, memory // (32 * theirs.size + 1))
-            for rows in blocks(len(x), size):
-                gaps = self.log_proba(x[rows])[:, None] - theirs
-                exact = gaps.max(axis=2) + 2.0**-40
-                found[rows] = np.minimum(found[rows], np.maximum(exact, 0))
-        return found
+        return (
+            found
+            if len(self.lists) == 1
+            else np.minimum(found, super().exponents(x, y))
+        )
 
     def describe(self) -> list[str]:
         """Of which distance the exponents are."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,6 +20,7 @@ from skdptext.metrics._simulated import SimulatedReleases
 from skdptext.metrics._smoothing import choose_smoothing
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import (
+    Kept,
     as_array,
     blocks,
     check_bags,
@@ -49,6 +48,9 @@ _EVEN = 0.1
 _BITS = np.log(2)
 # Of Blahut and Arimoto's iteration.
 _MAX_ROUNDS = 10_000
+
+# The last results, by all that they depend on.
+_kept: Kept[WordTransitions] = Kept(working_memory_bytes)
 
 
 class Estimate(NamedTuple):
@@ -577,7 +579,7 @@ def word_channel(
     parts = (law_fingerprint(*given), channel.fingerprint, ids, p, n_draws)
     for part in (*parts, random_state):
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else b"%a;" % part)
-    return _cached(digest.digest(), needed, make)
+    return _kept.get(digest.digest(), make, needed)
 
 
 def released_profiles(
@@ -723,23 +725,3 @@ def _simulate(
 def _rows(n_columns: int) -> int:
     """Rows of a block of some float64 arrays of so many columns."""
     return max(1, working_memory_bytes() // (16 * 8 * n_columns))
-
-
-# The last results, within working_memory; by all that they depend on.
-_kept: OrderedDict[bytes, tuple[int, WordTransitions]] = OrderedDict()
-_lock = threading.Lock()
-
-
-def _cached(
-    key: bytes, size: int, make: Callable[[], WordTransitions]
-) -> WordTransitions:
-    with _lock:
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key][1]
-    made = make()
-    with _lock:
-        _kept[key] = size, made
-        while sum(n for n, _ in _kept.values()) > working_memory_bytes():
-            _kept.popitem(last=False)
-    return made

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import numpy as np
 
 from skdptext.exceptions import CalibrationWarning
@@ -15,7 +13,7 @@ from skdptext.mechanisms import (
     probabilities,
 )
 from skdptext.search import SharedNoise, half_squared_norms
-from skdptext.utils import blocks, warn_once
+from skdptext.utils import Kept, blocks, warn_once
 
 __all__ = ["warn_of_strength"]
 
@@ -27,8 +25,7 @@ _WORDS, _DRAWS = 64, 8
 # Shares of changed words beyond which ε is hardly what was meant.
 _NEARLY_ALL, _NEARLY_NONE = 0.98, 0.005
 
-_known: OrderedDict[bytes, np.ndarray] = OrderedDict()
-_MAX_KNOWN = 64
+_known: Kept[np.ndarray] = Kept(64)
 
 
 def warn_of_strength(channel: WordChannel) -> None:
@@ -42,9 +39,9 @@ def warn_of_strength(channel: WordChannel) -> None:
     if channel.log_proba is None and channel.unit_noise is not None:
         # one measurement serves all ε
         key = law_fingerprint(channel.mechanism, channel.embedding, 1.0, channel.lam)
-        share = (_remembered(key, channel) > channel.epsilon).mean()
+        share = (_known.get(key, lambda: _measure(channel)) > channel.epsilon).mean()
     else:
-        share = _remembered(channel.fingerprint, channel).mean()
+        share = _known.get(channel.fingerprint, lambda: _measure(channel)).mean()
     if share >= _NEARLY_ALL:
         left = "hardly anything of the documents is left"
     # among fewer words, fewer are changed
@@ -61,14 +58,6 @@ def warn_of_strength(channel: WordChannel) -> None:
         "the share you want.",
         CalibrationWarning,
     )
-
-
-def _remembered(key: bytes, channel: WordChannel) -> np.ndarray:
-    if key not in _known:
-        _known[key] = _measure(channel)
-        while len(_known) > _MAX_KNOWN:
-            _known.popitem(last=False)
-    return _known[key]
 
 
 def _measure(channel: WordChannel) -> np.ndarray:

@@ -485,7 +485,8 @@ class PrivacyGuarantee:
         The ε of the parts do not matter. Where exponents are proportional to ε, as for
         a metric, the result is exact; else mechanisms are prepared for one ε after the
         other until log(factor) is met to a relative error of 1e-9, which takes their
-        exponent to grow with ε.
+        exponent to grow with ε. Where ε is calibrated by a search for a rate, the rate
+        is looked for, and ε worked out once.
 
         *Privacy.* Pairs further apart than this one are promised less. Choose the pair
         from public text: an ε worked out from private documents tells about them.
@@ -523,7 +524,21 @@ class PrivacyGuarantee:
 
         if not searched or rate == math.inf:
             return allowed / rate if rate else math.inf
-        return _largest_within(total, allowed, searched[0].channel.epsilon)
+        start = searched[0].channel.epsilon
+        if len(self.parts) == 1 and searched[0].channel.at_rate is not None:
+            # a rate takes no search, so that it is looked for first, and ε once
+            part, of_rate = searched[0], searched[0].channel.at_rate
+            found = _largest_within(
+                lambda a: replace(part, channel=of_rate(a)).exponent(x, y),
+                allowed,
+                start,
+            )
+            if found in (0.0, math.inf):
+                return found
+            start = of_rate(found).attained
+            if total(start) <= allowed:
+                return start
+        return _largest_within(total, allowed, start)
 
     # -- several releases ------------------------------------------------------
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
-from skdptext.utils import blocks, bullets, page, paragraph, table
+from skdptext.utils import Kept, blocks, bullets, page, paragraph, table
 
 __all__ = ["as_html", "head", "in_words", "scale_rows", "wrapped"]
 
@@ -38,21 +37,21 @@ class Scale(NamedTuple):
     pairs: np.ndarray  # numbers of the words at these medians, shape (2, 2)
 
 
-_scales: OrderedDict[Any, Scale] = OrderedDict()
-_losses: OrderedDict[Any, list[LossDistribution]] = OrderedDict()
-_MAX_SCALES = 32
+_scales: Kept[Scale] = Kept(32)
+_losses: Kept[list[LossDistribution]] = Kept(32)
 
 
 def _scale(part: ReleasePart) -> Scale:
     """Medians in the unit of a part, from a fixed sample."""
     law = _law(part) if part.metric is None else part.unit
-    return _kept(_scales, (part.embedding.fingerprint, law), lambda: _measure(part))
+    return _scales.get((part.embedding.fingerprint, law), lambda: _measure(part))
 
 
 def _scale_losses(part: ReleasePart) -> list[LossDistribution]:
     """Privacy losses of the pairs of words at these medians."""
     key = part.embedding.fingerprint, part.unit, _law(part)
-    return _kept(_losses, key, lambda: word_losses(part.channel, *_scale(part).pairs.T))
+    pairs = _scale(part).pairs.T
+    return _losses.get(key, lambda: word_losses(part.channel, *pairs))
 
 
 def _law(part: ReleasePart) -> tuple[bytes, bytes]:
@@ -60,14 +59,6 @@ def _law(part: ReleasePart) -> tuple[bytes, bytes]:
     channel = part.channel
     given = channel.mechanism, part.embedding, channel.epsilon, channel.lam
     return law_fingerprint(*given), channel.fingerprint
-
-
-def _kept(store: OrderedDict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
-    if key not in store:
-        store[key] = make()
-        while len(store) > _MAX_SCALES:
-            store.popitem(last=False)
-    return store[key]
 
 
 def _measure(part: ReleasePart) -> Scale:

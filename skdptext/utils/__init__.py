@@ -11,6 +11,7 @@ from skdptext.utils._inputs import (
     is_count_matrix,
     plain_documents,
 )
+from skdptext.utils._kept import Kept
 from skdptext.utils._labels import as_labels
 from skdptext.utils._optional import import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
@@ -44,6 +45,7 @@ __all__ = [
     "MAX_WORDS",
     "DocLinked",
     "Fragment",
+    "Kept",
     "LoadedOnce",
     "NoiseStreams",
     "SecretSeed",

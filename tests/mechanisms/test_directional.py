@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from skdptext import WordEmbedding
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Directional
-from tests.laws import assert_counts, assert_ks, catches, losses
+from tests.laws import (
+    assert_bound,
+    assert_counts,
+    assert_ks,
+    assert_not_refuted,
+    catches,
+    losses,
+)
 
 
 def prepared(distribution, vectors, kappa):
@@ -158,3 +165,114 @@ def test_zero_vectors_have_no_direction():
         InvalidParameterError, match=r"no zero vectors.*got 1, the first that of word 1"
     ):
         prepared("vmf", [[1.0, 0.0], [0.0, 0.0]], 1.0)
+
+
+# -- with a small δ ------------------------------------------------------------------
+
+
+def drawn_losses(channel, distribution, n, rng):
+    """Of the first word against the second, from the noisy directions themselves."""
+    units = channel.embedding.vectors[:2].astype(float)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    (points,) = channel.draw(rng, n)
+    # the axes of the draws: the first word's direction, and the second's part beside it
+    along = units[0] @ units[1]
+    other = np.zeros(units.shape[1])
+    other[:2] = along, np.sqrt(1 - along**2)
+    cosines = points[:, 0], points @ other
+    if distribution == "vmf":
+        return channel.epsilon * (cosines[0] - cosines[1])
+    ours, theirs = (np.arccos(np.clip(c, -1, 1)) for c in cosines)
+    return channel.epsilon * (theirs - ours)
+
+
+def apart(dim, angle, distribution, kappa):
+    """Two words of different lengths, so far apart."""
+    vectors = np.zeros((2, dim))
+    vectors[0, -1], vectors[1, -1], vectors[1, 0] = 3, np.cos(angle), np.sin(angle)
+    return prepared(distribution, vectors, kappa)
+
+
+def loss_of(channel):
+    (loss,) = channel.losses(np.array([0]), np.array([1]))
+    return loss
+
+
+SIMULATED = [(2, 3.0, 1.2), (3, 5.0, 3.0), (20, 25.0, 0.4), (300, 400.0, 1.3)]
+
+
+@BOTH
+@pytest.mark.parametrize(("dim", "kappa", "angle"), SIMULATED)
+def test_losses_with_delta_are_not_refuted_by_draws(distribution, dim, kappa, angle):
+    channel = apart(dim, angle, distribution, kappa)
+    n = 20_000_000 // (dim + 100)
+    losses = drawn_losses(channel, distribution, n, np.random.default_rng(0))
+    loss, n_tests = loss_of(channel), 14 * len(SIMULATED)
+    ts = [*np.quantile(losses, [0.1, 0.5, 0.9, 0.99, 0.999]), loss.exponent(1e-3)]
+    assert_not_refuted(loss, losses, ts, n_tests)
+    # and hardly above them
+    t = loss.exponent(0.01)
+    assert np.maximum(-np.expm1(0.95 * t - losses), 0).mean() > 0.01
+    nearer = loss_of(apart(dim, 0.9 * angle, distribution, kappa))
+    assert catches(assert_not_refuted, nearer, losses, ts, n_tests)
+
+
+@pytest.mark.slow
+@BOTH
+@pytest.mark.parametrize(("dim", "kappa", "angle"), SIMULATED[1:3])
+def test_losses_with_delta_against_ten_million_draws(distribution, dim, kappa, angle):
+    channel, rng = apart(dim, angle, distribution, kappa), np.random.default_rng(1)
+    losses = np.concatenate(
+        [drawn_losses(channel, distribution, 20_000, rng) for _ in range(500)]
+    )
+    loss = loss_of(channel)
+    ts = [loss.exponent(delta) for delta in (1e-6, 1e-5, 1e-3, 0.1)]
+    assert_not_refuted(loss, losses, ts, 8 * len(SIMULATED))
+
+
+@BOTH
+@pytest.mark.parametrize("kappa", [0.2, 2.5, 30.0])
+@pytest.mark.parametrize("angle", [1e-4, 0.5, 2.0, np.pi])
+def test_losses_on_a_circle(distribution, kappa, angle):
+    """δ(t) by sums over fine arcs."""
+    at = (np.arange(400_000) + 0.5) / 400_000 * 2 * np.pi
+    laws = []
+    for word in (0, angle):
+        gaps = np.abs((at - word + np.pi) % (2 * np.pi) - np.pi)
+        laws.append(density(distribution, kappa)(gaps))
+        laws[-1] /= laws[-1].sum()
+    channel = apart(2, angle, distribution, kappa)
+    pure = channel.exponents(np.array([0]), np.array([1]))[0, 0]
+
+    def exact(t):
+        return np.maximum(laws[0] - np.exp(t) * laws[1], 0).sum()
+
+    loss = loss_of(channel)
+    assert_bound(loss.delta, exact, np.linspace(-pure, pure, 9), tolerance=1e-9)
+    for delta in (1e-6, 1e-3, 0.1):
+        t = loss.exponent(delta)
+        assert t <= pure * (1 + 1e-3)
+        assert t == 0 or exact(t - 0.03 * pure) > delta * 0.9
+
+
+@BOTH
+def test_guarantees_with_delta_fall_from_the_pure_exponent(distribution):
+    vectors = np.random.default_rng(3).normal(size=(12, 60))
+    table = WordEmbedding([f"w{i}" for i in range(12)], vectors)
+    fitted = DPWordPerturber(
+        table, mechanism=Directional(distribution), epsilon=90.0, document_length=4
+    ).fit([])
+    x, y = ["w1", "w1", "w2", "w3"], ["w4", "w5", "w6", "w3"]
+    guarantee = fitted.guarantee()
+    deltas = [0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.9]
+    exponents = [guarantee.exponent(x, y, delta=delta) for delta in deltas]
+    assert exponents[0] == guarantee.exponent(x, y)
+    assert exponents == sorted(exponents, reverse=True)
+    assert exponents[2] < 0.8 * exponents[0]
+    assert guarantee.exponent(x, x, delta=1e-6) == 0
+    # words of one direction, and in one dimension
+    line = prepared(distribution, [[2.0], [-0.1], [7.0]], 0.4)
+    t = line.exponents(np.array([0]), np.array([1]))[0, 0]
+    opposite, same = line.losses(np.array([0, 0]), np.array([1, 2]))
+    assert same.exponent(1e-6) == 0
+    assert opposite.exponent(0) == pytest.approx(t, rel=1e-3)

@@ -359,7 +359,10 @@ def test_odds_grow_by_one_exponent_and_fall_by_the_other():
 def test_ranks_tell_what_their_inner_mechanism_tells():
     text = in_words(Ranked(WordClasses(7)))
     assert "Of the inner mechanism: The class of every word" in text
-    assert "Of the inner mechanism" not in in_words(Ranked(RandomizedResponse()))
+    assert "Of the inner mechanism: This is pure" in in_words(
+        Ranked(RandomizedResponse())
+    )
+    assert "Of the inner mechanism" not in in_words(Ranked())
 
 
 def test_sensitive_words_say_what_holds_for_their_probability():

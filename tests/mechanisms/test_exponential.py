@@ -28,6 +28,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
     ExponentialChannel,
+    InvertedChannel,
     MahalanobisMetric,
     RandomizedResponse,
     embedding_spectrum,
@@ -196,10 +197,23 @@ def test_balanced_where_tight_is_infeasible():
     assert 0 < len(never) < 60
     P, _ = all_of(channel)
     assert not P[:, never].any()
-    # the weights are of a rate near to the one in use
-    near = [np.maximum(solved(D, channel.rate * f), 0) for f in (0.9, 1, 1.1)]
-    gaps = [np.abs(mu - channel.weights).max() for mu in near]
-    assert gaps[1] < 0.05
+    # the weights solve the system for a rate of the grid, the best of them
+    solutions = {b: np.maximum(solved(D, b / 10), 0) for b in range(5, 11)}
+    gaps = {b: np.abs(mu - channel.weights).max() for b, mu in solutions.items()}
+    chosen = min(gaps, key=gaps.get)
+    assert gaps[chosen] < 1e-4
+
+    def best(mu):
+        """The share of words that stay under the largest rate for some weights."""
+        shares = []
+        for rate in np.linspace(0.5, 1, 101):
+            logs = np.log(np.exp(-rate * D) @ mu)
+            if rate + per_distance(np.abs(np.subtract.outer(logs, logs)), D) <= 1:
+                shares.append((mu * np.exp(-logs)).mean())
+        return shares[-1]
+
+    shares = {b: best(mu) for b, mu in solutions.items()}
+    assert shares[chosen] >= max(shares.values()) - 0.01
     exact, _ = all_of(Exponential("exact").prepare(table, 1.0, 0.0))
     assert P.diagonal().mean() > 1.2 * exact.diagonal().mean()
     draws = channel.draw(np.random.default_rng(0), 6000)
@@ -249,6 +263,80 @@ def test_equal_and_nearly_equal_vectors():
     all_equal = Exponential().prepare(named(np.ones((5, 3))), 1.5, 0.0)
     np.testing.assert_allclose(all_of(all_equal)[0], 0.2)
     assert not all_of(all_equal)[1].any()
+
+
+CHANGES = st.sampled_from(["equal", "next", "1e-5", "1e-3", "zero", "negative zero"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n_words=st.integers(2, 25),
+    dim=st.integers(1, 4),
+    seed=st.integers(0, 10**6),
+    epsilon=st.floats(0.05, 12),
+    lam=st.sampled_from([0.0, 0.5]),
+    calibration=st.sampled_from(["balanced", "tight"]),
+    changes=st.lists(st.tuples(st.integers(0, 24), CHANGES), max_size=6),
+)
+def test_weights_with_equal_nearly_equal_and_zero_vectors(
+    n_words, dim, seed, epsilon, lam, calibration, changes
+):
+    v = np.random.default_rng(seed).normal(size=(n_words, dim)).astype(np.float32)
+    for number, change in changes:
+        i, j = number % n_words, (number + 1) % n_words
+        v[i] = v[j] if "zero" not in change else 0.0
+        if change == "next":
+            v[i, 0] = np.nextafter(v[j, 0], np.float32(9))
+        elif change == "negative zero":
+            v[i] = -v[i]
+        elif change.startswith("1e"):
+            v[i, -1] += np.float32(change)
+    table = named(v)
+    assume(len(np.unique(v + 0.0, axis=0)) > 1)
+    try:
+        channel = Exponential(calibration).prepare(table, epsilon, lam)
+    except InvalidParameterError as refused:
+        assert calibration == "tight"
+        found = re.search(r"([\d.e-]+) is feasible", str(refused))
+        if found:  # it is, and is not below what was asked for
+            feasible = float(found[1])
+            assert feasible > epsilon
+            assert Exponential("tight").prepare(table, feasible, lam).attained > epsilon
+        return
+    D = distances(table, lam)
+    P, claimed = all_of(channel)
+    assert channel.attained <= epsilon
+    assert (channel.weights >= 0).all()
+    # the claim: never above ε d, never below what is lost, and 0 for equal vectors
+    assert (claimed <= epsilon * D * (1 + 1e-12) + 1e-7).all()
+    lost = losses(P[:, channel.outputs])
+    assert (lost <= claimed + 1e-11 + 1e-10 * claimed).all()
+    for i, j in itertools.permutations(range(n_words), 2):
+        if (v[i] == v[j]).all():
+            assert claimed[i, j] == 0
+            assert channel.weights[i] == channel.weights[j]
+            np.testing.assert_array_equal(P[i], P[j])
+    if calibration == "tight":
+        assert len(channel.outputs) == n_words or channel.weights.min() == 0
+        np.testing.assert_allclose(claimed, epsilon * D, rtol=2e-3, atol=1e-6)
+
+
+def test_balanced_leads_up_to_tight_without_a_jump(google_8k):
+    """By weights that are solved for the rate in use, 0.79 of the words, then 0.88."""
+    words = np.arange(1000)
+    shares = [
+        np.exp(
+            Exponential("balanced")
+            .prepare(google_8k.restrict(1000), epsilon, 0.0)
+            .log_proba(words)
+        )
+        .diagonal()
+        .mean()
+        for epsilon in (2.917, 2.977, 3.007)  # "tight" is feasible at the last
+    ]
+    assert shares == sorted(shares)
+    assert np.diff(shares).max() < 0.08
+    assert shares[2] - shares[1] < 0.05
 
 
 def test_calibration_does_not_depend_on_its_blocks():
@@ -757,28 +845,28 @@ def test_progress_is_shown_where_it_is_asked_for(capfd):
 LONELY = named(np.r_[0.0, 1 + np.arange(11) / 1000][:, None])
 
 
-class WholeRate(ExponentialChannel):
+class WholeRate(InvertedChannel):
     """Takes a = ε, as if the normalisers told nothing."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.rate = self.epsilon
+    def rate(self, D):
+        return self.epsilon
+
+    def log_proba(self, words):
+        D = distances(self.embedding)
+        return np.log(law(D, self.rate(D))[words])
 
     def exponents(self, x, y):
-        return self.epsilon * self._table.between(x, y)
+        return self.epsilon * distances(self.embedding)[np.ix_(x, y)]
 
 
 class WrongSign(WholeRate):
     """Solves a (1 − κ) = ε."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        D = distances(self.embedding)
-
+    def rate(self, D):
         def excess(rate):
             return 2 * rate - per_distance(losses(law(D, rate)), D) - self.epsilon
 
-        self.rate = brentq(excess, self.epsilon, 20 * self.epsilon)
+        return brentq(excess, self.epsilon, 20 * self.epsilon)
 
 
 @pytest.mark.parametrize("kind", [WholeRate, WrongSign])
@@ -886,6 +974,42 @@ def test_the_published_mistake_of_tem_at_its_own_distance(epsilon, excess):
     assert loss_beyond(wrong, epsilon, D) > excess
 
 
+def unnamed_rows_fall_back(P):
+    """The benchmark's SanText: where the drawn row has no word, the true one."""
+    named_ = np.arange(len(P)) % 3 > 0
+    return np.where(named_, P, 0) + np.diag(P[:, ~named_].sum(axis=1))
+
+
+def far_words_fall_back(P):
+    """pyPANTERA's TEM: where a word beyond the distance is drawn, the true one."""
+    far = distances(TABLE) > 1.0
+    return np.where(far, 0, P) + np.diag(np.where(far, P, 0).sum(axis=1))
+
+
+def the_least_similar(P):
+    """pyPANTERA's CusText: the eight candidates sorted the wrong way round."""
+    far = distances(TABLE).argsort(axis=1)[:, -8:]
+    found = np.zeros_like(P)
+    np.put_along_axis(found, far, np.take_along_axis(P, far, axis=1), axis=1)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    "mistake", [unnamed_rows_fall_back, far_words_fall_back, the_least_similar]
+)
+def test_published_mistakes_break_the_claim(mistake):
+    P, _ = all_of(Exponential("half", 1.0).prepare(TABLE, 2.0, 0.0))
+    D = distances(TABLE, cap=1.0)
+    assert loss_beyond(P, 2.0, D) <= 1e-9
+    wrong = mistake(P)
+    np.testing.assert_allclose(wrong.sum(axis=1), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(wrong)[:, None] - np.log(wrong)[None]
+    assert (
+        np.nanmax(ratios.max(axis=2, where=wrong[:, None] > 0, initial=0) - 2 * D) > 1
+    )
+
+
 # -- refusals --------------------------------------------------------------------------
 
 
@@ -904,8 +1028,8 @@ def test_options_are_checked(mechanism, message):
 
 def test_the_metric_is_that_of_lam():
     metric = MahalanobisMetric(0.5, embedding_spectrum(TABLE))
-    channel = Exponential().prepare(TABLE, 1.0, 0.5)
+    table = WordDistances(TABLE, 0.5, None)
     ids = np.arange(40)
     D = metric.distances(TABLE.vectors, TABLE.vectors)
-    np.testing.assert_allclose(channel._table.between(ids, ids), D, atol=1e-12)
-    np.testing.assert_allclose(channel._table.rows(ids), D, atol=1e-12)
+    np.testing.assert_allclose(table.between(ids, ids), D, atol=1e-12)
+    np.testing.assert_allclose(table.rows(ids), D, atol=1e-12)

@@ -14,7 +14,7 @@ from scipy.special import betainc
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
-from tests.laws import ALPHA, catches
+from tests.laws import assert_bound, assert_not_refuted, catches
 
 
 def hockey_stick(p, q, t):
@@ -62,12 +62,6 @@ def least_exponent(delta_at, delta, top):
         middle = (low + high) / 2
         low, high = (low, middle) if delta_at(middle) <= delta else (middle, high)
     return high
-
-
-def assert_bound(delta, exact, ts, tolerance=1e-12):
-    """A function of t is nowhere below the exact δ(t)."""
-    for t in ts:
-        assert delta(t) >= exact(t) * (1 - 1e-12) - tolerance
 
 
 def shifted(loss, steps):
@@ -142,19 +136,6 @@ def simulated(distance, dim, n_words, n, rng):
         along, across = along * scale, across * scale
         total += np.hypot(along + distance, across) - np.hypot(along, across)
     return total
-
-
-def assert_not_refuted(loss, losses, ts, n_tests):
-    """δ(t) is above a lower confidence bound (empirical Bernstein) on the drawn one.
-
-    False alarms: below ALPHA for all tests together.
-    """
-    log = math.log(2 * n_tests / ALPHA)
-    for t in ts:
-        drawn = -np.expm1(np.minimum(t - losses, 0))
-        spread = math.sqrt(2 * drawn.var() * log / len(drawn))
-        lowest = drawn.mean() - spread - 7 * log / (3 * (len(drawn) - 1))
-        assert loss.delta(t) >= lowest
 
 
 SIMULATED = [(1, 3.0, 1), (2, 2.0, 2), (5, 6.0, 1), (50, 32.0, 1), (300, 60.0, 4)]

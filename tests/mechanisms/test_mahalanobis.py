@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -101,11 +104,15 @@ def test_one_eigendecomposition_for_equal_tables(small_embedding, monkeypatch):
 
 
 def test_spectra_of_old_tables_are_let_go():
-    from skdptext.mechanisms import _covariance
+    first = weakref.ref(embedding_spectrum(line(0.5)).covariance)
+    for i in range(16):
+        embedding_spectrum(line(1.0 + i))
+    gc.collect()
+    assert first() is None
 
-    for i in range(2 * _covariance._MAX_SPECTRA):
-        embedding_spectrum(WordEmbedding(["a", "b"], [[0.0], [1.0 + i]]))
-    assert len(_covariance._spectra) == _covariance._MAX_SPECTRA
+
+def line(length):
+    return WordEmbedding(["a", "b"], [[0.0], [length]])
 
 
 @given(lam=st.floats(0, 1), seed=st.integers(0, 99))

@@ -24,7 +24,17 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.mechanisms import Exponential
+from skdptext.mechanisms import (
+    Directional,
+    Exponential,
+    MahalanobisNoise,
+    RandomizedResponse,
+    Ranked,
+    SensitiveWords,
+    WordClasses,
+    WordLists,
+)
+from tests.laws import on_a_line, vickrey_rule
 
 # "the" is a stop word of English and a word of the table; so may be any other.
 WORDS = ("the", "good", "Bad", "awful")
@@ -130,29 +140,19 @@ options = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "500")))
-@given(
-    x=documents,
-    y=documents,
-    options=options,
-    epsilon=st.sampled_from([0.3, 1.0, 3.0]),
-    lam=st.sampled_from([0.0, 0.5, 1.0]),
-    positions=st.lists(st.integers(0, 12).map(lambda i: i / 4), min_size=4, max_size=4),
-    calibration=st.sampled_from([None, "half", "exact", "balanced", "tight"]),
+positions_of_words = st.lists(
+    st.integers(0, 12).map(lambda i: i / 4), min_size=4, max_size=4
 )
-def test_no_release_loses_more_than_is_promised(
-    x, y, options, epsilon, lam, positions, calibration
-):
+epsilons, lams = st.sampled_from([0.3, 1.0, 3.0]), st.sampled_from([0.0, 0.5, 1.0])
+
+
+def assert_promised(x, y, options, law_of, table, **parameters):
+    """No release of x loses more than is promised, by an exact law of words."""
     assume(options["oov"] != "keep" or options["output"] == "text")
-    assume(len(set(positions)) > 1)
-    table = WordEmbedding(WORDS, np.array(positions)[:, None])
-    mechanism = None if calibration is None else Exponential(calibration)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        perturber = DPWordPerturber(
-            table, epsilon=epsilon, lam=lam, mechanism=mechanism, **options
-        )
-        guarantee = perturber.fit([]).guarantee()
+        perturber = DPWordPerturber(table, **parameters, **options).fit([])
+        guarantee = perturber.guarantee()
     one, two = read(x, options), read(y, options)
     # a guarantee is asked about lists of words
     x, y = (cut(d, options) if isinstance(d, str) else d for d in (x, y))
@@ -161,17 +161,181 @@ def test_no_release_loses_more_than_is_promised(
             guarantee.exponent(x, y)
         return
     claim = guarantee.exponent(x, y)
-    P = transitions(positions, epsilon)
-    if calibration is not None:
-        channel = perturber.mechanism_
-        P = np.exp(-channel.rate * np.abs(np.subtract.outer(positions, positions)))
-        P *= channel.weights / (P @ channel.weights)[:, None]
+    P = law_of(perturber.mechanism_)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-9)
     first, second = release(one, P, options), release(two, P, options)
     assert sum(first.values()) == pytest.approx(1)
     assert largest_loss(first, second) <= claim + 1e-9
     # what shows is known to show
     if largest_loss(first, second) == math.inf:
         assert claim == math.inf
+
+
+@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "500")))
+@given(
+    x=documents,
+    y=documents,
+    options=options,
+    epsilon=epsilons,
+    lam=lams,
+    positions=positions_of_words,
+    calibration=st.sampled_from([None, "half", "exact", "balanced", "tight"]),
+)
+def test_no_release_loses_more_than_is_promised(
+    x, y, options, epsilon, lam, positions, calibration
+):
+    assume(len(set(positions)) > 1)
+    table = WordEmbedding(WORDS, np.array(positions)[:, None])
+    mechanism = None if calibration is None else Exponential(calibration)
+
+    def law_of(channel):
+        if calibration is None:
+            return transitions(positions, epsilon)
+        P = np.exp(-channel.rate * gaps(positions)) * channel.weights
+        return P / P.sum(axis=1, keepdims=True)
+
+    given_ = {"epsilon": epsilon, "lam": lam, "mechanism": mechanism}
+    assert_promised(x, y, options, law_of, table, **given_)
+
+
+# -- the other mechanisms, each by a law of its own ------------------------------------
+
+
+def gaps(positions):
+    return np.abs(np.subtract.outer(positions, positions))
+
+
+def law_of_response(epsilon):
+    P = np.where(np.eye(4, dtype=bool), math.exp(epsilon), 1.0)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def law_of_ranks(inner, positions, spread):
+    """A neighbour of what the inner law releases."""
+    masses = np.exp(-np.arange(4) / spread)
+    moves = np.zeros((4, 4))
+    for pivot, row in enumerate(gaps(positions)):
+        row[pivot] = -1
+        moves[pivot, np.argsort(row, kind="stable")] = masses / masses.sum()
+    return inner @ moves
+
+
+def law_of_sensitive_words(positions, epsilon, sensitive, p):
+    P = np.where(sensitive, np.exp(-epsilon / 2 * gaps(positions)), 0.0)
+    P /= P.sum(axis=1, keepdims=True)
+    kept = np.where(sensitive, 0.0, 1 - p)[:, None]
+    return (1 - kept) * P + kept * np.eye(4)
+
+
+def law_of_lists(epsilon, lists):
+    """Steps of probability proportional to e^(−ε|k|), one after the other."""
+    P = np.zeros((4, 4))
+    for words in lists:
+        for place, word in enumerate(words):
+            for k in range(-200, 201):
+                end = words[min(max(place + k, 0), 3)]
+                P[word, end] += math.exp(-epsilon * abs(k)) * math.tanh(epsilon / 2)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def law_of_classes(positions, labels, rates):
+    labels = np.array(labels)
+    P = np.exp(-rates[labels][:, None] * gaps(positions))
+    P[labels[:, None] != labels] = 0
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def law_of_directions(at, kappa, distribution):
+    """Lengths of arcs, by quadrature between all corners."""
+    full = 2 * math.pi
+    middles = [(a + b) / 2 + turn for a in at for b in at for turn in (0, math.pi)]
+    corners = np.unique(np.array([*middles, *at, 0.0]) % full)
+    corners = np.append(corners, corners[0] + full)
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    half = np.diff(corners)[:, None] / 2
+    points = (corners[:-1, None] + half * (1 + nodes)).ravel()
+    away = np.abs((points - np.array(at)[:, None] + math.pi) % full - math.pi)
+    nearest = away.round(12).argmin(axis=0)  # of equal ones the first
+    exponent = np.cos(away) - 1 if distribution == "vmf" else -away
+    masses = np.exp(kappa * exponent) * (half * weights).ravel()
+    P = np.array([np.bincount(nearest, row, minlength=4) for row in masses])
+    return P / P.sum(axis=1, keepdims=True)
+
+
+orders = st.permutations(range(4))
+
+
+@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "300")))
+@given(
+    x=documents,
+    y=documents,
+    options=options,
+    epsilon=epsilons,
+    lam=lams,
+    positions=positions_of_words,
+    kind=st.sampled_from(
+        ["response", "ranks", "ranks of noise", "Vickrey", "sensitive", "lists",
+         "classes", "vmf", "purkayastha"]
+    ),
+    share=st.sampled_from([0.0, 0.3, 1.0]),
+    spread=st.sampled_from([0.2, 1.0, 50.0]),
+    lists=st.lists(orders, min_size=1, max_size=3),
+    labels=st.lists(st.integers(0, 2), min_size=4, max_size=4),
+)  # fmt: skip
+def test_no_other_mechanism_loses_more_than_is_promised(
+    x, y, options, epsilon, lam, positions, kind, share, spread, lists, labels
+):
+    assume(len(set(positions)) > 1)
+    vectors = np.array(positions)[:, None]
+    sensitive = np.array(labels) == labels[0]
+    names = [word for word, chosen in zip(WORDS, sensitive, strict=True) if chosen]
+    seen = list(dict.fromkeys(labels))
+    labels = [seen.index(label) for label in labels]
+    mechanism, law_of = {
+        "response": lambda: (RandomizedResponse(), lambda _: law_of_response(epsilon)),
+        "ranks": lambda: (
+            Ranked(RandomizedResponse(), spread=spread),
+            lambda _: law_of_ranks(law_of_response(epsilon), positions, spread),
+        ),
+        "ranks of noise": lambda: (
+            Ranked(spread=spread),
+            lambda _: law_of_ranks(transitions(positions, epsilon), positions, spread),
+        ),
+        "Vickrey": lambda: (
+            MahalanobisNoise(second=max(share, 0.1)),
+            lambda _: on_a_line(
+                positions, epsilon, vickrey_rule(positions, max(share, 0.1))
+            ),
+        ),
+        "sensitive": lambda: (
+            SensitiveWords(Exponential("half"), words=names, probability=share),
+            lambda _: law_of_sensitive_words(positions, epsilon, sensitive, share),
+        ),
+        "lists": lambda: (
+            WordLists(len(lists), order=np.array(lists)),
+            lambda _: law_of_lists(epsilon, lists),
+        ),
+        "classes": lambda: (
+            WordClasses(labels),
+            lambda channel: law_of_classes(positions, labels, channel.rates),
+        ),
+    }.get(
+        kind,
+        lambda: (
+            Directional(kind),
+            lambda _: law_of_directions(positions, epsilon, kind),
+        ),
+    )()
+    if isinstance(mechanism, Directional):
+        vectors = np.column_stack([np.cos(positions), np.sin(positions)])
+    table = WordEmbedding(WORDS, vectors)
+    given_ = {"epsilon": epsilon, "lam": lam, "mechanism": mechanism}
+    assert_promised(x, y, options, law_of, table, **given_)
+    # and it is this law that the channel states, where it states one
+    channel = mechanism.prepare(table, epsilon, lam)
+    if channel.log_proba is not None:
+        P = np.exp(channel.log_proba(np.arange(4)))
+        np.testing.assert_allclose(P, law_of(channel), atol=1e-9)
 
 
 def test_the_enumeration_follows_the_library():

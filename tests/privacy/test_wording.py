@@ -13,6 +13,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import _wording
+from skdptext.utils import Kept
 from tests.channels import guaranteed
 
 
@@ -187,8 +188,7 @@ def test_human_scale_of_a_large_table_is_that_of_its_first_words(
     small_embedding, monkeypatch
 ):
     monkeypatch.setattr(_wording, "_AMONG", 50)
-    monkeypatch.setattr(_wording, "_scales", type(_wording._scales)())
-    monkeypatch.setattr(_wording, "_MAX_SCALES", 2)
+    monkeypatch.setattr(_wording, "_scales", Kept(2))
     for lam in (0, 0.1, 0.2):
         (part,) = guaranteed(1.0, lam, small_embedding).parts
         scale = _wording._scale(part)
@@ -206,7 +206,6 @@ def test_human_scale_of_a_large_table_is_that_of_its_first_words(
         ),
         rel=1e-6,
     )
-    assert len(_wording._scales) == 2
 
 
 @pytest.mark.parametrize(

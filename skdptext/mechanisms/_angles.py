@@ -1,0 +1,152 @@
+"""Angles of noisy directions: how they are drawn, and what they give away."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+from skdptext.mechanisms._losses import LossDistribution, cosine_cells
+
+__all__ = ["NoisyAngles"]
+
+# Cells of the step functions around the density of the angle, and how far below its
+# peak, in nats, they reach one by one; and how many of them make a cell of losses.
+_CELLS = 4096
+_DEPTH = 60.0
+_TOGETHER = 32
+
+
+class NoisyAngles:
+    """Angles between a direction and a noisy one, by rejection from a step function.
+
+    Their density is proportional to e^h, with h = κ (cos θ − 1) + (m − 2) ln sin θ, or
+    −κ θ in place of the first term. It has one peak, so that in each cell it is largest
+    at the end nearer to the peak, which is an end of cells itself, and smallest at the
+    other end.
+
+    Parameters
+    ----------
+    dim : int >= 1
+        m.
+    kappa : float > 0
+    chord : bool
+        Whether cosines count (von Mises-Fisher), and not angles (Purkayastha).
+    """
+
+    def __init__(self, dim: int, kappa: float, *, chord: bool) -> None:
+        self._dim, self._kappa, self._chord = dim, kappa, chord
+        if dim == 1:  # two directions, π apart
+            self._flipped = expit(-kappa * (2 if chord else np.pi))
+            return
+        peak = np.arctan2(dim - 2, kappa)
+        if chord:  # (m − 2) cos θ = κ sin² θ
+            cosine = 2 * kappa / (dim - 2 + np.hypot(dim - 2, 2 * kappa))
+            peak = np.arctan2(np.sqrt((dim - 2) * cosine / kappa), cosine)
+        top = self._log_density(peak)
+        ends = [0.0, np.pi]
+        for side in (0, 1):  # where the density is e^−60 of its peak, if it is
+            near, far = peak, ends[side]
+            for _ in range(60):
+                middle = (near + far) / 2
+                below = top - self._log_density(middle) > _DEPTH
+                near, far = (near, middle) if below else (middle, far)
+            ends[side] = far
+        half = _CELLS // 2
+        edges = [np.linspace(ends[0], peak, half), np.linspace(peak, ends[1], half)]
+        self._edges = np.unique(np.concatenate([[0.0], *edges, [np.pi]]))
+        logs = self._log_density(self._edges)
+        self._highest = np.maximum(logs[1:], logs[:-1])
+        widths = np.diff(self._edges)
+        self._most = np.exp(self._highest - top) * widths
+        self._least = np.exp(np.minimum(logs[1:], logs[:-1]) - top) * widths
+        self._upto = np.cumsum(self._most) / self._most.sum()
+        self._upto[-1] = 1.0
+
+    def _log_density(self, angle: Any) -> Any:
+        along = -2 * np.sin(angle / 2) ** 2 if self._chord else -angle
+        return self._kappa * along + xlogy(self._dim - 2, np.sin(angle))
+
+    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """`n` angles in [0, π]."""
+        if self._dim == 1:
+            return np.where(rng.random(n) < self._flipped, np.pi, 0.0)
+        angles = np.empty(n)
+        left = np.arange(n)
+        while len(left):
+            cells = np.searchsorted(self._upto, rng.random(len(left)), side="right")
+            low, high = self._edges[cells], self._edges[cells + 1]
+            found = low + (high - low) * rng.random(len(left))
+            depth = self._highest[cells] - self._log_density(found)
+            kept = rng.standard_exponential(len(left)) >= depth
+            angles[left[kept]] = found[kept]
+            left = left[~kept]
+        return angles
+
+    # -- privacy losses --------------------------------------------------------
+
+    @cached_property
+    def _coarse(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of wider cells, and no less than their probabilities."""
+        n = len(self._most)
+        starts = np.unique([0, *range(1, n, _TOGETHER), n - 1])
+        masses = np.add.reduceat(self._most, starts) / self._least.sum()
+        return np.append(self._edges[starts], np.pi), masses
+
+    def losses(self, angle: float) -> LossDistribution:
+        r"""An upper bound on the privacy loss between two directions.
+
+        Parameters
+        ----------
+        angle : float in [0, π]
+            Between them.
+
+        Returns
+        -------
+        distribution : LossDistribution
+
+        Notes
+        -----
+        A noisy direction at the angle θ to u, and there with the cosine c to the side
+        of u', is at an angle θ' to u' with cos θ' = cos θ cos α + c sin θ sin α, where
+        α is the angle between u and u'. The loss is L = κ(cos θ − cos θ') or κ(θ' − θ).
+
+        The reflection that swaps u and u' turns L into −L. So \|L\| has the same law
+        under both, and given \|L\| = l the mechanism is randomized response with ε = l:
+        the loss is l with probability 1/(1 + e^−l), and else −l. A larger l loses more
+        for all t, also in sums. So an upper bound on \|L\| in each cell of θ and c, and
+        on the probability of the cell, is one on δ(t).
+
+        L falls in c. κ(θ' − θ) falls in θ, as θ' changes no faster than θ does. For a
+        given c, κ(cos θ − cos θ') is a sinusoid of an amplitude of no more than κ times
+        the chord, which is above the ends of a cell of width w by a part of 1 − cos w/2
+        of it at most.
+        """
+        span = 2 * np.sin(angle / 2) if self._chord else angle
+        if self._dim == 1 or angle == 0:
+            return LossDistribution.of_exponents(self._kappa * span, self._kappa * span)
+        ends, masses = self._coarse
+        low, high, _, of_cosines, none = cosine_cells(self._dim - 1)
+        along, across = np.cos(ends)[:, None], np.sin(ends)[:, None]
+
+        def size(c: np.ndarray) -> np.ndarray:
+            if self._chord:
+                gaps = np.sin(angle / 2) * span * along - np.sin(angle) * across * c
+            else:
+                beside = np.cos(angle) * across * c - np.sin(angle) * along
+                above = across * np.sqrt(1 - c * c)
+                ahead = np.cos(angle) * along + np.sin(angle) * across * c
+                gaps = np.arctan2(np.hypot(beside, above), ahead) - ends[:, None]
+            found = np.abs(gaps)
+            return np.maximum(found[1:], found[:-1])
+
+        sizes = np.maximum(size(low), size(high))
+        if self._chord:
+            sizes += span * 2 * np.sin(np.diff(ends) / 4)[:, None] ** 2
+        # the last term outweighs rounding
+        sizes = self._kappa * (np.minimum(sizes, span) + 2.0**-48)
+        return LossDistribution.of_sizes(
+            sizes.ravel(), (masses[:, None] * of_cosines).ravel(), none
+        )

@@ -1,0 +1,165 @@
+"""Channels whose law is known in full: drawn by inverting it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel
+from skdptext.utils import blocks, working_memory_bytes
+
+__all__ = ["FiniteChannel", "InvertedChannel", "Rows"]
+
+Rows = dict[int, Any]
+
+
+class FiniteChannel(WordChannel):
+    """A channel that states its law in full: exponents are those of the law.
+
+    Parameters
+    ----------
+    mechanism : WordMechanism
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+
+    See Also
+    --------
+    InvertedChannel : Draws from the law, too.
+    """
+
+    @abstractmethod
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Those of the law, rounded up, shape (len(x), len(y))."""
+        theirs = self.log_proba(y)
+        found = np.empty((len(x), len(y)))
+        size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
+        for rows in blocks(len(x), size):
+            ours = self.log_proba(x[rows])[:, None]
+            with np.errstate(invalid="ignore"):  # what neither of the two releases
+                gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
+            found[rows] = gaps.max(axis=2) + 2.0**-40
+        return np.where(np.equal.outer(x, y), 0.0, np.maximum(found, 0))
+
+    @property
+    def row_bytes(self) -> int:
+        """What is drawn, numbers and their order; `apply` sees to its rows itself."""
+        return 128
+
+
+class InvertedChannel(FiniteChannel):
+    """A channel of which `log_proba` tells everything.
+
+    A word takes one uniform number, and becomes the word at which the cumulative
+    probabilities of its row pass it.
+
+    Parameters
+    ----------
+    mechanism : WordMechanism
+    embedding : WordEmbedding
+    epsilon : float > 0
+    lam : float in [0, 1]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import InvertedChannel, RandomizedResponse
+    >>> class Coin(InvertedChannel):
+    ...     def log_proba(self, words):
+    ...         kept = np.equal.outer(words, np.arange(len(self.embedding)))
+    ...         return np.log(np.where(kept, 0.75, 0.25))
+    >>> embedding = WordEmbedding(["heads", "tails"], [[0.0], [1.0]])
+    >>> coin = Coin(RandomizedResponse(), embedding, epsilon=1.0, lam=0.0)
+    >>> print(coin.exponents(np.array([0]), np.array([0, 1])).round(3))
+    [[0.    1.099]]
+    >>> uniforms = np.array([0.1, 0.2, 0.3])
+    >>> coin.apply(np.array([1, 1, 1]), (uniforms,))
+    array([0, 0, 1])
+    """
+
+    @property
+    def numerical_delta(self) -> float:  # type: ignore[override]
+        """Probability that a word differs from the one exact arithmetic would give.
+
+        Each probability is off by some 2⁻⁵², for the sums and for the steps of a
+        53-bit uniform, and the logarithms may be off by some 1e-12.
+        """
+        return 2.0**-36 + len(self.embedding) * 2.0**-51
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """One uniform number per word."""
+        return (rng.random(n),)
+
+    def apply(
+        self,
+        words: np.ndarray,
+        draws: Draws,
+        memory: int | None = None,
+        kept: Rows | None = None,
+    ) -> np.ndarray:
+        """The words at which the cumulative probabilities pass the uniforms.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (n,)
+        draws : tuple of ndarray
+        memory : int, default=None
+            Bytes for rows of probabilities; None: scikit-learn's ``working_memory``.
+        kept : dict, default=None
+            What earlier calls found out about words, such as rows, to which this one
+            adds while there is room: seven eighths of `memory`.
+        """
+        memory = working_memory_bytes() if memory is None else memory
+        return self._drawn(words, draws[0], memory, {} if kept is None else kept)
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` that keeps rows of probabilities for the next call."""
+        yield partial(self.apply, memory=memory, kept={})
+
+    def _log_masses(self, words: np.ndarray) -> np.ndarray:
+        """`log_proba` up to a number for each word; the caller's own."""
+        return self.log_proba(words)
+
+    def _drawn(
+        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
+    ) -> np.ndarray:
+        order = np.argsort(words, kind="stable")
+        distinct, starts = np.unique(words[order], return_index=True)
+        ends = np.append(starts[1:], len(words)).tolist()
+        places = dict(
+            zip(distinct.tolist(), map(slice, starts.tolist(), ends), strict=True)
+        )
+        # so that no product with a sum rounds up to the sum
+        below = uniforms[order] * (1 - 2.0**-53)
+        found = np.empty(len(words), dtype=np.intp)
+
+        def invert(word: int, upto: np.ndarray) -> None:
+            at = places[word]
+            found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
+
+        for word in places.keys() & kept.keys():
+            invert(word, kept[word])
+        missing = [word for word in places if word not in kept]
+        row_bytes = 8 * len(self.embedding)
+        at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
+        for some in blocks(len(missing), at_once):
+            rows = self._log_masses(np.array(missing[some]))
+            rows -= rows.max(axis=1, keepdims=True)  # all may be too small for floats
+            np.cumsum(np.exp(rows, out=rows), axis=1, out=rows)
+            for word, upto in zip(missing[some], rows, strict=True):
+                invert(word, upto)
+            if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
+                kept.update(zip(missing[some], rows, strict=True))
+        noisy = np.empty(len(words), dtype=np.intp)
+        noisy[order] = found
+        return noisy

@@ -1,0 +1,80 @@
+"""Words by their rank among the neighbours of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.search import k_nearest_words
+from skdptext.utils import blocks, working_memory_bytes
+
+__all__ = ["Ranks"]
+
+
+class Ranks:
+    """The words of an embedding, ranked by their distance to any of them.
+
+    Rank 0 is the word itself; words equally far are in the order of the embedding.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding
+    """
+
+    def __init__(self, embedding: WordEmbedding) -> None:
+        self._vectors = embedding.vectors
+        self._kept: np.ndarray | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_kept": None}  # as large as the square of the vocabulary
+
+    def neighbours(
+        self, pivots: np.ndarray, ranks: np.ndarray, memory: int
+    ) -> np.ndarray:
+        """The word of a rank around each pivot, by some `memory` bytes of scores."""
+        found = np.array(pivots)
+        moved = np.flatnonzero(ranks)
+        of = np.unique(pivots[moved], return_inverse=True)[1]
+        depths = np.zeros(len(moved), dtype=np.intp)
+        np.maximum.at(depths, of, ranks[moved])
+        # a pivot's words together, and pivots that are searched as far
+        moved = moved[np.lexsort((of, -depths[of]))]
+        at_once = memory // (32 * max(1, depths.max(initial=0)))
+        for some in blocks(len(moved), int(np.clip(at_once, 64, 1024))):
+            at = moved[some]
+            distinct, of = np.unique(pivots[at], return_inverse=True)
+            near = self._nearest(distinct, ranks[at].max(), memory)
+            found[at] = near[of, ranks[at] - 1]
+        return found
+
+    def _nearest(self, pivots: np.ndarray, depth: int, memory: int) -> np.ndarray:
+        """The other words nearest to each pivot, nearest first, (n_pivots, depth)."""
+        vectors = self._vectors
+        return k_nearest_words(
+            vectors[pivots], vectors, depth, exclude=pivots, memory=memory
+        )[0]
+
+    def around_all(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """All words from rank 0 on, around some pivots at a time.
+
+        Kept for the next call where they fit into a quarter of ``working_memory``.
+        """
+        n_words, memory = len(self._vectors), working_memory_bytes()
+        dtype = np.min_scalar_type(n_words - 1)
+        keeps = n_words**2 * dtype.itemsize <= memory // 4
+        pivots = list(blocks(n_words, int(np.clip(memory // (64 * n_words), 1, 256))))
+        if keeps and self._kept is None:
+            kept = np.empty((n_words, n_words), dtype)
+            for some in pivots:
+                kept[some] = self._around(some)
+            self._kept = kept
+        for some in pivots:
+            yield some, self._around(some) if self._kept is None else self._kept[some]
+
+    def _around(self, some: slice) -> np.ndarray:
+        pivots = np.arange(some.start, some.stop)
+        others = self._nearest(pivots, len(self._vectors) - 1, working_memory_bytes())
+        return np.column_stack([pivots, others])

@@ -1,0 +1,56 @@
+"""Channels that release the word nearest to a point."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
+from typing import Self
+
+import numpy as np
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel, part_of
+from skdptext.search import Search, embedding_search
+
+__all__ = ["SearchingChannel"]
+
+
+class SearchingChannel(WordChannel):
+    """A channel whose `apply` searches, by an engine, within ``memory`` bytes."""
+
+    _engine = "numpy"
+
+    @abstractmethod
+    def apply(
+        self, words: np.ndarray, draws: Draws, memory: int | None = None
+    ) -> np.ndarray:
+        """Noisy words, by at most `memory` bytes of scores."""
+
+    @property
+    def _searched(self) -> WordEmbedding:
+        return self.embedding
+
+    @property
+    def _search(self) -> Search:
+        # not an attribute: it holds the table once more, and must not be pickled
+        return embedding_search(self._searched, self._engine)
+
+    def with_engine(self, engine: str) -> Self:
+        """The same channel, searching by an engine."""
+        other = copy(self)
+        other._engine = engine
+        return other
+
+    fallback_reason = part_of(
+        "_search.fallback_reason",
+        "Why the engine asked for is not in use; None if it is.",
+    )
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with the engine's settings and `memory` for its scores."""
+        with self._search.session(n_threads):
+            yield partial(self.apply, memory=memory)

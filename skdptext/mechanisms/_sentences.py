@@ -1,0 +1,105 @@
+"""What the laws of mechanisms say in a printed guarantee, where it takes more words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from skdptext.mechanisms._law import ExponentialLaw
+
+__all__ = ["exponential_sentences", "sensitive_sentences"]
+
+# Words up to which looking at all pairs takes a second or so.
+_AT_ONCE = 3000
+
+
+def exponential_sentences(
+    law: ExponentialLaw, calibration: str, epsilon: float, words: Sequence[str]
+) -> list[str]:
+    """The law, what is lost by it, and what is never released."""
+    table = law.table
+    metric = "Euclidean" if table.lam == 0 else f"Mahalanobis (λ = {table.lam:g})"
+    distance = f"the {metric} distance of their vectors"
+    if table.max_distance is not None:
+        distance += f", at most {table.max_distance:g}"
+    weighted = "" if law.mu is None else "μ(z)·"
+    said = (
+        f"A word w becomes the word z with probability in proportion to {weighted}"
+        f"exp(−{law.rate:.4g}·d(w, z)), where d is {distance} (calibration "
+        f'"{calibration}")'
+    )
+    never = _never_released(law, words)
+    if not table.alike.any():  # there is no pair of different vectors
+        return [said + ".", *never]
+    fast = len(table) <= _AT_ONCE
+    if fast or law.knows("fit"):
+        kappa = law.attained / law.rate - 1
+        said += (
+            f"; no two words lose more than ε* = {_rounded_up(law.attained)} per "
+            f"unit of d (1 + κ times the rate, with κ = {_rounded_up(kappa)})"
+        )
+        if law.mu is None:
+            said += ", and some pair loses exactly that"
+    else:
+        said += f"; no two words lose more than {epsilon:.4g} per unit of d"
+    exact = fast or law.knows("worst_exponent")
+    worst = law.worst_exponent if exact else epsilon * table.diameter
+    return [
+        said + ".",
+        "Between any two words, however far apart, the exponent is at most "
+        f"{_rounded_up(worst)}.",
+        *never,
+    ]
+
+
+def _never_released(law: ExponentialLaw, words: Sequence[str]) -> list[str]:
+    never = law.never_released
+    if not len(never):
+        return []
+    names = ", ".join(repr(words[i]) for i in never[:5])
+    more = ", …" if len(never) > 5 else ""
+    return [
+        f"{len(never)} of the {len(words)} words are never released: {names}{more}."
+    ]
+
+
+def _rounded_up(x: float) -> str:
+    """Four digits of a number, not below it."""
+    if x <= 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(x)) - 3)
+    return f"{math.ceil(x / unit * (1 - 1e-12)) * unit:.4g}"
+
+
+def sensitive_sentences(
+    n_sensitive: int, n_words: int, p: float, calibration: str, rate: float
+) -> list[str]:
+    """Which words are protected, and from what."""
+    some = f"{n_sensitive} of the {n_words} words are sensitive"
+    public = (
+        "The list of sensitive words and p are public: a list learned from the "
+        "documents to be protected voids the promise."
+    )
+    if p == 1:
+        outside = (
+            "Exponents that involve words outside the list are finite, but ε does not "
+            f"bound them per unit of d: they are at most 2a d(w, w'), with the rate a "
+            f"= {rate:.4g}."
+        )
+        if calibration == "half":
+            outside = "Every exponent is at most ε d(w, w')."
+        return [f"{some}. Every word is released as a sensitive one.", outside, public]
+    denied = "as another sensitive word, and never as one outside the list"
+    if p > 0:
+        denied = (
+            f"as another sensitive word or, at ln(1/p) more with p = {p:g}, as any "
+            "other word"
+        )
+    return [
+        f"This promise is one-sided. {some}, and only those are protected: each can be "
+        f"denied, {denied}.",
+        "A word that is not sensitive is released in clear with probability "
+        f"{1 - p:g}; exponents from it are infinite, and such a release shows that the "
+        "word was not sensitive, and which word it was.",
+        public,
+    ]

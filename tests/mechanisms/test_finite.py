@@ -1,0 +1,94 @@
+"""Channels that state their law in full: what follows from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import FiniteChannel, InvertedChannel, WordMechanism
+from tests.laws import assert_counts, catches, losses
+
+TABLE = WordEmbedding([f"w{i}" for i in range(12)], np.arange(12.0)[:, None])
+IDS = np.arange(12)
+
+
+def random_law(seed):
+    """Some words are never released for some others."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.full(12, 0.5), size=12) * (rng.random((12, 12)) < 0.9)
+    P[:, 3] += 0.01
+    P[7] = P[2]
+    return P / P.sum(axis=1, keepdims=True)
+
+
+class Stated(WordMechanism):
+    """Any law, by its matrix."""
+
+    def __init__(self, P, shift=0.0):
+        self.P = P
+        self.shift = shift
+
+    def prepare(self, embedding, epsilon, lam):
+        return StatedChannel(self, embedding, epsilon, lam)
+
+
+class StatedChannel(InvertedChannel):
+    def log_proba(self, words):
+        with np.errstate(divide="ignore"):
+            return np.log(self.mechanism.P[words])
+
+    def _log_masses(self, words):  # too small for floats, and the same law
+        return self.log_proba(words) + self.mechanism.shift
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exponents_are_those_of_the_law(seed):
+    P = random_law(seed)
+    channel = Stated(P).prepare(TABLE, 1.0, 0.0)
+    claimed, lost = channel.exponents(IDS, IDS), losses(P)
+    assert np.isinf(claimed).any()
+    assert (claimed >= lost).all()
+    np.testing.assert_allclose(claimed, lost, atol=1e-11)
+    assert claimed[5, 5] == 0 < claimed[2, 7] < 1e-11
+    with config_context(working_memory=1e-4):  # a row at a time
+        np.testing.assert_array_equal(channel.exponents(IDS[::-1], IDS), claimed[::-1])
+
+
+@pytest.mark.parametrize("shift", [0.0, -2000.0])
+def test_draws_follow_the_law(shift):
+    P = random_law(4)
+    channel = Stated(P, shift).prepare(TABLE, 1.0, 0.0)
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 12, 60_000)
+    draws = channel.draw(rng, len(words))
+    noisy = channel.apply(words, draws)
+    for word in (0, 2, 11):
+        assert_counts(np.bincount(noisy[words == word], minlength=12), P[word])
+    counts = np.bincount(noisy[words == 0], minlength=12)
+    assert catches(assert_counts, counts, P[1])
+    for memory in (0, 500, 2**20):  # no rows are kept, some, and all
+        with channel.session(1, memory) as apply:
+            pieces = [apply(words[i::7], (draws[0][i::7],)) for i in range(7)]
+        for i, piece in enumerate(pieces):
+            np.testing.assert_array_equal(piece, noisy[i::7])
+    assert channel.apply(words[:0], (draws[0][:0],)).shape == (0,)
+
+
+def test_a_law_is_all_that_a_release_needs():
+    perturber = DPWordPerturber(
+        TABLE, mechanism=Stated(random_law(1)), epsilon=1.0, document_length=3
+    ).fit([])
+    assert perturber.transform([["w1", "w2", "w3"]]).sum() == 3
+    assert perturber.guarantee().numerical_delta == 3 * (2.0**-36 + 12 * 2.0**-51)
+
+
+def test_other_draws_are_not_vouched_for():
+    class Shuffled(StatedChannel):
+        def apply(self, words, draws, memory=None, kept=None):
+            return super().apply(words, draws, memory, kept)[::-1]
+
+    assert Shuffled.log_proba is Shuffled.numerical_delta is None
+    with pytest.raises(TypeError, match="abstract"):
+        FiniteChannel(Stated(random_law(0)), TABLE, 1.0, 0.0)
