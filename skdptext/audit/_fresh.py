@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_rng, kind_of, progress_bar
+from skdptext.utils import check_integer, check_rng, kind_of, progress_bar, wrapped
 
 __all__ = ["FreshNoiseAudit", "audit_fresh_noise"]
 
@@ -74,6 +74,9 @@ class FreshNoiseAudit:
         return f"FreshNoiseAudit(repeated={self.repeated}, repeats={self.repeats})"
 
     def __str__(self) -> str:
+        return wrapped(self._in_words())
+
+    def _in_words(self) -> str:
         skipped = "".join(f" Not tried: {k} ({v})." for k, v in self.skipped.items())
         if not self.repeated:
             return f"No noise was used twice across {', '.join(self.repeats)}.{skipped}"

@@ -15,7 +15,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
 from skdptext.privacy._part import ReleasePart, listed
-from skdptext.privacy._wording import as_html, head, in_words, wrapped
+from skdptext.privacy._wording import as_html, head, in_words
 from skdptext.utils import (
     check_flag,
     check_integer,
@@ -587,7 +587,7 @@ class PrivacyGuarantee:
     # -- in words --------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return f"{head(self.parts)}\n{wrapped(str(self))}"
+        return f"{head(self.parts)}\n{self}"
 
     def __str__(self) -> str:
         return in_words(self.parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -13,9 +12,9 @@ import numpy as np
 from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
-from skdptext.utils import blocks, bullets, page, paragraph, table
+from skdptext.utils import blocks, bullets, page, paragraph, table, wrapped
 
-__all__ = ["as_html", "head", "in_words", "wrapped"]
+__all__ = ["as_html", "head", "in_words"]
 
 # Showing a guarantee must not take seconds: so many words look for their neighbours
 # among so many others, which stand first in a table (mostly the frequent ones).
@@ -24,7 +23,6 @@ _AMONG = 50_000
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
 _MESSAGE = 10
-_WIDTH = 88
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Parts = Sequence[ReleasePart]
@@ -125,16 +123,6 @@ def _head(part: ReleasePart) -> str:
     )
 
 
-def wrapped(text: str) -> str:
-    """Text in lines that a terminal shows whole."""
-    return "\n".join(
-        textwrap.fill(
-            line, _WIDTH, subsequent_indent="  " if line.startswith("-") else ""
-        )
-        for line in text.splitlines()
-    )
-
-
 def in_words(parts: Parts) -> str:
     """Promise, scale and limits, as text of several lines."""
     limits = [f"- {limit}" for limit in _limits(parts)]
@@ -149,7 +137,7 @@ def in_words(parts: Parts) -> str:
             _scale_sentence(part),
             *_described(part),
         ]
-    return "\n".join([" ".join(sentences), "Not promised:", *limits])
+    return wrapped("\n".join([" ".join(sentences), "Not promised:", *limits]))
 
 
 def as_html(parts: Parts) -> str:
