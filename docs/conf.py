@@ -145,7 +145,7 @@ def _changelog_as_rst(markdown):
     """reStructuredText of CHANGELOG.md: headings, lists, code, bold and links."""
     lines = []
     for line in markdown.splitlines():
-        text = re.sub(r"`([^`]+)`", r"``\1``", line)
+        text = re.sub(r"(`+)([^`]+)\1", r"``\2``", line)
         text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", text)
         heading = re.match(r"(#{1,3}) (.+)", text)
         if heading:
