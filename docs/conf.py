@@ -144,9 +144,8 @@ def _own_members_only(app, what, name, obj, skip, options):
 def _changelog_as_rst(markdown):
     """reStructuredText of CHANGELOG.md: headings, lists, code, bold and links."""
     lines = []
-    for line in markdown.splitlines():
-        text = re.sub(r"(`+)([^`]+)\1", r"``\2``", line)
-        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", text)
+    for line in re.sub(r"(`+)([^`]+)\1", r"``\2``", markdown).splitlines():
+        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", line)
         heading = re.match(r"(#{1,3}) (.+)", text)
         if heading:
             title = heading[2]
