@@ -99,7 +99,9 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         if value == 0 or 1e-3 <= abs(value) < 100:
             return f"{value:.3g}"
-        return f"{value:,.0f}" if 100 <= abs(value) < 1e9 else f"{value:.1e}"
+        if 100 <= abs(value) < 1e9:
+            return f"{value:,.0f}"
+        return f"{value:.1e}".replace("e-", "e−")  # a hyphen would break the line
     return " ".join(str(value).split())
 
 

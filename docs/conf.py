@@ -11,6 +11,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util.nodes import make_refnode
 from sphinx_gallery.sorting import ExplicitOrder
 
 HERE = Path(__file__).parent
@@ -100,6 +101,9 @@ sphinx_gallery_conf = {
 # Sphinx-gallery draws with Agg, where plt.show() only warns.
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
+# Public name to its subpackage; filled with the API's index.
+ROOM_OF = {}
+
 # -- Site ----------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
 html_title = f"skdptext {release}"
@@ -140,9 +144,8 @@ def _own_members_only(app, what, name, obj, skip, options):
 def _changelog_as_rst(markdown):
     """reStructuredText of CHANGELOG.md: headings, lists, code, bold and links."""
     lines = []
-    for line in markdown.splitlines():
-        text = re.sub(r"`([^`]+)`", r"``\1``", line)
-        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", text)
+    for line in re.sub(r"(`+)([^`]+)\1", r"``\2``", markdown).splitlines():
+        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", line)
         heading = re.match(r"(#{1,3}) (.+)", text)
         if heading:
             title = heading[2]
@@ -151,6 +154,17 @@ def _changelog_as_rst(markdown):
         else:
             lines.append(text)
     return "\n".join(lines).strip() + "\n"
+
+
+def _link_public_name(app, env, node, contnode):
+    """`DPWordPerturber` is skdptext.perturbation.DPWordPerturber, in any docstring."""
+    name, dot, member = node["reftarget"].removeprefix("skdptext.").partition(".")
+    full = f"{ROOM_OF.get(name)}.{name}{dot}{member}"
+    entry = env.domains.python_domain.objects.get(full)
+    if node.get("refdomain") != "py" or entry is None:
+        return None
+    to = entry.docname, entry.node_id
+    return make_refnode(app.builder, node["refdoc"], *to, contnode, full)
 
 
 def _write_changelog(app):
@@ -168,8 +182,11 @@ def _write_api_names(app):
         name = room.removeprefix("skdptext.")
         lines += [name, "-" * len(name), "", inspect.getdoc(module).splitlines()[0], ""]
         lines += [".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   ~{room}.{name}" for name in sorted(module.__all__)]
+        # classes and functions have a page each, plain values have none
+        names = sorted(n for n in module.__all__ if callable(getattr(module, n)))
+        lines += [f"   ~{room}.{n}" for n in names]
         lines.append("")
+        ROOM_OF.update(dict.fromkeys(names, room))
     _write(HERE / "api" / "names.txt", "\n".join(lines))
 
 
@@ -196,3 +213,4 @@ def setup(app):
     app.connect("builder-inited", _write_api_names)
     app.connect("builder-inited", bench_page.write)
     app.connect("autodoc-skip-member", _own_members_only)
+    app.connect("missing-reference", _link_public_name)

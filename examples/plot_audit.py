@@ -23,7 +23,7 @@ rng = np.random.default_rng(5)
 vectors = rng.normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]]
 embedding = WordEmbedding([f"w{i}" for i in range(60)], vectors)
 right = DPWordPerturber(
-    embedding, epsilon=2, lam=1, document_length=1, random_state=0
+    embedding, epsilon=2, lam=1, document_length=1, random_state=rng
 ).fit([])
 
 

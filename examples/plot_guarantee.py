@@ -79,7 +79,7 @@ print(f"four times  ε = {guarantee.compose(4).epsilon_for(x, y, factor=100):.2f
 # %%
 # Releases of different kinds add up as well, each in its own metric:
 
-laplace = DPWordPerturber(embedding, epsilon=5, lam=0, document_length=4).fit([])
+laplace = DPWordPerturber(embedding, epsilon=10, lam=0, document_length=4).fit([])
 both = guarantee.compose(laplace.guarantee())
 print(f"exponent of both: {both.exponent(x, y):.1f}")
 both

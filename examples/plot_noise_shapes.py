@@ -66,7 +66,7 @@ figure, panels = plt.subplots(
 )
 for axis, lam in zip(panels, (0, 1), strict=True):
     perturber = DPWordPerturber(
-        flat, epsilon=EPSILON, lam=lam, document_length=1, random_state=0
+        flat, epsilon=EPSILON, lam=lam, document_length=1, random_state=rng
     ).fit([])
     centre = flat[word]
     channel = perturber.mechanism_

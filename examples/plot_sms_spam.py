@@ -68,15 +68,19 @@ print(embedding)
 # told so. It asks for an accuracy of at least 70 %, and not only on average: the lower
 # end of the 95 % interval over the splits has to be that good.
 
+import warnings
+
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from skdptext import DPWordPerturber
-from skdptext.exceptions import NoFeasibleCandidateError
+from skdptext.exceptions import CalibrationWarning, NoFeasibleCandidateError
 from skdptext.metrics import find_perturber, words_changed_scorer
 from skdptext.model_selection import best_under_constraint, search_results_frame
 
+# The grid reaches from nearly no words changed to nearly all, which is warned of.
+warnings.simplefilter("ignore", CalibrationWarning)
 perturber = DPWordPerturber(embedding, document_length=length, resize="sample")
 search = GridSearchCV(
     Pipeline(

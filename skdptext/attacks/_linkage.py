@@ -36,6 +36,7 @@ from skdptext.utils import (
     import_pandas,
     is_count_matrix,
     kind_of,
+    wrapped,
 )
 
 __all__ = ["DocumentLinkageAttack", "LinkageRow", "Linkages", "linkage_attack"]
@@ -317,7 +318,7 @@ class Linkages:
 
     def __str__(self) -> str:
         width = max(len(row.adversary) for row in self.rows)
-        lines = [self.in_words(), ""]
+        lines = [wrapped(self.in_words()), ""]
         lines += [
             f"{row.adversary:{width}}  {row.success:4.2f} [{row.low:.2f}, "
             f"{row.high:.2f}]  among ten {row.among_ten:4.2f}  knows {row.knows}"

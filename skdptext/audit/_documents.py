@@ -13,7 +13,14 @@ from skdptext.audit._words import log_ratio_bound
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_integer, check_real, check_rng, kind_of
+from skdptext.utils import (
+    check_integer,
+    check_real,
+    check_rng,
+    kind_of,
+    progress_bar,
+    wrapped,
+)
 
 __all__ = ["DocumentPairAudit", "audit_document_pair"]
 
@@ -95,6 +102,9 @@ class DocumentPairAudit:
         )
 
     def __str__(self) -> str:
+        return wrapped(self._in_words())
+
+    def _in_words(self) -> str:
         head = (
             f"Releases of the two documents are told apart with AUC {self.auc:.3f} "
             f"({len(self.ratios[0])} of each); at 1 % false positives "
@@ -121,6 +131,7 @@ def audit_document_pair(
     n_draws: int = 1000,
     confidence: float = 0.99,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> DocumentPairAudit:
     """Test which of two documents was released, by their likelihood ratio.
 
@@ -140,6 +151,8 @@ def audit_document_pair(
     random_state : None, int or numpy.random.Generator, default=None
         For the simulation, and for choosing the releases that set the threshold. The
         noise of the releases follows the perturber's law, freshly drawn.
+    verbose : int, default=0
+        Above 0, show progress bars.
 
     Returns
     -------
@@ -194,6 +207,7 @@ def audit_document_pair(
         )
     n_releases = check_integer("n_releases", n_releases, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
+    check_integer("verbose", verbose, low=0)
     rng = check_rng(random_state)
     guarantee = perturber.guarantee()
     # a guarantee takes a str for a word
@@ -202,22 +216,32 @@ def audit_document_pair(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         likelihood = ReleaseLikelihood(
-            perturber, [x, y], n_draws=n_draws, random_state=rng
+            perturber, [x, y], n_draws=n_draws, random_state=rng, verbose=verbose
         )
         fresh = clone(perturber).set_params(random_state=None).fit([])
-        ratios = tuple(_ratios(fresh, likelihood, d, n_releases) for d in (x, y))
+        total = 2 * n_releases
+        with progress_bar(verbose, "audit", total=total, unit="release") as bar:
+            ratios = tuple(
+                _ratios(fresh, likelihood, d, n_releases, bar) for d in (x, y)
+            )
     return DocumentPairAudit((ratios[0], ratios[1]), claims, confidence, rng)
 
 
 def _ratios(
-    perturber: DPWordPerturber, likelihood: ReleaseLikelihood, document: Any, n: int
+    perturber: DPWordPerturber,
+    likelihood: ReleaseLikelihood,
+    document: Any,
+    n: int,
+    bar: Any,
 ) -> np.ndarray:
     """Log-likelihood ratios of releases of a document."""
     parts = []
     for start in range(0, n, _AT_ONCE):
-        released = perturber.transform([document] * min(_AT_ONCE, n - start))
+        some = min(_AT_ONCE, n - start)
+        released = perturber.transform([document] * some)
         of_x, of_y = likelihood(released).T
         parts.append(of_x - of_y)
+        bar.update(some)
     return np.concatenate(parts)
 
 

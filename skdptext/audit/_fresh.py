@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_rng, kind_of, progress_bar
+from skdptext.utils import check_integer, check_rng, kind_of, progress_bar, wrapped
 
 __all__ = ["FreshNoiseAudit", "audit_fresh_noise"]
 
@@ -74,6 +74,9 @@ class FreshNoiseAudit:
         return f"FreshNoiseAudit(repeated={self.repeated}, repeats={self.repeats})"
 
     def __str__(self) -> str:
+        return wrapped(self._in_words())
+
+    def _in_words(self) -> str:
         skipped = "".join(f" Not tried: {k} ({v})." for k, v in self.skipped.items())
         if not self.repeated:
             return f"No noise was used twice across {', '.join(self.repeats)}.{skipped}"
@@ -147,8 +150,8 @@ def audit_fresh_noise(
     words, and the releases at two ε, taken together, give the true word away. ``"many
     calls"`` and ``"many words"`` (of one call): `n_calls` of them, to detect a small
     number of streams, or streams that restart after some words. ``"long call"``: any
-    sequence against any other of a call of 20 sequences. ``"within calls"``: how often a
-    set of words comes out varies more over `n_calls` calls than independent draws
+    sequence against any other of a call of 20 sequences. ``"within calls"``: how often
+    a set of words comes out varies more over `n_calls` calls than independent draws
     allow; noise that serves r draws of its call makes it vary r times as much.
 
     *False alarms.* Sequences are so long that two independent ones are equal with

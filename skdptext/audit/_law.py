@@ -13,7 +13,14 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel
 from skdptext.perturbation import DPWordPerturber, Release
 from skdptext.search import nearest_words
-from skdptext.utils import NoiseStreams, check_integer, check_real, check_rng
+from skdptext.utils import (
+    NoiseStreams,
+    check_integer,
+    check_real,
+    check_rng,
+    progress_bar,
+    wrapped,
+)
 
 __all__ = ["NoiseLawAudit", "audit_noise_law"]
 
@@ -61,6 +68,9 @@ class NoiseLawAudit:
         )
 
     def __str__(self) -> str:
+        return wrapped(self._in_words())
+
+    def _in_words(self) -> str:
         if not self.rejected:
             return (
                 f"{len(self.pvalues)} tests of the noise found nothing wrong "
@@ -79,6 +89,7 @@ def audit_noise_law(
     n_draws: int = 20_000,
     alpha: float = 0.01,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> NoiseLawAudit:
     """Test whether noise has density proportional to exp(−ε‖z‖_RM), draws independent.
 
@@ -96,6 +107,8 @@ def audit_noise_law(
         Probability of rejecting right noise, over all tests together (Bonferroni).
     random_state : None, int or numpy.random.Generator, default=None
         For the noise drawn here, and the random directions of the tests.
+    verbose : int, default=0
+        Above 0, show a progress bar.
 
     Returns
     -------
@@ -156,11 +169,13 @@ def audit_noise_law(
     n_draws = check_integer("n_draws", n_draws, low=100)
     alpha = check_real("alpha", alpha, low=0, high=0.5, open_low=True)
     rng = check_rng(random_state)
+    check_integer("verbose", verbose, low=0)
     if isinstance(source, DPWordPerturber):
         source.channel_at()  # which says if it is not fitted
     channel = getattr(source, "mechanism_", source)
     if hasattr(channel, "draw"):
-        noise, pvalues = _released_noise(channel, n_draws, rng)
+        with progress_bar(verbose, "audit", total=n_draws, unit="draw") as bar:
+            noise, pvalues = _released_noise(channel, n_draws, rng, bar)
         whiten = channel.metric.whiten
     else:
         for name in ("sample", "whiten", "epsilon"):
@@ -187,7 +202,7 @@ def audit_noise_law(
 
 
 def _released_noise(
-    channel: WordChannel, n_draws: int, rng: np.random.Generator
+    channel: WordChannel, n_draws: int, rng: np.random.Generator, bar: Any
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Noise of releases, and whether their words are those nearest to it."""
     if channel.noise is None or channel.metric is None:
@@ -210,6 +225,7 @@ def _released_noise(
         kept &= np.array_equal(np.sort(given), np.sort(words))
         kept &= np.array_equal(np.sort(made), np.sort(released))
         noises.append(noise)
+        bar.update(n)
     return np.concatenate(noises), {"words": 1.0 if kept else 0.0}
 
 

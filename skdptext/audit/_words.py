@@ -18,6 +18,7 @@ from skdptext.utils import (
     import_pandas,
     kind_of,
     progress_bar,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -149,6 +150,9 @@ class WordPrivacyAudit:
         )
 
     def __str__(self) -> str:
+        return wrapped(self._in_words())
+
+    def _in_words(self) -> str:
         facts = self.summary()
         head = (
             f"{facts['n_violated']} of {facts['n_pairs']} pairs violate the claim "

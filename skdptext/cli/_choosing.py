@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     add_noise,
     add_reading,
+    add_stop_words,
     load_embedding,
     make_perturber,
 )
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.inspection import obfuscation_report
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.release import read_columns
@@ -22,12 +25,16 @@ from skdptext.release import read_columns
 __all__ = ["add_commands"]
 
 _CALIBRATE = """\
-Find the ε at which a given share of words stays unchanged. By itself ε means little;
-this shows what it does with an embedding and a mechanism. Only the public embedding is
-read. See also skdptext.model_selection.calibrate_epsilon.
+Find the ε at which a given share of the words of a text stays UNCHANGED. By itself ε
+means little; this shows what it does with an embedding, a mechanism and a text. Give
+public text of the kind that you will release (--public). Without it, each word of the
+embedding counts once, and text, which uses frequent words, will show another share.
+Never give the documents to be protected: ε would reveal something about them that the
+guarantee does not count. See also skdptext.model_selection.calibrate_epsilon.
 
 example:
-  skdptext calibrate --embedding glove.6B.100d.txt --target 0.3
+  skdptext calibrate --embedding glove.6B.100d.txt --target 0.5 \\
+    --public old-reviews.csv --column review
 """
 
 _AUDIT = """\
@@ -78,8 +85,15 @@ def add_commands(commands: Any) -> None:
         help="share of words that stay unchanged, between 0 and 1 (default 0.5)",
     )
     parser.add_argument(
-        "--draws", type=int, default=100, help="random draws per word (default 100)"
+        "--public",
+        metavar="SOURCE",
+        help="public text: .csv, .jsonl or .parquet file, or a folder",
     )
+    parser.add_argument("--column", default="text", help="of documents (default text)")
+    parser.add_argument(
+        "--draws", type=int, default=100, help="draws per word (default 100)"
+    )
+    add_stop_words(parser)
 
     parser = add("audit", "test the claimed privacy", _AUDIT, _audit)
     add_noise(parser)
@@ -118,15 +132,39 @@ def add_commands(commands: Any) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
+    texts = None
+    if arguments.public is not None:
+        (texts,) = read_columns(arguments.public, [arguments.column])
+        texts = [text or "" for text in texts]
     perturber = make_perturber(
-        arguments, load_embedding(arguments), document_length=1
-    ).fit([])
-    found = calibrate_epsilon(perturber, arguments.target, n_draws=arguments.draws)
+        arguments,
+        load_embedding(arguments),
+        document_length=1,
+        resize="sample",  # as released: each document counts alike
+        stop_words=arguments.stop_words,
+    )
+    with warnings.catch_warnings():
+        # no ε was given to warn of, and what is counted is said below
+        warnings.simplefilter("ignore", CalibrationWarning)
+        found = calibrate_epsilon(
+            perturber.fit([]),
+            arguments.target,
+            documents=texts,
+            n_draws=arguments.draws,
+            tuned_on="public",
+        )
     low, high = found.interval
     print(
         f"--epsilon {found.epsilon:.4g}  leaves {found.share:.1%} of the words "
-        f"unchanged (95 % interval: {low:.4g} to {high:.4g})"
+        f"unchanged (95 % interval: {low:.4g} to {high:.4g})\n"
+        f"counted: {found.counted}"
     )
+    if texts is None:
+        print(
+            "Text uses the frequent words, of which noise changes another share: give "
+            "--public text of the kind to be released.",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -15,7 +15,14 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordMechanism
 from skdptext.perturbation import DPWordPerturber
 
-__all__ = ["add_noise", "add_reading", "load_embedding", "make_perturber", "mechanism"]
+__all__ = [
+    "add_noise",
+    "add_reading",
+    "add_stop_words",
+    "load_embedding",
+    "make_perturber",
+    "mechanism",
+]
 
 BUILT_IN = "docstrings"
 
@@ -84,17 +91,20 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="words that each document is released with, drawn from its own: more "
         "words keep more of its content, and reveal more",
     )
-    group.add_argument(
-        "--stop-words",
-        choices=["english"],
-        help="stop words to leave out (default: none)",
-    )
+    add_stop_words(group)
     group.add_argument(
         "--oov",
         choices=["drop", "keep", "error"],
         default="drop",
         help="words unknown to the embedding: left out, released IN CLEAR, or an error "
         "(default drop)",
+    )
+
+
+def add_stop_words(parser: Any) -> None:
+    """--stop-words."""
+    parser.add_argument(
+        "--stop-words", choices=["english"], help="words to leave out (default: none)"
     )
 
 

@@ -22,6 +22,7 @@ from skdptext.utils import (
     page,
     paragraph,
     table,
+    wrapped,
 )
 
 __all__ = ["ObfuscationDisplay", "ObfuscationReport", "ReportedRelease"]
@@ -397,9 +398,10 @@ class ObfuscationReport:
             text.append("(the strongest adversary of each release; to_frame() has all)")
         if legend := self._legend():
             text += ["", *legend]
-        warnings = [f"- {warning}" for warning in self.warnings]
         head = [*self._linked(), ""] if self.linkages else []
-        return "\n".join([*head, self._summary(), "", *text, "", *warnings]).rstrip()
+        before = wrapped("\n".join([*head, self._summary()]))
+        after = wrapped("\n".join(f"- {warning}" for warning in self.warnings))
+        return "\n".join([before, "", *text, "", after]).rstrip()
 
     def _repr_html_(self) -> Fragment:
         many = len(self._releases) > 1

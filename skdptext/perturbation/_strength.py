@@ -55,7 +55,7 @@ def warn_of_strength(channel: WordChannel) -> None:
     warn_once(
         f"epsilon={channel.epsilon:g} changes {about} of the words of this embedding: "
         f"{left}. skdptext.model_selection.calibrate_epsilon finds the ε that changes "
-        "the share you want.",
+        "the share you want, of public text given as documents=.",
         CalibrationWarning,
     )
 

@@ -16,7 +16,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
 from skdptext.privacy._part import ReleasePart, listed
-from skdptext.privacy._wording import as_html, head, in_words, scale_rows, wrapped
+from skdptext.privacy._wording import as_html, head, in_words, scale_rows
 from skdptext.utils import (
     check_flag,
     check_integer,
@@ -623,7 +623,7 @@ class PrivacyGuarantee:
     # -- in words --------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return f"{head(self.parts)}\n{wrapped(str(self))}"
+        return f"{head(self.parts)}\n{self}"
 
     def __str__(self) -> str:
         return in_words(self.parts)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
-from skdptext.utils import Kept, blocks, bullets, page, paragraph, table
+from skdptext.utils import Kept, blocks, bullets, page, paragraph, table, wrapped
 
-__all__ = ["as_html", "head", "in_words", "scale_rows", "wrapped"]
+__all__ = ["as_html", "head", "in_words", "scale_rows"]
 
 # Showing a guarantee must not take seconds: a sample of words, and the words among
 # which their neighbours are sought: the first of the embedding, mostly frequent ones.
@@ -23,7 +22,6 @@ _AMONG = 50_000
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
 _MESSAGE = 10
-_WIDTH = 88
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Parts = Sequence[ReleasePart]
@@ -116,16 +114,6 @@ def _head(part: ReleasePart) -> str:
     )
 
 
-def wrapped(text: str) -> str:
-    """Text in lines that a terminal shows whole."""
-    return "\n".join(
-        textwrap.fill(
-            line, _WIDTH, subsequent_indent="  " if line.startswith("-") else ""
-        )
-        for line in text.splitlines()
-    )
-
-
 def in_words(parts: Parts) -> str:
     """Promise, scale and limits, as text of several lines."""
     limits = [f"- {limit}" for limit in _limits(parts)]
@@ -140,7 +128,7 @@ def in_words(parts: Parts) -> str:
             _scale_sentence(part),
             *_described(part),
         ]
-    return "\n".join([" ".join(sentences), "Not promised:", *limits])
+    return wrapped("\n".join([" ".join(sentences), "Not promised:", *limits]))
 
 
 def as_html(parts: Parts) -> str:

@@ -38,10 +38,12 @@ _MAY_DIFFER = {"complete", "shards", "guarantee"}
 _FOLLOWS = {
     "name": {"key_check", "inputs"},
     "key_check": {"inputs"},
-    **dict.fromkeys(
-        ("mechanism", "epsilon", "lam", "document_length", "reading", "embedding"),
-        {"noise_fingerprint", "canary"},
-    ),
+    "mechanism": {"noise_fingerprint", "canary"},
+    "epsilon": {"noise_fingerprint", "canary"},
+    "lam": {"noise_fingerprint", "canary"},
+    "embedding": {"noise_fingerprint", "canary"},
+    "document_length": {"canary"},
+    "reading": {"canary"},
     "output": {"canary"},
 }
 

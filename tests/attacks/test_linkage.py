@@ -155,9 +155,11 @@ def test_who_knows_more_finds_more(corpus):
     assert {r.adversary: r.success for r in often.rows}["bag"] > success["bag"]
     assert (often.n_targets, often.n_releases, often.n_candidates) == (20, 4, 40)
     assert "released 4 times" in often.in_words()
-    lines = str(found).splitlines()
-    assert len(lines) == 7
-    assert lines[2].startswith("ordered text")
+    said, table = str(found).split("\n\n")
+    assert " ".join(said.split()) == found.in_words()
+    assert [len(found.rows), max(map(len, said.splitlines())) <= 88] == [5, True]
+    assert table.startswith("ordered text")
+    assert len(table.splitlines()) == 5
     assert repr(found) == "Linkages(5 adversaries, 40 candidates)"
     assert found.to_frame().shape == (5, 6)
     again = linkage_attack(texts, source, n_draws=60, random_state=0, distances=False)

@@ -330,7 +330,8 @@ def test_summary_frame_and_sentences():
     assert facts["worst_pair"] == tuple(frame.loc[0, ["word", "other"]])
     assert facts["n_violated"] == frame.violated.sum() == result.violated.sum() > 0
     word, other = facts["worst_pair"]
-    assert f"{word!r} / {other!r}" in str(result)
+    assert f"{word!r} / {other!r}" in " ".join(str(result).split())
+    assert max(map(len, str(result).splitlines())) <= 88
     assert f"n_violated={facts['n_violated']}" in repr(result)
     passed = audit(Perturber(LINE, 1.0, 0.0), [("a", "b")])
     assert "does not prove privacy" in str(passed)

@@ -91,14 +91,15 @@ def test_a_false_claim_is_refuted_and_a_true_one_is_not():
         fitted(**options), ["a", "a"], ["c", "c"], random_state=0
     )
     assert not true.violated
-    assert "does not prove privacy" in str(true)
+    assert "does not prove privacy" in " ".join(str(true).split())
+    assert max(map(len, str(true).splitlines())) <= 88
     options["mechanism"] = Boaster()
     false = audit_document_pair(
         fitted(**options), ["a", "a"], ["c", "c"], random_state=0
     )
     assert false.violated
     assert false.lower_bound > false.claimed == pytest.approx(true.claimed / 10)
-    assert "which is false" in str(false)
+    assert "which is false" in " ".join(str(false).split())
 
 
 def test_it_shows_no_more_than_its_releases_can():
@@ -108,8 +109,20 @@ def test_it_shows_no_more_than_its_releases_can():
     )
     assert (audit.auc, audit.accuracy, audit.true_positives) == (1, 1, 1)
     assert audit.lower_bound <= audit.largest_bound < 4 < audit.claimed
-    assert "nothing is said of the claim" in str(audit)
+    assert "nothing is said of the claim" in " ".join(str(audit).split())
     assert repr(audit).startswith("DocumentPairAudit(auc=1.000, lower_bound=")
+
+
+def test_verbose_shows_progress(capsys):
+    for verbose in (0, 1):
+        audit_document_pair(
+            fitted(mechanism=None), "a a", "a b", n_releases=600, n_draws=10,
+            verbose=verbose,
+        )  # fmt: skip
+        shown = capsys.readouterr().err
+        assert ("1200/1200" in shown) if verbose else (shown == "")
+    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
+        audit_document_pair(fitted(), "a a", "a b", verbose=-1)
 
 
 def test_bounds_hold_as_often_as_they_say():

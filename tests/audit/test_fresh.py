@@ -46,7 +46,7 @@ def test_fresh_noise_repeats_nowhere():
     assert set(audit.repeats) == ALL
     assert not audit.skipped
     assert not audit.repeated
-    assert "No noise was used twice" in str(audit)
+    assert "No noise was used twice" in " ".join(str(audit).split())
 
 
 def test_an_integer_seed_repeats_by_design():
@@ -55,7 +55,7 @@ def test_an_integer_seed_repeats_by_design():
     once = ["draws", "words", "epsilons", "many words", "long call", "within calls"]
     many = {"many calls": 40 * 39 // 2}
     assert audit.repeats == dict.fromkeys(ALL, 3) | dict.fromkeys(once, 0) | many
-    assert "repeatable release" in str(audit)
+    assert "repeatable release" in " ".join(str(audit).split())
     assert "repeated=True" in repr(audit)
 
 
@@ -127,7 +127,7 @@ def test_seeds_of_16_bits():
     assert audit.n_calls == 1000
     assert 0 < audit.repeats["many calls"] < 40  # 7.6 are expected
     assert audit.repeats["calls"] == 0
-    assert "many calls" in str(audit)
+    assert "many calls" in " ".join(str(audit).split())
 
 
 def test_words_of_a_call_that_share_a_stream():
@@ -160,7 +160,7 @@ def test_vectors_that_are_used_twice_in_a_call(sampler, way):
     assert not audit.repeats["draws"]
     assert not audit.repeats["many calls"]
     said = "depend on each other" if way == "within calls" else "long call"
-    assert said in str(audit)
+    assert said in " ".join(str(audit).split())
 
 
 def test_draws_of_a_call_that_are_independent():
@@ -199,7 +199,7 @@ def test_ways_that_fail_are_named():
     audit = audit_fresh_noise(Perturber(CLOUD, 1.0, 0.0))  # holds lambdas
     assert "pickles" in audit.skipped
     assert "pickle" in audit.skipped["pickles"]
-    assert "Not tried: pickles" in str(audit)
+    assert "Not tried: pickles" in " ".join(str(audit).split())
 
 
 def test_a_fork_that_fails_or_hangs(monkeypatch):

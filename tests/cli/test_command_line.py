@@ -18,6 +18,7 @@ import pytest
 import skdptext
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.cli import main
+from skdptext.model_selection import calibrate_epsilon
 from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
 
 TEXTS = ["cat dog", "dog and cat", "tea milk", "milk tea tea"] * 6
@@ -151,10 +152,13 @@ def test_keys(files, capsys):
 def test_calibrate_audit_and_report(files, capsys):
     embedding = ["--embedding", "words.txt", "--n-words", "3"]
     assert main(["calibrate", *embedding, "--target", "0.6", "--draws", "500"]) == 0
-    found = capsys.readouterr().out.split()
+    said = capsys.readouterr()
+    found = said.out.split()
     assert found[:1] == ["--epsilon"]
     assert float(found[1]) > 0
     assert found[3] == "60.0%"
+    assert said.out.endswith("counted: every word of the embedding, once\n")
+    assert "give --public" in said.err
     assert main(["audit", *embedding, *NOISE, "--draws", "200", "--pairs", "1"]) == 0
     assert "violat" in capsys.readouterr().out
     columns = ["--column", "said", "--author", "who"]
@@ -178,6 +182,40 @@ def test_report_without_authors_seeks_documents(files, capsys):
 def test_a_key_made_for_nothing_is_taken_back(files, capsys, change):
     assert main([*RELEASE, *change]) == 2
     assert list(files.glob("out*")) == []
+
+
+def test_calibrate_counts_the_words_of_public_text(files, capsys):
+    """The ε of the library; "and" is a stop word, and each row counts alike."""
+    texts = ["tea and tea", "cat", ""]
+    rows = [["review"], *([text] for text in texts)]
+    with open("public.csv", "w", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+    WordEmbedding(
+        ["cat", "dog", "tea", "milk", "and"],
+        [[0.0, 0.0], [1.0, 0.0], [9.0, 1.0], [8.0, 2.0], [4.0, 4.0]],
+    ).save("words.txt")
+    options = ["--embedding", "words.txt", "--mechanism", "exponential", "--lam", "0"]
+    options += ["--public", "public.csv", "--column", "review"]
+    assert main(["calibrate", *options, "--stop-words", "english"]) == 0
+    said = capsys.readouterr()
+    perturber = DPWordPerturber(
+        WordEmbedding.load("words.txt"),
+        lam=0,
+        mechanism=skdptext.mechanisms.Exponential(),
+        document_length=1,
+        resize="sample",
+        stop_words="english",
+    )
+    expected = calibrate_epsilon(
+        perturber.fit([]), 0.5, documents=texts, tuned_on="public"
+    )
+    once = calibrate_epsilon(
+        perturber, 0.5, words=["cat", "tea", "and"], tuned_on="public"
+    )
+    assert abs(once.epsilon / expected.epsilon - 1) > 0.01  # another count shows
+    assert said.out.split()[1] == f"{expected.epsilon:.4g}"
+    assert said.out.endswith(f"counted: {expected.counted}\n")
+    assert not said.err
 
 
 def test_a_refuted_claim_is_an_exit_status(files, capsys, monkeypatch):

@@ -158,7 +158,7 @@ def test_guarantee_asks_the_channel(steps):
     for text in (str(guarantee), repr(guarantee), guarantee._repr_html_()):
         assert "Steps()" in text
     # the nearest word is one step away
-    assert "nearest neighbour the exponent is 0.8 " in str(guarantee)
+    assert "nearest neighbour the exponent is 0.8 " in " ".join(str(guarantee).split())
     both = guarantee.compose(
         DPWordPerturber(ROW, epsilon=2.0, lam=0.0, document_length=3)
         .fit([])
@@ -185,7 +185,7 @@ def test_composed_words_of_drawn_documents_are_not_those_of_the_text():
         return perturber.fit([]).guarantee()
 
     both = made("sample").compose(made("truncate"))
-    assert "All share one metric" not in str(both)
+    assert "All share one metric" not in " ".join(str(both).split())
     assert "All share one metric" in str(made("truncate").compose(made("truncate")))
 
 
@@ -842,7 +842,7 @@ def test_a_channel_need_not_be_a_subclass():
     perturber = DPWordPerturber(ROW, mechanism=Uniform(), document_length=2).fit([])
     assert perturber.transform([["w1", "w2"]]).sum() == 2
     assert perturber.guarantee().exponent(["w1", "w1"], ["w2", "w9"]) == 0
-    assert "Uniform()" in str(perturber.guarantee())
+    assert "Uniform()" in " ".join(str(perturber.guarantee()).split())
     assert plausible_deniability(perturber, n_draws=300).n_distinct.min() > 6
     assert not audit_word_privacy(
         perturber, n_draws=1000, confidence=1 - 1e-6
