@@ -175,6 +175,6 @@ def test_a_device_that_breaks_the_bound_is_not_used(fake_torch, google_8k, monke
     monkeypatch.setattr(_torch, "TorchArithmetic", lambda *_: inexact)
     perturber = DPWordPerturber(google_8k.restrict(400), engine="torch")
     with pytest.warns(
-        RuntimeWarning, match=r"PyTorch 0\.fake on this cpu .* errs more"
+        RuntimeWarning, match=r"PyTorch 0\.fake on this cpu .* is less exact"
     ):
         perturber.fit([])
