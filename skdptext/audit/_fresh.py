@@ -147,8 +147,8 @@ def audit_fresh_noise(
     words, and the releases at two ε, taken together, give the true word away. ``"many
     calls"`` and ``"many words"`` (of one call): `n_calls` of them, to detect a small
     number of streams, or streams that restart after some words. ``"long call"``: any
-    sequence against any other of a call of 20 sequences. ``"within calls"``: how often a
-    set of words comes out varies more over `n_calls` calls than independent draws
+    sequence against any other of a call of 20 sequences. ``"within calls"``: how often
+    a set of words comes out varies more over `n_calls` calls than independent draws
     allow; noise that serves r draws of its call makes it vary r times as much.
 
     *False alarms.* Sequences are so long that two independent ones are equal with
