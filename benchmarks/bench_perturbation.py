@@ -71,7 +71,7 @@ def transforming(
 def bench(
     embedding: WordEmbedding, n_words: int, repeats: int, n_threads: list[int]
 ) -> list[dict[str, object]]:
-    loops = {"numba": _nearest.load_best_two(), "NumPy": None}
+    loops = {"numba": _nearest.load_tile_best(), "NumPy": None}
     if loops["numba"] is None:
         del loops["numba"]
     vectors = embedding.vectors
