@@ -3,14 +3,15 @@
 One command::
 
     python benchmarks/bench_perturbation.py [--repeats 3] [--tables real synthetic]
+        [--threads 1 2]
 
 Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the
 folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without it, under a synthetic
-table of the same size, which is said), and under a synthetic one of 100,000. Both sides
-run in turn, documents of 8 words, of 400 and the bare product, in the same run with the
-same number of BLAS threads; printed are medians
-and the ratio of the rates. The bare product multiplies the words' float32 vectors with
-the table, 512 rows at a time, and does nothing with the result.
+table of the same size, which is said), and under a synthetic one of 100,000. All sides
+run in turn, documents of 8 words and of 400, with numba's loop (where it is installed)
+and without, and the bare product, in the same run with the same number of BLAS threads;
+printed are medians and the ratio of the rates. The bare product multiplies the words'
+float32 vectors with the table, 512 rows at a time, and does nothing with the result.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.search import _nearest
 
 N_WORDS = 16_384
 EPSILON = 10.0
@@ -54,9 +56,24 @@ def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
 TABLES = {"real": load_table, "synthetic": lambda: synthetic(100_000)}
 
 
+def transforming(
+    perturber: DPWordPerturber, documents: list[list[str]], loop: object
+) -> Callable[[], object]:
+    """`transform` with a loop that is chosen here, and not by what it is worth."""
+
+    def run() -> object:
+        _nearest._compiled_for = lambda _: loop
+        return perturber.transform(documents)
+
+    return run
+
+
 def bench(
-    embedding: WordEmbedding, n_words: int, repeats: int
+    embedding: WordEmbedding, n_words: int, repeats: int, n_threads: list[int]
 ) -> list[dict[str, object]]:
+    loops = {"numba": _nearest.load_tile_best(), "NumPy": None}
+    if loops["numba"] is None:
+        del loops["numba"]
     vectors = embedding.vectors
     ids = np.random.default_rng(0).integers(0, len(embedding), n_words)
     words = embedding.word_array[ids].tolist()
@@ -67,28 +84,31 @@ def bench(
             rows[start : start + 512] @ vectors.T
 
     lines: list[dict[str, object]] = []
-    for threads in (1, 2):
+    for threads in n_threads:
         for lam, seed in ((0.0, None), (0.5, None), (1.0, None), (0.5, 0)):
             perturber = DPWordPerturber(
                 embedding, epsilon=EPSILON, lam=lam, random_state=seed
             ).fit([])
             runs: list[Callable[[], object]] = [product]
-            for length in LENGTHS:
+            cases = [(name, length) for name in loops for length in LENGTHS]
+            for name, length in cases:
                 documents = [words[i : i + length] for i in range(0, n_words, length)]
-                runs.append(lambda p=perturber, d=documents: p.transform(d))
+                runs.append(transforming(perturber, documents, loops[name]))
             with threadpool_limits(threads, user_api="blas"):
                 bare, *ours = alternate(runs, repeats)
-            for length, spent in zip(LENGTHS, ours, strict=True):
+            of = dict(zip(cases, ours, strict=True))
+            for (name, length), spent in of.items():
                 lines.append(
                     {
                         "threads": threads,
+                        "search": name,
                         "words per document": length,
                         "λ": lam,
                         "seed": "fresh" if seed is None else "fixed",
                         "transform, words/s": n_words / spent,
                         "product, words/s": n_words / bare,
                         "ratio": bare / spent,
-                        "time a word / long documents'": spent / ours[-1],
+                        "time a word / long documents'": spent / of[name, LENGTHS[-1]],
                     }
                 )
     return lines
@@ -99,6 +119,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=TABLES)
     parser.add_argument("--words", type=int, default=N_WORDS)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     for name in arguments.tables:
@@ -106,7 +127,7 @@ def main() -> None:
         n_words = arguments.words * 30_000 // max(30_000, len(embedding)) // 400 * 400
         record(
             "perturbation" if name == "real" else f"perturbation_{name}",
-            bench(embedding, n_words, arguments.repeats),
+            bench(embedding, n_words, arguments.repeats, arguments.threads),
             title=f"Transform against the bare float32 product, V = {len(embedding):,}",
             note=f"{n_words:,} words, m = {embedding.dim}, ε = {EPSILON:g}; medians.",
         )

@@ -13,9 +13,9 @@ __all__ = [
     "best_of_pairs",
     "half_squared_norms",
     "k_nearest_words",
-    "load_best_two",
+    "load_tile_best",
     "nearest_words",
-    "tile_best_two",
+    "tile_best",
     "twice_error_bound",
 ]
 
@@ -77,27 +77,38 @@ def nearest_words(
     best scores differ by more than 2δ the winner is certain; the other points, a per
     cent or so, are decided among all words within 2δ of the best by float64 scores.
 
-    With numba, one compiled pass over the scores keeps the two best. It is loaded once
-    a process has searched for long enough to repay loading; the words are the same.
+    With numba, one compiled pass over the scores keeps the three best, so that mostly
+    two words are left to decide between. It is loaded once a process has searched for
+    long enough to repay loading; the words are the same.
     """
     if half_norms is None:
         half_norms = half_squared_norms(vectors)
-    ids = np.empty(len(points), dtype=np.int32)
     if not len(points):
-        return ids
+        return np.empty(0, dtype=np.int32)
     with np.errstate(over="ignore", invalid="ignore"):
         half32 = half_norms.astype(np.float32)
         slack = twice_error_bound(points, half_norms)
-        best, gap = np.empty((2, len(points)), dtype=np.float32)
+        best = np.empty((3, len(points)), dtype=np.float32)
+        pairs = np.empty((2, len(points)), dtype=np.int32)
         scores = np.empty((min(_ROWS, len(points)), _COLUMNS), dtype=np.float32)
         compiled = _compiled_for(len(points) * len(vectors))
         for rows in blocks(len(points), _ROWS):
             block = points[rows].astype(np.float32)
-            ids[rows], best[rows], gap[rows] = _top_two(
+            pairs[:, rows], best[:, rows] = _top(
                 block, vectors, half32, scores, compiled
             )
-        floor = best - slack
-        uncertain = np.flatnonzero(~(gap > slack))
+        ids = pairs[0]
+        sure, of_two = best[0] - best[1:] > slack
+        close = np.flatnonzero(~sure & of_two)
+        ids[close] = best_of_pairs(
+            points[close],
+            vectors,
+            half_norms,
+            np.tile(np.arange(len(close)), 2),
+            pairs[:, close].ravel(),
+        )[0]
+        floor = best[0] - slack
+        uncertain = np.flatnonzero(~sure & ~of_two)
         for part in blocks(len(uncertain), _ROWS):
             hard = uncertain[part]
             ids[hard] = _decide(points[hard], vectors, half_norms, half32, floor[hard])
@@ -221,28 +232,29 @@ def _distances(
     return np.sqrt(squares)
 
 
-def tile_best_two(
+def tile_best(
     tile: np.ndarray,
     half: np.ndarray,
     start: int,
     ids: np.ndarray,
     best: np.ndarray,
-    second: np.ndarray,
 ) -> None:
-    """Update the two best scores of each row; loops for numba to compile.
+    """Update the three best scores of each row; loops for numba to compile.
 
-    Each score is one float32 difference, as in NumPy. NaN is never best.
+    Each score is one float32 difference, as in NumPy. NaN is never among the best.
 
     Parameters
     ----------
     tile : ndarray of shape (n_rows, width), float32
         Products; `width` is a multiple of `_LANES`.
     half : ndarray of shape (width,), float32
-        What is taken off; inf where a column holds no word.
+        Subtracted from each row; inf in columns without a word.
     start : int
-        Number of the first column's word.
-    ids, best, second : ndarray of shape (n_rows,)
-        Written to: best word, its score and the second best score so far.
+        Index of the first column's word.
+    ids : ndarray of shape (2, n_rows), int32
+        Written to: the words of the two best scores so far.
+    best : ndarray of shape (3, n_rows), float32
+        Written to: the three best scores so far, in descending order.
     """
     width = tile.shape[1]
     top = np.empty(_LANES, dtype=np.float32)
@@ -253,37 +265,30 @@ def tile_best_two(
             for k in range(_LANES):
                 x = scores[k] - off[k]
                 top[k] = x if x > top[k] else top[k]
-        # The lane of the best score, and the best of the other lanes.
-        high, low, at = np.float32(-np.inf), np.float32(-np.inf), 0
+        # Few lanes have a score among the best: only these are searched again.
+        third = best[2, i]
         for k in range(_LANES):
-            if top[k] > high:
-                high, low, at = top[k], high, k
-            elif top[k] > low:
-                low = top[k]
-        if not high > second[i]:
-            continue
-        # Within its lane: the place, and perhaps the second best.
-        place = -1
-        for j in range(at, width, _LANES):
-            x = tile[i, j] - half[j]
-            if place < 0 and x == high:
-                place = j
-            elif x > low:
-                low = x
-        if high > best[i]:
-            second[i] = max(low, best[i])
-            best[i], ids[i] = high, start + place
-        else:
-            second[i] = high
+            if top[k] > third:
+                for j in range(k, width, _LANES):
+                    x = tile[i, j] - half[j]
+                    if x > best[0, i]:
+                        best[2, i], best[1, i], best[0, i] = best[1, i], best[0, i], x
+                        ids[1, i], ids[0, i] = ids[0, i], start + j
+                    elif x > best[1, i]:
+                        best[2, i], best[1, i] = best[1, i], x
+                        ids[1, i] = start + j
+                    elif x > best[2, i]:
+                        best[2, i] = x
+                third = best[2, i]
 
 
 @LoadedOnce
-def load_best_two() -> Callable[..., None] | None:
-    """`tile_best_two` compiled; None where numba is not installed."""
+def load_tile_best() -> Callable[..., None] | None:
+    """`tile_best` compiled; None where numba is not installed."""
 
     def build(njit: Callable[..., Any]) -> Any:
-        compiled = njit()(tile_best_two)
-        tops = np.zeros(1, np.int32), *np.zeros((2, 1), np.float32)
+        compiled = njit()(tile_best)
+        tops = np.zeros((2, 1), np.int32), np.zeros((3, 1), np.float32)
         tile = np.zeros((1, 2 * _LANES), np.float32)
         for columns in (_LANES, 2 * _LANES):  # all of the buffer, or a part of it
             compiled(tile[:, :columns], tile[0, :columns], 0, *tops)
@@ -299,23 +304,26 @@ def _compiled_for(n_scores: int) -> Callable[..., None] | None:
     """The compiled loop, once this process has searched enough for it to pay."""
     global _n_scored
     _n_scored += n_scores
-    if _n_scored >= _WORTH_LOADING or load_best_two.loaded:
-        return load_best_two()
+    if _n_scored >= _WORTH_LOADING or load_tile_best.loaded:
+        return load_tile_best()
     return None
 
 
-def _top_two(
+def _top(
     block: np.ndarray,
     vectors: np.ndarray,
     half32: np.ndarray,
     scores: np.ndarray,
     compiled: Callable[..., None] | None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Best word, its score and its lead over the second best, tile by tile."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Words of the two best scores, and the three best scores, tile by tile.
+
+    Without the compiled loop the second word is not found, and neither is the third
+    score: the second stands for it.
+    """
     row = np.arange(len(block))
-    ids = np.zeros(len(block), dtype=np.int32)
-    best = np.full(len(block), -np.inf, dtype=np.float32)
-    second = best.copy()
+    ids = np.zeros((2, len(block)), dtype=np.int32)
+    best = np.full((3, len(block)), -np.inf, dtype=np.float32)
     for words in blocks(len(vectors), _COLUMNS):
         n = words.stop - words.start
         tile = scores[: len(block), :n]
@@ -324,18 +332,19 @@ def _top_two(
             lanes = -(-n // _LANES) * _LANES
             half = np.full(lanes, np.inf, dtype=np.float32)
             half[:n] = half32[words]
-            compiled(scores[: len(block), :lanes], half, words.start, ids, best, second)
+            compiled(scores[: len(block), :lanes], half, words.start, ids, best)
             continue
         tile -= half32[words]
         winner = tile.argmax(axis=1)
         top = tile[row, winner]
         tile[row, winner] = -np.inf
         runner_up = tile.max(axis=1)
-        better = ~(top <= best)  # a NaN wins, and makes the gap NaN: uncertain
-        second = np.maximum(np.where(better, best, top), np.maximum(second, runner_up))
-        ids[better] = winner[better] + words.start
-        best = np.where(better, top, best)
-    return ids, best, best - second
+        better = ~(top <= best[0])  # a NaN wins, and makes the lead NaN: uncertain
+        loser = np.where(better, best[0], top)
+        best[1:] = np.maximum(loser, np.maximum(best[1], runner_up))
+        ids[0, better] = winner[better] + words.start
+        best[0, better] = top[better]
+    return ids, best
 
 
 def _decide(

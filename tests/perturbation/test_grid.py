@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber
 from skdptext.mechanisms import _covariance
-from skdptext.search import _engine
+from skdptext.search import _engine, embedding_search
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -57,6 +57,7 @@ def test_once_for_25_candidates(google_8k, monkeypatch):
     found = search(google_8k, same_table)
     assert calls == {"scaled_covariance": 1, "eigh": 1, "half_squared_norms": 1}
     assert (found.cv_results_["mean_test_score"] == 1).all()
+    assert not embedding_search(google_8k).half_norms.flags.writeable  # it is shared
 
 
 def what_the_worker_holds(model, X, y):

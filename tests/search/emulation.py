@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import numpy as np
-
-from skdptext.search._bfloat16 import BFloat16Search
 
 
 def round_bfloat16(array):
@@ -87,12 +83,3 @@ class EmulatedArithmetic:
 
     def take(self, table, rows):
         return np.take(table, rows, axis=0)
-
-
-class EmulatedSearch(BFloat16Search):
-    """What an estimator takes for a search."""
-
-    fallback_reason = None
-
-    def session(self, n_threads):
-        return nullcontext()

@@ -17,7 +17,7 @@ from skdptext.search import half_squared_norms, k_nearest_words, nearest_words
 from skdptext.utils import LoadedOnce
 from tests.channels import channel, sample
 
-LOOPS = {"numpy": None, "numba": module.load_best_two()}
+LOOPS = {"numpy": None, "numba": module.load_tile_best()}
 
 
 @pytest.fixture(params=[name for name in LOOPS if name == "numpy" or LOOPS[name]])
@@ -131,28 +131,29 @@ def test_a_score_beyond_float32_may_be_the_best():
 few_values = st.sampled_from(np.float32([-1, 0, 0.5, 1, np.inf, -np.inf, np.nan]))
 
 
-@pytest.mark.parametrize("loops", [module.tile_best_two, LOOPS["numba"]])
+@pytest.mark.parametrize("loops", [module.tile_best, LOOPS["numba"]])
 @settings(deadline=None, max_examples=50)
 @given(
     scores=hnp.arrays(np.float32, (2, 3 * module._LANES), elements=few_values),
     cuts=st.lists(st.integers(0, 3), max_size=2),
 )
-def test_the_two_best_of_all_tiles(loops, scores, cuts):
+def test_the_best_of_all_tiles(loops, scores, cuts):
     """By sorting; in however many tiles they come. NaN is never best."""
     if loops is None:
         pytest.skip("numba is not installed")
     half = np.zeros(scores.shape[1], dtype=np.float32)
-    ids = np.full(2, -1, dtype=np.int32)
-    best, second = np.full((2, 2), -np.inf, dtype=np.float32)
+    ids = np.full((2, 2), -1, dtype=np.int32)
+    best = np.full((3, 2), -np.inf, dtype=np.float32)
     for start, stop in itertools.pairwise([0, *sorted(cuts), 3]):
         tile = slice(start * module._LANES, stop * module._LANES)
-        loops(scores[:, tile], half[tile], tile.start, ids, best, second)
+        loops(scores[:, tile], half[tile], tile.start, ids, best)
     order = np.sort(np.where(np.isnan(scores), -np.inf, scores), axis=1)
-    np.testing.assert_array_equal([second, best], order[:, -2:].T)
+    np.testing.assert_array_equal(best, order[:, :-4:-1].T)
     found = ids >= 0
-    rows = np.flatnonzero(found)
-    np.testing.assert_array_equal(scores[rows, ids[rows]], best[rows])
-    assert (best[~found] == -np.inf).all()
+    place, row = np.nonzero(found)
+    np.testing.assert_array_equal(scores[row, ids[place, row]], best[place, row])
+    assert (ids[0] != ids[1])[found.all(axis=0)].all()
+    assert (best[:2][~found] == -np.inf).all()
 
 
 def test_the_engines_change_over_after_some_work(monkeypatch):
@@ -160,7 +161,7 @@ def test_the_engines_change_over_after_some_work(monkeypatch):
     monkeypatch.setattr(module, "_n_scored", 0)
     monkeypatch.setattr(module, "_WORTH_LOADING", 60)
     found = LoadedOnce(lambda: asked.append(1))
-    monkeypatch.setattr(module, "load_best_two", found)
+    monkeypatch.setattr(module, "load_tile_best", found)
     vectors = np.eye(3, dtype=np.float32)
     for points, times in ((10, 0), (9, 0), (1, 1), (1, 1)):
         nearest_words(np.ones((points, 3)), vectors)
