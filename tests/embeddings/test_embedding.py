@@ -306,7 +306,7 @@ def test_restrict_refuses(table, wanted, message):
 
 
 def test_fingerprint_of_many_words_is_that_of_their_parts():
-    """Which are digested some thousands at a time; manifests hold it, so it is fixed."""
+    """They are digested some thousands at a time; manifests hold the result."""
     words = [f"word{i}" for i in range(9000)]
     vectors = np.arange(18_000, dtype=np.float32).reshape(-1, 2)
     digest = blake2b(b"(9000, 2)", digest_size=32, person=b"skdptext-table")
