@@ -6,6 +6,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 from skdptext._version import __version__
 from skdptext.cli import _choosing, _release
@@ -65,6 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _show_warning(message: Warning | str, *where: object) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Without the line of code, which means nothing on the command line."""
     print(f"Warning: {message}", file=sys.stderr)

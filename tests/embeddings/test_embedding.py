@@ -10,6 +10,7 @@ import subprocess
 import sys
 import weakref
 from fractions import Fraction
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -302,6 +303,15 @@ def test_restrict_refuses(table, wanted, message):
 
 
 # -- identity -----------------------------------------------------------------------
+
+
+def test_fingerprint_of_many_words_is_that_of_their_parts():
+    """They are digested some thousands at a time; manifests hold the result."""
+    words = [f"word{i}" for i in range(9000)]
+    vectors = np.arange(18_000, dtype=np.float32).reshape(-1, 2)
+    digest = blake2b(b"(9000, 2)", digest_size=32, person=b"skdptext-table")
+    digest.update("\0".join(map(repr, words)).encode() + vectors.tobytes())
+    assert WordEmbedding(words, vectors).fingerprint == digest.digest()
 
 
 def test_fingerprint_tells_tables_apart(table):
