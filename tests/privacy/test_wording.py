@@ -231,7 +231,7 @@ def test_composed(small_embedding):
     a = guaranteed(2.0, 0.0, small_embedding, n_words=3, releases=2)
     b = guaranteed(5.0, 0.7, small_embedding, unknown_kept=True)
     both = a.compose(b)
-    for say in (one_line, str, seen):
+    for say in (one_line, seen):
         text = say(both)
         for part in (
             "all 3 releases of a document",
@@ -245,11 +245,9 @@ def test_composed(small_embedding):
         assert text.count("must be public") == 1
         assert "All share one metric" not in text
     one = both.euclidean()
-    assert f"between words t is {one.epsilon:.4g}·d(w, w')" in str(one)
-    assert "the Euclidean distance" in str(one)
-    assert "Mahalanobis (λ = 0.7) distance" in " ".join(
-        str(both.relative_to(0.7)).split()
-    )
+    assert f"between words t is {one.epsilon:.4g}·d(w, w')" in one_line(one)
+    assert "the Euclidean distance" in one_line(one)
+    assert "Mahalanobis (λ = 0.7) distance" in one_line(both.relative_to(0.7))
     assert "PrivacyGuarantee(epsilon=5, lam=0.7" in repr(both)
     for cell in ("Euclidean", "Mahalanobis (λ = 0.7)"):
         assert cell in seen(both)
