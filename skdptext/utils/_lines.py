@@ -13,7 +13,10 @@ def wrapped(text: str) -> str:
     """Text in lines that a terminal shows whole; list items hang."""
     return "\n".join(
         textwrap.fill(
-            line, _WIDTH, subsequent_indent="  " if line.startswith("-") else ""
+            line,
+            _WIDTH,
+            subsequent_indent="  " if line.startswith("-") else "",
+            break_on_hyphens=False,
         )
         for line in text.splitlines()
     )
