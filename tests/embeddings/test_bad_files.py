@@ -394,7 +394,7 @@ def test_words_of_numbers_that_are_no_characters(tmp_path, code, order):
     words = npy_header((2,), f"{order}U1") + struct.pack(f"{order}2I", 97, code)
     vectors = npy(tmp_path / "x", np.eye(2, dtype="f4"))
     content = npz_with(tmp_path / "t.npz", words=words, vectors=vectors)
-    refused(tmp_path / "t.npz", content, "words.npy holds numbers that are no charact")
+    refused(tmp_path / "t.npz", content, "words.npy holds numbers that are not charact")
 
 
 def test_words_padded_to_gigabytes(tmp_path):

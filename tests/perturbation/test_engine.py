@@ -53,7 +53,13 @@ class Device:
         self.features = "avx512f avx512_bf16"
         self.n_searches = 0
         monkeypatch.setitem(sys.modules, "torch", self.torch)
-        monkeypatch.setattr(Path, "read_text", lambda path: self.read_text())
+        real = Path.read_text
+
+        def read_text(path, *args, **options):
+            processor = str(path) == "/proc/cpuinfo"
+            return self.read_text() if processor else real(path, *args, **options)
+
+        monkeypatch.setattr(Path, "read_text", read_text)
         monkeypatch.setattr(_torch, "TorchArithmetic", lambda *_: self.make())
 
     def read_text(self):
