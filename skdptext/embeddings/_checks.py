@@ -17,26 +17,26 @@ def check_words(words: Iterable[str]) -> dict[str, int]:
     try:
         if isinstance(words, str | bytes):
             raise TypeError
-        words = tuple(words)
+        words = iter(words)
     except TypeError:
         raise InvalidParameterError(
             f"words must be an iterable of str, got {kind_of(words)}."
         ) from None
-    if not words:
-        raise InvalidParameterError("words must hold at least one word, got none.")
-    first: dict[str, int] = {}
+    index: dict[str, int] = {}  # nothing is held beside it, however many words come
     for i, word in enumerate(words):
         if not isinstance(word, str):
             raise InvalidParameterError(
                 f"words must be str, got {kind_of(word)} at position {i}."
             )
         # np.str_ is a str, but pickles and prints as NumPy's
-        if first.setdefault(str(word), i) != i:
+        if index.setdefault(str(word), i) != i:
             raise InvalidParameterError(
-                f"words must be unique, got the same at positions {first[word]} and "
+                f"words must be unique, got the same at positions {index[word]} and "
                 f"{i}."
             )
-    return first
+    if not index:
+        raise InvalidParameterError("words must hold at least one word, got none.")
+    return index
 
 
 def check_vectors(vectors: Any, words: Collection[str]) -> np.ndarray:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from skdptext.embeddings._checks import check_vectors, check_words, freeze
 from skdptext.embeddings._gensim import Parts, keyed_vectors, parts_of
@@ -87,7 +86,6 @@ class WordEmbedding:
     array([0.9, 0.3], dtype=float32)
     """
 
-    words: tuple[str, ...]
     vectors: np.ndarray
     _index: dict[str, int]
     _subwords: SubwordVectors | None = None
@@ -106,14 +104,14 @@ class WordEmbedding:
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        index = check_words(parts[0])
+        words, vectors, subwords = parts
+        index = words if isinstance(words, dict) else check_words(words)
         self = cls.__new__(cls)
-        self._set(index, check_vectors(parts[1], index), _subwords=parts[2])
+        self._set(index, check_vectors(vectors, index), _subwords=subwords)
         return self
 
     def _set(self, index: dict[str, int], vectors: np.ndarray, **state: Any) -> None:
-        state = dict(state, words=tuple(index), vectors=vectors, _index=index)
-        self.__dict__.update(state)
+        self.__dict__.update(state, vectors=vectors, _index=index)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"WordEmbedding is immutable; cannot set {name!r}.")
@@ -129,10 +127,10 @@ class WordEmbedding:
         return int(self.vectors.shape[1])
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self._index)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.words)
+        return iter(self._index)
 
     def __contains__(self, word: object) -> bool:
         return word in self._index
@@ -234,10 +232,14 @@ class WordEmbedding:
         return None if self._subwords is None else self._subwords.infer(word)
 
     @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The vocabulary, in the order of the rows of `vectors`."""
+        return tuple(self._index)
+
+    @cached_property
     def word_array(self) -> np.ndarray:
         """The words as a read-only object array, for indexing."""
-        array = np.empty(len(self), dtype=object)
-        array[:] = self.words
+        array = np.fromiter(self._index, dtype=object, count=len(self))
         array.flags.writeable = False
         return array
 
@@ -480,9 +482,8 @@ class WordEmbedding:
         """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")
         digest.update(repr(self.vectors.shape).encode())
-        for some in gen_batches(len(self), 4096):  # all at once, they stay in the heap
-            text = "\0".join(map(repr, self.words[some]))
-            text = f"\0{text}" if some.start else text
+        for row, word in enumerate(self):  # a text of them all would stay in the heap
+            text = f"\0{word!r}" if row else repr(word)
             digest.update(text.encode("utf-8", "surrogatepass"))
         arrays = [self.vectors]
         if self._subwords is not None:
@@ -490,8 +491,7 @@ class WordEmbedding:
             digest.update(repr((lengths, self._subwords.buckets.shape)).encode())
             arrays.append(self._subwords.buckets)
         for array in arrays:
-            for rows in gen_batches(len(array), 4096):
-                digest.update(array[rows].tobytes())
+            digest.update(np.ascontiguousarray(array))
         return digest.digest()
 
     def __copy__(self) -> WordEmbedding:

@@ -7,13 +7,14 @@ import struct
 import warnings
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 
-from skdptext.embeddings._checks import freeze
+from skdptext.embeddings._checks import check_words, freeze
 from skdptext.embeddings._limits import (
     EXPANDS,
     MAX_DIM,
@@ -22,6 +23,7 @@ from skdptext.embeddings._limits import (
 )
 from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import blocks
 
 _ALIGNMENT = 64
 _LOCAL_HEADER = 30  # bytes of a zip member's header before its name
@@ -77,7 +79,7 @@ def read_npz(
                     f"has {n_rows['words.npy']} words but {n_rows['vectors.npy']} "
                     "vectors"
                 )
-            words = _read_words(path, archive, n_words)
+            words = check_words(_read_words(path, archive, n_words))
             vectors = _read_array(path, archive, "vectors.npy", n_words)
             subwords = None
             if {"subword_buckets.npy", "subword_lengths.npy"} <= set(names):
@@ -88,6 +90,8 @@ def read_npz(
                 subwords = check_subwords(
                     buckets, lengths[0], lengths[1], vectors.shape[-1]
                 )
+    except InvalidParameterError as error:
+        raise InvalidParameterError(f"{path}: {error}") from None
     except (
         ValueError,
         EOFError,
@@ -113,10 +117,12 @@ class _Header(NamedTuple):
     start: int  # of the data, in the member
 
 
-def _read_words(path: Path, archive: zipfile.ZipFile, n_rows: int | None) -> list[str]:
+def _read_words(
+    path: Path, archive: zipfile.ZipFile, n_rows: int | None
+) -> Iterator[str]:
     """The words, in blocks: padded to one length they may be far larger than they are.
 
-    A repeated word ends the reading, so that zeros cannot go on for ever.
+    The caller stops at a repeated word, so that zeros cannot go on for ever.
     """
     header = _read_header(path, archive, "words.npy")
     if header.dtype.kind != "U" or len(header.shape) != 1:
@@ -128,14 +134,12 @@ def _read_words(path: Path, archive: zipfile.ZipFile, n_rows: int | None) -> lis
     if not 0 < size <= 4 * MAX_WORD:
         raise ValueError(f"words of {size // 4} characters, the most is {MAX_WORD}")
     n = header.shape[0] if n_rows is None else min(n_rows, header.shape[0])
-    words: list[str] = []
     with archive.open(header.info) as member:
         member.read(header.start)
-        while len(words) < n:
-            count = min(n - len(words), max(1, (1 << 20) // size))
-            block = np.frombuffer(_exactly(member, "words.npy", count * size), "u1")
-            words += _decoded(block, header.dtype)
-    return words
+        for rows in blocks(n, max(1, (1 << 20) // size)):
+            n_bytes = (rows.stop - rows.start) * size
+            block = np.frombuffer(_exactly(member, "words.npy", n_bytes), "u1")
+            yield from _decoded(block, header.dtype)
 
 
 def _decoded(block: np.ndarray, dtype: np.dtype) -> list[str]:

@@ -196,7 +196,7 @@ class _Reading:
                 row,
                 f"vectors must be finite in float32, got {value} for {word[:40]!r}.",
             )
-        return list(self.lines), freeze(vectors), None
+        return self.lines, freeze(vectors), None
 
 
 # -- text: word2vec, GloVe, fastText ------------------------------------------------

@@ -94,9 +94,9 @@ def check_columns(X: Any, embedding: WordEmbedding) -> None:
     """
     names = column_names(X)
     for column, name in enumerate(names or ()):
-        if name in embedding and embedding.words[column : column + 1] != (name,):
+        if name in embedding and (row := embedding.find([name])[0]) != column:
             raise InvalidParameterError(
                 "X must have the words of the embedding as columns, in its order: "
-                f"column {column} is named {name!r}, which is word "
-                f"{embedding.words.index(name)} of the embedding."
+                f"column {column} is named {name!r}, which is word {row} of the "
+                "embedding."
             )

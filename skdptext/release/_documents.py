@@ -313,7 +313,7 @@ def _repeatable(perturber: DPWordPerturber, seed: bytes) -> DPWordPerturber:
 def _canary(perturber: DPWordPerturber) -> str:
     """Digest of a release of the first words, and a text, under a public key."""
     n_documents = max(1, _CANARY_WORDS // (perturber.document_length or 1))
-    words = perturber.embedding_.words
+    words = perturber.embedding_.word_array[: 8 * n_documents].tolist()
     documents: list[Any] = [words[i : i + 8] for i in range(0, 8 * n_documents, 8)]
     if perturber.oov != "error":
         documents.append(", ".join(words[:8]).title())  # to be cut into words again
