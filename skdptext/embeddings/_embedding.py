@@ -491,7 +491,7 @@ class WordEmbedding:
             digest.update(repr((lengths, self._subwords.buckets.shape)).encode())
             arrays.append(self._subwords.buckets)
         for array in arrays:
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).data)
         return digest.digest()
 
     def __copy__(self) -> WordEmbedding:
