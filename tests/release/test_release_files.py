@@ -369,7 +369,7 @@ def test_a_seal_counts_and_names_what_is_wrong(make_release, source, tmp_path):
         seal(out)
     first.unlink()
     (out / "notes.txt").touch()
-    with pytest.raises(InvalidParameterError, match=r"notes.* no part .* is missing"):
+    with pytest.raises(InvalidParameterError, match=r"notes.* not part .* is missing"):
         seal(out)
     (out / "notes.txt").unlink()
     release_files(source, out, release, batch_rows=40)
