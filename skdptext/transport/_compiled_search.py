@@ -151,7 +151,7 @@ def _left(
 ) -> np.ndarray:
     """Bags that bounds do not rule out: of the likeliest, those from `first` on.
 
-    Bags with the label are left out; -1 is no label.
+    Bags with the label are left out; -1 stands for no label.
     """
     left, size = np.empty(len(likely.bags) + len(likely.others), np.int64), 0
     for at in likely.order[first:]:
