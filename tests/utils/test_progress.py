@@ -34,7 +34,9 @@ def release():
 
 
 def simulate():
-    word_channel(DPWordPerturber(TOY, epsilon=1.0).fit([]), random_state=0)
+    word_channel(
+        DPWordPerturber(TOY, epsilon=1.0, document_length=2).fit([]), random_state=0
+    )
 
 
 @pytest.mark.parametrize("work", [count, release, simulate])
