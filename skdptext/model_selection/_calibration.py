@@ -217,12 +217,9 @@ def calibrate_epsilon(
             low, high = shares.limits()
             if statistic == "changed":
                 low, high = 1 - high, 1 - low
-            least = shares.least() if isinstance(shares, _Exact) else 0.0
-            refused = (
-                ""
-                if least <= _LOWEST
-                else (f" The mechanism takes no epsilon below {least:.4g}.")
-            )
+            refused = ""
+            if isinstance(shares, _Exact) and (least := shares.least()) > _LOWEST:
+                refused = f" The mechanism takes no epsilon below {least:.4g}."
             raise InvalidParameterError(
                 f"target must be a share that some epsilon reaches, between {low:.4g} "
                 f"and {high:.4g} here, got {target:g}.{refused}"
@@ -334,9 +331,9 @@ class _Exact:
         def excess_of(some: Any) -> Callable[[float], float]:
             def excess(scale: float) -> float:
                 channel = self._channel(scale)
-                return (
-                    -np.inf if channel is None else self._share(channel, some) - share
-                )
+                if channel is None:
+                    return -np.inf
+                return self._share(channel, some) - share
 
             return excess
 
