@@ -276,7 +276,7 @@ class WordChannel(ABC):
             form a metric.
         """
 
-    # -- what a release asks besides -------------------------------------------
+    # -- what else a release asks for ------------------------------------------
 
     @cached_property
     def fingerprint(self) -> bytes:
