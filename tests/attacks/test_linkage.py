@@ -210,7 +210,7 @@ def test_bad_input():
     for truth, message in (
         ([0, 1], r"per document \(1\), got shape \(2,\)"),
         ([3], r"numbers in \[0, 3\), got 3 to 3"),
-        ([0.5], "the number of a candidate"),
+        ([0.5], "the index of a candidate"),
     ):
         with pytest.raises(InvalidParameterError, match=message):
             attack.score(["a a a"], truth)
