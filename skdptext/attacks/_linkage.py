@@ -86,8 +86,8 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
 
     References
     ----------
-    .. [1] Linking by retrieval, which ranks candidates by similarity of texts, is the
-    subject of arXiv:2504.21035; tests of hypotheses on text that of
+    .. [1] Linking by retrieval, which ranks candidates by the similarity of texts, is
+       the subject of arXiv:2504.21035; tests of hypotheses on text are the subject of
        arXiv:2603.22968.
 
     Examples
