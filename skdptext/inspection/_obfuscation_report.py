@@ -79,8 +79,8 @@ def obfuscation_report(
         classifiers take bags-of-words (texts, with ``oov="keep"``). None: ``"SRauth"``,
         ``"SRtopic"`` (Word Mover's Distance neighbours), ``"DRauth"`` (Koppel) and
         ``"DRtopic"`` (fastText, if it is installed) of
-        `skdptext.attacks.paper_adversaries`, and ``"linear author"`` and ``"linear
-        topic"``, logistic regression on tf-idf weights.
+        `skdptext.attacks.paper_adversaries`, and ``"linear author"`` and
+        ``"linear topic"``, logistic regression on tf-idf weights.
     trained_on : {"both", "originals", "releases"}, default="both"
         What the adversaries know: documents in clear, as in [1]_, prepared and
         truncated to `document_length` like those under attack; or documents that they

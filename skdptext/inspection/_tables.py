@@ -304,9 +304,8 @@ def words_under_noise(
 
     *Privacy.* Only the owner of the text may see the table: it contains the text
     itself. Never publish several columns: they share their noise, and together can cost
-    more than the sum of their ε, without any bound. For instance, if the columns show
-    one word at a larger ε and another at a smaller ε, the true word cannot be the
-    latter.
+    more than the sum of their ε, without any bound. For instance, if a row shows one
+    word at a larger ε and another at a smaller ε, the true word cannot be the latter.
 
     References
     ----------

@@ -271,7 +271,7 @@ def _check_bound(name: Any, bound: Any) -> tuple[str, float]:
 
 def _check_names(scoring: Any) -> list[str]:
     names = list(scoring) if isinstance(scoring, Iterable) else []
-    single = isinstance(scoring, str)  # this names no score: it is "score"
+    single = isinstance(scoring, str)  # a search would call this "score"
     if single or not names or not all(isinstance(name, str) for name in names):
         raise InvalidParameterError(
             "scoring must hold names of scores, as the mapping of a search does, got "
