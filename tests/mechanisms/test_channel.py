@@ -772,7 +772,7 @@ def test_what_a_mechanism_returns_is_checked():
             []
         )
 
-    with pytest.raises(InvalidParameterError, match="apply of Short must return 1 word"):
+    with pytest.raises(InvalidParameterError, match="Short must return 1 word"):
         fitted("Short").transform([["w1"]])
     with pytest.raises(InvalidParameterError, match=r"apply of Beyond .* in \[0, 12\)"):
         fitted("Beyond").transform([["w1"]])
