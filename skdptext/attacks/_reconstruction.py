@@ -249,9 +249,9 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            What was released.
+            The released words.
         y : iterable of str
-            What was written.
+            The written words.
         k : int, default=1
 
         Returns
@@ -268,10 +268,10 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            What was released. For several releases of a word, the guess is the most
+            The released words. For several releases of a word, the guess is the most
             frequent one, and the first of equally frequent ones.
         y : iterable of str
-            What was written.
+            The written words.
 
         Returns
         -------
@@ -304,9 +304,9 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            What was released.
+            The released words.
         y : iterable of str
-            What was written, words of `classes_`.
+            The written words, which must be in `classes_`.
 
         Returns
         -------

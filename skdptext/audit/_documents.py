@@ -88,7 +88,7 @@ class DocumentPairAudit:
             _bound(sign * of_p, sign * of_q, half, level)
             for sign, of_p, of_q in ((1, of_x, of_y), (-1, of_y, of_x))
         ]
-        # both claims may be inf: neither order is then better
+        # equal claims, such as two of inf: the larger bound decides
         which = 0 if bounds[0] - claims[0] >= bounds[1] - claims[1] else 1
         if claims[0] == claims[1]:
             which = int(np.argmax(bounds))
@@ -177,9 +177,9 @@ def audit_document_pair(
     *Method.* The statistic is ln Pr[release | x] − ln Pr[release | y] of
     `skdptext.metrics.ReleaseLikelihood`. By the lemma of Neyman and Pearson no other
     test is better for a text in order; for bags the statistic is an approximation. Half
-    of the releases choose a threshold, and so an event S, a ratio above it. On the
-    other half, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S | y]) from below, and
-    no true exponent is smaller than this. The bound is valid however rough the
+    of the releases choose a threshold, which defines the event S: a ratio above it. On
+    the other half, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S | y]) from below,
+    and no true exponent is smaller than this. The bound is valid however rough the
     statistic is.
 
     *Power.* Bounds above `largest_bound`, about ln(n_releases) − 2.4, cannot be shown;

@@ -37,16 +37,16 @@ class FreshNoiseAudit:
     Attributes
     ----------
     repeats : dict of str to int
-        The number of pairs of equal sequences for each way of drawing. For ``"long
-        call"``, the number of sequences that occurred before; for ``"within calls"``, 1
-        if the draws of a call depend on each other.
+        The number of pairs of equal sequences for each way of drawing. For
+        ``"long call"``, the number of sequences that occurred before; for
+        ``"within calls"``, 1 if the draws of a call depend on each other.
     skipped : dict of str to str
         Ways of drawing that could not be tried, with the reason.
     n_draws : int
         Length of the sequences that were compared.
     n_calls : int
-        Number of calls or words for ``"many calls"``, ``"many words"`` and ``"within
-        calls"``.
+        Number of calls or words for ``"many calls"``, ``"many words"`` and
+        ``"within calls"``.
     word : str
         The word that was perturbed.
     """

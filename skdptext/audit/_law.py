@@ -135,10 +135,10 @@ def audit_noise_law(
 
     *Release.* For a perturber or its channel, random words of the embedding are
     released in documents of 16 words, by the code that runs in every release, and the
-    draws are recorded where they are applied. A quarter of them each is released with
-    fresh noise, with one stream per document, after sampling words from the documents,
-    and on two threads. ``"words"`` is 0 if a released word is not the nearest to its
-    noisy vector.
+    draws are recorded where they are applied. Each quarter of the words takes another
+    code path: with fresh noise, with one stream per document, after sampling words from
+    the documents, and on two threads. ``"words"`` is 0 if a released word is not the
+    nearest to its noisy vector.
 
     *Tests*, with m the dimension. Whitened lengths follow Gamma(m, 1/ε). Directions u
     are uniform on the sphere, so that (1 + u·a)/2 follows Beta((m−1)/2, (m−1)/2) for

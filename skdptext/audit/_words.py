@@ -29,7 +29,7 @@ __all__ = ["WordPrivacyAudit", "audit_word_privacy"]
 # Pseudo-counts used when ordering words by their likelihood ratio: small ones trust
 # rare words, large ones only frequent words. The draws decide which is better.
 _SHRINKAGE = (0.5, 5.0, 50.0)
-# Thresholds tried per ordering; more would come hardly closer to the best one.
+# Thresholds tried per ordering; more would hardly improve the bound.
 _THRESHOLDS = 100
 # Smallest number of words whose nearest neighbours are found; a large embedding is
 # sampled.

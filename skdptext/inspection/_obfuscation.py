@@ -448,7 +448,7 @@ class ObfuscationDisplay:
     results : dict of str to ndarray of shape (n_lines,)
         As in `ObfuscationReport`.
     confidence : float, default=0.95
-        Of the intervals.
+        Confidence of the intervals.
 
     Attributes
     ----------

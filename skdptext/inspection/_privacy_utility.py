@@ -36,7 +36,7 @@ class PrivacyUtilityDisplay:
     privacy_name, utility_name : str
         Names of the scores, for the axes.
     confidence : float, default=0.95
-        Of the intervals.
+        Confidence of the intervals.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class PrivacyUtilityDisplay:
             Whether higher scores of privacy, and of utility, are better: ``"min"``, for
             example, for the share of unchanged words.
         confidence : float in (0, 1), default=0.95
-            Of the intervals.
+            Confidence of the intervals.
         test_over_train : float, default=None
             As in `skdptext.model_selection.search_results_frame`, where the intervals
             are described.

@@ -20,7 +20,7 @@ _TOGETHER = 256
 
 
 class _Top(NamedTuple):
-    """What is known of a word before anything is drawn."""
+    """What is known about a word before anything is drawn."""
 
     places: np.ndarray  # of the nearest outputs, ascending
     scores: np.ndarray  # of these outputs: ln μ − a d

@@ -59,7 +59,7 @@ class WordDistances:
     Attributes
     ----------
     n_words : int
-        Of the embedding.
+        Number of words of the embedding.
     key : tuple
         Identifies everything that the distances depend on.
     outputs : ndarray of int, shape (n_outputs,)
@@ -351,7 +351,7 @@ def _largest(
 ) -> float:
     """The largest rate with attained(rate) = aim that a grid of nine finds; else low.
 
-    What is attained need not grow with the rate.
+    The attained loss need not grow with the rate.
     """
     above = high
     for rate in np.linspace(high, low, 9)[:-1].tolist():

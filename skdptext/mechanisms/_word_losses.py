@@ -15,7 +15,7 @@ __all__ = ["word_losses"]
 
 # With more different distances than this in one call, they are rounded up.
 _DISTANCES = 128
-# Pairs of words whose laws are looked at together.
+# Pairs of words whose laws are computed together.
 _PAIRS = 32
 
 
@@ -50,7 +50,7 @@ def word_losses(
     or word, defines ``losses`` as those of the other: post-processing never adds loss.
 
     *Noise.* Where a call has more than 128 different distances, each is rounded up, by
-    less than one part in 32, so that few are left to work out.
+    less than one part in 32, so that few distributions have to be computed.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _checked(
 
 
 def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
-    # up, so that what differs by rounding alone is worked out once
+    # up, so that distances that differ only by rounding are computed once
     rounded = _rounded_up(distances, 30)
     if len(np.unique(rounded)) > _DISTANCES:
         rounded = _rounded_up(distances, 6)

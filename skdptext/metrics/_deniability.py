@@ -35,7 +35,7 @@ class PlausibleDeniability:
     Attributes
     ----------
     words : ndarray of str objects, shape (n_words,)
-        The words asked about.
+        The given words.
     n_unchanged : ndarray of shape (n_words,) or (n_epsilons, n_lams, n_words)
         N_w, the number of draws in which a word comes out unchanged (int); its
         expectation where `exact` (float).

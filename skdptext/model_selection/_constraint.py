@@ -206,7 +206,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     def _bounded(
         self, cv_results: Mapping[str, Any], name: str, relation: str
     ) -> np.ndarray:
-        """What a bound is compared with: the mean, or the end of the interval."""
+        """The values to compare with a bound: the mean, or the end of the interval."""
         scores = _mean_scores(cv_results, name)
         if self.confidence is None:
             return scores
@@ -274,7 +274,7 @@ def _check_names(scoring: Any) -> list[str]:
     single = isinstance(scoring, str)  # a search would call this "score"
     if single or not names or not all(isinstance(name, str) for name in names):
         raise InvalidParameterError(
-            "scoring must hold names of scores, as the mapping of a search does, got "
+            "scoring must hold names of scores, like the mapping of a search, got "
             f"{shown(scoring)}."
         )
     return names
