@@ -28,6 +28,7 @@ from skdptext.utils import (
     check_noise_state,
     check_real,
     check_rng,
+    progress_bar,
     warn_once,
     working_memory_bytes,
 )
@@ -699,15 +700,13 @@ def _simulate(
     verbose: int,
 ) -> np.ndarray:
     """Pr[z | w] of words, or of profiles of words; a row per word of the embedding."""
-    from tqdm.auto import tqdm
-
     proposal = (1 - _EVEN) * prior + _EVEN / len(ids)
     simulated = SimulatedReleases(channel, ids, proposal)
     n = n_draws * len(ids)
     n_columns = len(ids) if profiles is None else profiles.shape[0]
     found = np.zeros((len(channel.embedding), n_columns), dtype=np.float32)
     weight = (1 / (n * proposal)).astype(np.float32)
-    with tqdm(total=n, disable=not verbose, unit="draw") as progress:
+    with progress_bar(verbose, "draws", total=n, unit="draw") as progress:
         for written, released, posterior in simulated.draw(rng, n, even=True):
             if posterior is None:
                 if profiles is None:

@@ -348,8 +348,11 @@ def _is_text(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def ids_of(column: Any) -> list[str]:
-    """Ids as strings: an engine or format that makes 17 of "17" changes nothing."""
+def ids_of(column: Any, start: int = 0) -> list[str]:
+    """Ids as strings: an engine or format that makes 17 of "17" changes nothing.
+
+    `start` is the position of the first one, for an error.
+    """
     pa = import_pyarrow("DocumentRelease")
     column = _plain(column)
     if not _is_text(column.type) and not pa.types.is_integer(column.type):
@@ -360,7 +363,8 @@ def ids_of(column: Any) -> list[str]:
     if "" in ids:
         raise InvalidParameterError(
             "id must be a column without null or empty values, got "
-            f"{ids.count('')} of {len(ids)}."
+            f"{ids.count('')} of {len(ids)}, the first at position "
+            f"{start + ids.index('')}."
         )
     return ids
 

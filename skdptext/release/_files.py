@@ -202,15 +202,15 @@ def _survey(inputs: list[Input], release: DocumentRelease) -> dict[str, Any]:
     strings = [release.id, release.text]
     with UniqueIds() as unique:
         for place in inputs:
-            rows = []
+            rows: list[int] = []
             place.check_columns(needed)
             columns = [release.id]
             for group in place.groups(columns, strings, _SURVEYED):
-                n = 0
+                before = sum(rows)
+                rows.append(0)
                 for table in group:
-                    unique.add(_ids(place, table, release.id))
-                    n += len(table)
-                rows.append(n)
+                    unique.add(_ids(place, table, before + rows[-1]))
+                    rows[-1] += len(table)
             digest = _digest(place.path, release.key.derive(b"inputs"))
             found.append({"name": place.name, "rows": rows, "digest": digest})
         repeated = unique.n_repeated()
@@ -222,9 +222,9 @@ def _survey(inputs: list[Input], release: DocumentRelease) -> dict[str, Any]:
     return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
 
 
-def _ids(place: Input, table: Any, name: str) -> list[str]:
+def _ids(place: Input, table: Any, start: int) -> list[str]:
     try:
-        return ids_of(table.column(name))
+        return ids_of(table.column(0), start)
     except InvalidParameterError as error:
         raise InvalidParameterError(f"{place.name}: {error}") from None
 

@@ -85,6 +85,7 @@ class Input:
             raise InvalidParameterError(
                 f"id, text and keep must name columns of the documents: {self.name} "
                 f"has no {', '.join(map(repr, missing))}, but {names}."
+                f"{self._other_separator()}"
             )
 
     def _streamed(
@@ -144,10 +145,23 @@ class Input:
         try:
             yield
         except (OSError, ValueError) as error:
+            parsed = isinstance(error, ValueError)
             raise InvalidParameterError(
                 f"source must hold {self.format} files (of rows below 1 MiB, if not "
                 f"Parquet), got {self.name}: {error}"
+                f"{self._other_separator() if parsed else ''}"
             ) from None
+
+    def _other_separator(self) -> str:
+        """What to say of a CSV file whose first line has no comma but another sign."""
+        if self.format != "csv":
+            return ""
+        with import_pyarrow("release_files").input_stream(self.path) as file:
+            line = file.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
+        found = next((sign for sign in ";\t|" if sign in line), None)
+        if found is None or "," in line:
+            return ""
+        return f" The separator must be ',', and seems to be {found!r}."
 
     def count_rows(self) -> int:
         """Documents in the file."""

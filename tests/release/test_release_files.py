@@ -248,7 +248,7 @@ def test_a_folder_of_other_files_is_refused(make_release, source, tmp_path):
     ("column", "value", "message"),
     [
         ("id", None, r"in\.\w+: id must be .* without null or empty values, got 1 of"),
-        ("id", "", "without null or empty values"),
+        ("id", "", "without null or empty values, .* the first at position 250"),
         ("id", "document 2", "id must be unique over all .* got 1 that"),
     ],
 )
@@ -262,6 +262,20 @@ def test_null_empty_and_repeated_ids_are_refused(
     with pytest.raises(InvalidParameterError, match=message):
         release_files(path, tmp_path / "out", make_release())
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("between", [";", "\t", "|"])
+def test_another_separator_is_named(make_release, tmp_path, between):
+    path = tmp_path / "in.csv"
+    for text in ("good", "good, and bad"):
+        path.write_text(f"id{between}text\na{between}{text}\n")
+        with pytest.raises(InvalidParameterError, match="must be ','") as caught:
+            release_files(path, tmp_path / "out", make_release())
+        assert str(caught.value).endswith(f"seems to be {between!r}.")
+    path.write_text(f"id,text{between}\na,good\n")
+    with pytest.raises(InvalidParameterError, match="has no 'text'") as caught:
+        release_files(path, tmp_path / "out", make_release())
+    assert "separator" not in str(caught.value)
 
 
 def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
