@@ -247,7 +247,7 @@ class ExponentialChannel(InvertedChannel):
 
     @property
     def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
-        """The channel with a given rate, whatever ε it proves; None but for "exact"."""
+        """The channel of a rate, whatever ε it proves; None except for "exact"."""
         return self._at_rate if self.mechanism.calibration == "exact" else None
 
     def _at_rate(self, rate: float) -> ExponentialChannel:

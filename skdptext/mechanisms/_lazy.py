@@ -41,8 +41,9 @@ class LazySampler:
     The word with the largest score plus Gumbel noise wins. Noise is first drawn for the
     nearest √V words; let M be the best sum so far, and B a bound on the scores of all
     other words. Another word can win only if its noise is above M − B. The number of
-    such words is binomial, and they are a uniform choice: noise above M − B is drawn
-    for this many [1]_. The law is exactly that of the exponential mechanism.
+    such words is binomial, and they are a uniformly random subset of the others. So
+    noise above M − B is drawn for this many only [1]_. The law is exactly that of the
+    exponential mechanism.
 
     The search works on vectors in float32, which moves distances by less than
     2⁻²² max‖φ‖; B allows for it, and scores are computed from differences in float64.
