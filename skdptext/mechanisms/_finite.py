@@ -141,15 +141,19 @@ class InvertedChannel(FiniteChannel):
         )
         # so that no product with a sum rounds up to the sum
         below = uniforms[order] * (1 - 2.0**-53)
-        found = np.empty(len(words), dtype=np.intp)
+        found = np.full(len(words), -1)  # a release refuses what is not a word
 
         def invert(word: int, upto: np.ndarray) -> None:
             at = places[word]
             found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
 
-        for word in places.keys() & kept.keys():
-            invert(word, kept[word])
-        missing = [word for word in places if word not in kept]
+        # each word is looked up once: the other threads of a release add rows meanwhile
+        missing = []
+        for word in places:
+            if (upto := kept.get(word)) is None:
+                missing.append(word)
+            else:
+                invert(word, upto)
         row_bytes = 8 * len(self.embedding)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
         for some in blocks(len(missing), at_once):
