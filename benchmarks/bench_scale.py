@@ -8,11 +8,10 @@ installs; engines that are absent are left out::
 Documents of 12 words in Parquet files of 250, a synthetic table of 30,000 words by 300
 dimensions by address, ε = 10, λ = 0.5, texts out; one thread each. Every engine maps
 the same `DocumentRelease`, in a process of its own, twice: over a few documents and
-over many. Its rate is that of the difference, in CPU time of the whole tree of
-processes, so that neither starting nor waiting counts. Just before each engine the bare
-function is measured over the same batches: in one process, or in two at once for
-engines with two workers, as two share the memory's bandwidth (each is then some 20 %
-slower).
+over many. What counts is the difference, so that starting does not. The rate per core
+against the bare function is the CPU time within the function, as a share of the CPU
+time of the whole tree of processes. Both are of one run: a machine's speed may double
+from one run to the next, but does not change the share.
 
 Memory of a worker is what it alone holds (USS), with two workers alive, after a batch,
 beyond what imports and a release of a few words take; for tables of 30,000 and of
@@ -52,15 +51,16 @@ from skdptext.mechanisms import Exponential, RandomizedResponse  # noqa: E402
 from skdptext.release import DocumentRelease, ReleaseKey  # noqa: E402
 
 V, M, LENGTH, BATCH = 30_000, 300, 12, 250
-# Package of each, and the bare function that keeps as many cores busy
+# Package of each
 ENGINES = {
-    "joblib": ("joblib", "two processes"),
-    "polars": ("polars", "one process"),
-    "DuckDB": ("duckdb", "one process"),
-    "datasets": ("datasets", "one process"),
-    "Spark": ("pyspark", "two processes"),
-    "Dask": ("distributed", "two processes"),
-    "Ray": ("ray", "two processes"),
+    "one process": "pyarrow",
+    "joblib": "joblib",
+    "polars": "polars",
+    "DuckDB": "duckdb",
+    "datasets": "datasets",
+    "Spark": "pyspark",
+    "Dask": "distributed",
+    "Ray": "ray",
 }
 PACKAGES = ("pyarrow", "polars", "duckdb", "datasets", "pyspark", "dask", "ray")
 
@@ -107,21 +107,26 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
 
     release = pickle.loads((folder / "release").read_bytes())
     files = sorted(source.glob("*.parquet"))
+    (out / "inside").mkdir(parents=True)
+    (out / "lost").mkdir()
+
+    def clocked(batch: object) -> object:
+        start = time.thread_time()
+        released = release(batch)
+        used = str(time.thread_time() - start)
+        (out / "inside" / f"{os.getpid()} {time.monotonic_ns()}").write_text(used)
+        return released
+
+    def told() -> None:
+        """Of a process that nobody waits for, whose time would be lost."""
+        (out / "lost" / str(os.getpid())).write_text(str(time.process_time()))
 
     def one(path: Path) -> None:
-        parquet.write_table(release(parquet.read_table(path)), out / path.name)
+        parquet.write_table(clocked(parquet.read_table(path)), out / path.name)
 
-    out.mkdir()
     if engine == "one process":
         for path in files:
             one(path)
-    elif engine == "two processes":
-        child = os.fork()
-        for path in files[child == 0 :: 2]:
-            one(path)
-        if not child:
-            os._exit(0)
-        os.waitpid(child, 0)
     elif engine == "joblib":
         from joblib import Parallel, delayed
 
@@ -131,7 +136,7 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
 
         schema = pl.from_arrow(release.schema.empty_table()).schema
         pl.scan_parquet(source / "*.parquet").map_batches(
-            lambda frame: pl.from_arrow(release(frame.to_arrow())), schema=schema
+            lambda frame: pl.from_arrow(clocked(frame.to_arrow())), schema=schema
         ).collect().write_parquet(out / "all.parquet")
     elif engine == "DuckDB":
         import duckdb
@@ -139,7 +144,7 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         found = duckdb.connect().sql(f"from '{source}/*.parquet'")
         batches = found.to_arrow_reader(2048)
         released = pa.RecordBatchReader.from_batches(
-            release.schema, map(release, batches)
+            release.schema, map(clocked, batches)
         )
         con = duckdb.connect()
         con.register("released", released)
@@ -150,7 +155,7 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         loaded = datasets.Dataset.from_parquet(
             list(map(str, files)), cache_dir=str(out / "cache")
         )
-        mapped = loaded.with_format("arrow").map(release, batched=True)
+        mapped = loaded.with_format("arrow").map(clocked, batched=True)
         mapped.to_parquet(str(out / "all.parquet"))
     elif engine == "Spark":
         from pyspark.sql import SparkSession
@@ -161,16 +166,12 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         spark = spark.config("spark.ui.enabled", "false").getOrCreate()
         schema = from_arrow_schema(release.schema)
         frame = spark.read.parquet(str(source)).repartition(2)
-        (out / "cpu").mkdir()
 
-        def timed(batches: Iterable[object]) -> Iterator[object]:
-            """Spark's daemon ignores its workers' ends, and so their times are lost."""
-            start = time.process_time()
-            yield from map(release, batches)
-            used = str(time.process_time() - start)
-            (out / "cpu" / str(time.monotonic_ns())).write_text(used)
+        def mapped(batches: Iterable[object]) -> Iterator[object]:
+            yield from map(clocked, batches)
+            told()  # Spark's daemon ignores its workers' ends
 
-        frame = frame.mapInArrow(timed, schema)
+        frame = frame.mapInArrow(mapped, schema)
         frame.write.parquet(str(out / "all"))
         spark.stop()
     elif engine == "Dask":
@@ -186,24 +187,21 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         ):  # fmt: skip
             frame = dd.read_parquet(list(map(str, files)))
             frame.map_partitions(
-                lambda part: release(pa.Table.from_pandas(part)).to_pandas(),
+                lambda part: clocked(pa.Table.from_pandas(part)).to_pandas(),
                 meta=release.schema.empty_table().to_pandas(),
             ).to_parquet(str(out / "all"))
     else:
         import ray
 
         ray.init(num_cpus=2, object_store_memory=200 * 2**20, log_to_driver=False)
-        (out / "cpu").mkdir()
 
-        def timed(batch: object) -> object:
-            """Nobody waits for Ray's workers, and so their times are lost, too."""
-            released = release(batch)
-            used = str(time.process_time())
-            (out / "cpu" / str(os.getpid())).write_text(used)
+        def mapped(batch: object) -> object:
+            released = clocked(batch)
+            told()
             return released
 
         read = ray.data.read_parquet(str(source), override_num_blocks=2)
-        read.map_batches(timed, batch_format="pyarrow").write_parquet(str(out / "all"))
+        read.map_batches(mapped, batch_format="pyarrow").write_parquet(str(out / "all"))
         ray.shutdown()
 
 
@@ -246,38 +244,36 @@ def rates(folder: Path, n: int) -> list[dict[str, object]]:
     for size in sizes:
         make_documents(folder / str(size), size)
     rows = []
-    for engine, (package, bare) in ENGINES.items():
+    for engine, package in ENGINES.items():
         if importlib.util.find_spec(package) is None:
             continue
-        # one after the other, as the machine's speed changes by the minute
-        before, beside = marginal(bare, folder, sizes)
-        rate, beside = marginal(engine, folder, sizes)
+        (inside, whole), (more_inside, more) = (
+            seconds(engine, folder, folder / str(size)) for size in sizes
+        )
         rows.append(
             {
                 "engine": engine,
                 "version": metadata.version(package),
-                "words per CPU second": rate,
-                "relative to": bare,
-                "ratio": rate / before,
-                "CPU seconds beside": beside,
+                "rate per core": (more_inside - inside) / (more - whole),
+                "words per CPU second": (n - n // 4) * LENGTH / (more - whole),
+                "CPU seconds to start": whole - (more - whole) / 3,
             }
         )
         print(rows[-1], flush=True)
     return rows
 
 
-def marginal(engine: str, folder: Path, sizes: tuple[int, int]) -> tuple[float, float]:
-    """Words per CPU second, and the CPU seconds that do not grow with them."""
-    seconds = []
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as parent:
-            out = Path(parent, "out")
-            given = ["--engine", engine, folder, folder / str(size), out]
-            used = measured([sys.executable, __file__, *map(str, given)])
-            told = out.glob("cpu/*")
-            seconds.append(used + sum(float(path.read_text()) for path in told))
-    rate = (sizes[1] - sizes[0]) * LENGTH / (seconds[1] - seconds[0])
-    return rate, seconds[0] - sizes[0] * LENGTH / rate
+def seconds(engine: str, folder: Path, source: Path) -> tuple[float, float]:
+    """CPU time within the function, and of all processes."""
+    with tempfile.TemporaryDirectory() as parent:
+        out = Path(parent, "out")
+        given = map(str, ["--engine", engine, folder, source, out])
+        whole = measured([sys.executable, __file__, *given])
+        inside, lost = (
+            sum(float(path.read_text()) for path in (out / kind).iterdir())
+            for kind in ("inside", "lost")
+        )
+    return inside, whole + lost
 
 
 # -- sizes ----------------------------------------------------------------------------
@@ -489,9 +485,9 @@ def record_rates(folder: Path, n: int) -> None:
         rates(folder, n),
         title="A release on engines: rate per core",
         note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
-        "on vectors. Marginal CPU time of all processes, between "
-        f"{n // 4:,} and {n:,} documents; beside: starting and the rest. "
-        "Ratios are to the bare function, measured just before.",
+        "on vectors. Differences between "
+        f"{n // 4:,} and {n:,} documents. The rate per core is that against the bare "
+        "function: CPU time within it, as a share of that of all processes.",
     )
 
 
