@@ -17,12 +17,12 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
-    MahalanobisChannel,
     RandomizedResponse,
     WordChannel,
     WordMechanism,
 )
 from skdptext.metrics import plausible_deniability
+from tests.channels import KnownNoise
 from tests.laws import ALPHA
 
 pytestmark = pytest.mark.filterwarnings(
@@ -74,14 +74,16 @@ def test_distinct_as_by_perturbing_each_draw(small):
     assert stats.ks_2samp(plain, shared).pvalue > ALPHA
 
 
-def test_counts_on_noise_that_is_known(small, monkeypatch):
+def test_counts_on_noise_that_is_known(small_embedding):
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(50, 8))
-    monkeypatch.setattr(MahalanobisChannel, "unit_noise", lambda *_: noise)
+    perturber = DPWordPerturber(
+        small_embedding, mechanism=KnownNoise(noise), document_length=1
+    ).fit([])
     result = plausible_deniability(
-        small, ["w3", "w9", "w3"], epsilons=[0.5, 3], n_draws=50
+        perturber, ["w3", "w9", "w3"], epsilons=[0.5, 3], n_draws=50
     )
-    vectors = small.embedding_.vectors.astype(float)
+    vectors = small_embedding.vectors.astype(float)
     for i, epsilon in enumerate([0.5, 3]):
         for k, word in enumerate([3, 9, 3]):
             points = vectors[word] + noise / epsilon
