@@ -11,9 +11,9 @@ both mistakes. Their output looks alike. This example tells them apart by statis
 # Three perturbers, one claim
 # ---------------------------
 #
-# An audit takes any object with ``perturb_words`` and ``guarantee``. The table has 60
-# words in two dimensions, so that we can look at it; its cloud is elongated, as real
-# tables are.
+# An audit takes any object with ``perturb_words`` and ``guarantee``. The embedding has
+# 60 words in two dimensions, so that we can look at it. Its cloud is elongated, as in
+# real embeddings.
 
 import numpy as np
 
@@ -119,8 +119,8 @@ plt.show()
 # ---------------------------
 #
 # Where a mechanism shows its noise, testing its law is much sharper, and says what is
-# wrong. Of a perturber of this library a release is run, and what it draws is taken
-# down; other noise is asked for by ``sample``.
+# wrong. With a perturber of this library, a release is run and its draws are recorded;
+# other noise is obtained through ``sample``.
 
 from skdptext.audit import audit_noise_law
 
@@ -140,5 +140,5 @@ print(audit_noise_law(RenormalisedNoise(), random_state=0))
 
 # %%
 # The noise of the second perturber is right; its fault comes after the noise, where
-# only the audit of words can see it. Use both. And what passes both is not proved to be
-# private: an audit can show a violation, never its absence.
+# only the audit of words can see it. Use both. Even a mechanism that passes both is not
+# proved to be private: an audit can show a violation, never its absence.

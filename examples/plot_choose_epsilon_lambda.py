@@ -3,7 +3,7 @@ Which ε and λ keep the topic?
 =============================
 
 A release is useful if the task still works on it, and private if little else does.
-Here the task is to tell the *topic* of a document, and the adversary wants its
+Here the task is to recognise the *topic* of a document, and the adversary wants its
 *author*. A grid search over ε and λ measures the first; a rule chooses the candidate
 that changes the most words among those that are accurate enough.
 
@@ -16,7 +16,7 @@ scores on private documents depends on them, and the guarantee does not count th
 # -------------------------
 #
 # Docstrings about three topics, by the authors of three libraries (NumPy, SciPy,
-# scikit-learn), and the 3,000 most frequent words of their table. What gives the
+# scikit-learn), and the 3,000 most frequent words of their embedding. What gives the
 # library away by form alone (its name, section titles, examples) is removed.
 
 import numpy as np
@@ -80,9 +80,9 @@ print("chosen:", search.best_params_)
 # What the adversary gets
 # -----------------------
 #
-# The adversary is stronger than most: it knows ε, λ and the table, and trains on noisy
-# documents whose authors it knows. Its accuracy is balanced, since most documents are
-# by one author.
+# The adversary is stronger than most: it knows ε, λ and the embedding, and trains on
+# noisy documents whose authors it knows. Its accuracy is balanced, since most documents
+# are by one author.
 
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
@@ -113,11 +113,11 @@ for row in zip(epsilon, lam, changed, topic, author, strict=True):
     print("{:4.0f}  {:4.1f}  {:8.2f}  {:6.2f}  {:7.2f}".format(*row))
 
 # %%
-# The trade
-# ---------
+# The trade-off
+# -------------
 #
 # Each point is a candidate; ε falls from left to right. Chance is the accuracy of
-# always answering alike.
+# always giving the same answer.
 
 import matplotlib.pyplot as plt
 
@@ -157,9 +157,10 @@ plt.show()
 # What the chosen candidate promises
 # ----------------------------------
 #
-# The author is harder to tell than before, but not impossible: topics and authors share
-# words, and a release that keeps the one keeps some of the other. The adversary's
-# accuracy is *measured*, for this adversary. What holds against all is the guarantee.
+# The author is harder to recognise than before, but it is not impossible: topics and
+# authors share words, and a release that keeps one keeps some of the other. The
+# adversary's accuracy is *measured*, for this adversary. What holds against all is the
+# guarantee.
 
 from skdptext.metrics import find_perturber
 

@@ -10,12 +10,12 @@ different λ in one metric, and checks the promise on utility by simulation.
 """
 
 # %%
-# Shown, it says what it promises
-# -------------------------------
+# A guarantee says what it promises
+# ---------------------------------
 #
-# To whom, relative to which metric, and how much of it on a human scale: what the odds
-# between a word and its nearest neighbour change by, at most. And what it does not
-# promise. ``print(guarantee)`` has the same sentences.
+# When shown, it says to whom, relative to which metric, and how much on a human scale:
+# by how much the odds between a word and its nearest neighbour change at most. It also
+# says what it does not promise. ``print(guarantee)`` has the same sentences.
 
 from skdptext import DPWordPerturber
 from skdptext.datasets import load_docstring_embedding
@@ -42,8 +42,8 @@ for pair in (("loc1", "scale1"), ("monte", "carlo"), ("mean", "mean"),
 # Between documents
 # -----------------
 #
-# For bags of N words the exponent is ε N E, with E the Earth Mover's Distance of the
-# bags: one changed word costs its own distance, and the order of the words costs
+# For bags of N words the exponent is ε N E, where E is the Earth Mover's Distance of
+# the bags: one changed word costs its own distance, and the order of the words costs
 # nothing. Token and text output keep the order, and so promise less. Documents of
 # different size are not protected from being told apart at all; that is why
 # ``document_length`` exists.
@@ -70,8 +70,9 @@ print(f"different size   {released_lengths.exponent(x, y[:3]):6.1f}")
 # ----------------------------
 #
 # The exponent is linear in ε, so ``epsilon_for`` turns the question round: at which ε
-# do the odds between these two documents change by a factor of 100 at most? If each is
-# to be released four times, with fresh noise, every release may have a quarter of it.
+# do the odds between these two documents change by a factor of 100 at most? If each
+# document is to be released four times, with fresh noise, every release may have a
+# quarter of that ε.
 
 print(f"once        ε = {guarantee.epsilon_for(x, y, factor=100):.2f}")
 print(f"four times  ε = {guarantee.compose(4).epsilon_for(x, y, factor=100):.2f} each")
@@ -91,9 +92,9 @@ both
 # ‖·‖_RM depends on λ, and so ε at one λ is not ε at another. ``euclidean_bounds`` gives
 # the smallest and the largest exponent per unit of Euclidean distance, over all
 # directions; ``euclidean()`` is the guarantee stated with the larger one. Lemma 3 of
-# the 2020 paper knows only the trace of the covariance and its smallest eigenvalue: its
-# upper constant is the same, its lower one much lower. The dots are pairs of words:
-# what real differences between words come to.
+# the 2020 paper uses only the trace of the covariance and its smallest eigenvalue: its
+# upper constant is the same, its lower one much lower. The dots are pairs of words, and
+# show what real differences between words come to.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -141,7 +142,8 @@ plt.show()
 # ``utility_probability(delta)`` bounds from below the probability that the noisy
 # document, before the nearest words are taken, lies within Earth Mover's Distance Δ of
 # the true one. The lengths of N noise vectors sum to a Gamma distribution of shape
-# N·m, so the bound is P(N m, ε N Δ), with P the regularised incomplete gamma function.
+# N·m, so the bound is P(N m, ε N Δ), where P is the regularised incomplete gamma
+# function.
 #
 # Theorem 3 of the 2019 paper has P(m, ε N Δ) in its place, which is larger. For N
 # copies of one word the probability is known exactly, since all mass has to travel from
@@ -183,7 +185,7 @@ plt.show()
 #
 # - That lengths stay hidden, unless ``document_length`` is set.
 # - Anything on unknown words released with ``oov="keep"``.
-# - Anything at all, if the table or its vocabulary was made from the documents that are
-#   to be protected.
+# - Anything at all, if the embedding or its vocabulary was made from the documents that
+#   are to be protected.
 # - The same for several releases: k of them, with fresh noise, cost k times the
 #   exponent (``compose``).

@@ -3,7 +3,7 @@ Can a release hide who wrote it, and keep what it is about?
 ===========================================================
 
 That is what this mechanism was invented for. Whether it works depends on the documents,
-the table of vectors, ε and λ, and so the answer is a measurement:
+the embedding, ε and λ, and so the answer is a measurement:
 :func:`~skdptext.inspection.obfuscation_report` lets adversaries loose on a corpus, in
 clear and as released, and compares what they get right with chance.
 """
@@ -12,11 +12,11 @@ clear and as released, and compares what they get right with chance.
 # Documents whose topic does not give the author away
 # ---------------------------------------------------
 #
-# Docstrings about three topics by the authors of two libraries, NumPy and SciPy, as
-# many of each author on each topic. Had one of them written most of what there is
-# about statistics, the topic would name the author, and nothing that keeps the topic
-# could hide that. What gives the library away by form alone (its name, section titles,
-# examples) is removed.
+# Docstrings about three topics by the authors of two libraries, NumPy and SciPy, with
+# equally many by each author on each topic. If one of them had written most of the
+# documents about statistics, the topic would name the author, and nothing that keeps
+# the topic could hide that. What gives the library away by form alone (its name,
+# section titles, examples) is removed.
 
 import numpy as np
 
@@ -92,12 +92,12 @@ compared.plot(kind="trade-off")
 plt.show()
 
 # %%
-# A good release would lie down and to the right: authors at chance, topics as in clear.
-# What is measured is a path from the one corner to the other. The noise does not know
-# which words tell of the author and which of the topic: where the author is hidden,
-# much of the topic has gone, too. Compare λ at equal topic accuracy, not at equal ε.
-# At the same ε, λ = 1 changes more words, and so moves a point along the path rather
-# than away from it.
+# A good release would lie at the bottom right: authors at chance, topics as in clear.
+# What is measured is a path from one corner to the other. The noise does not know which
+# words point to the author and which to the topic: where the author is hidden, much of
+# the topic has gone, too. Compare λ at equal topic accuracy, not at equal ε. At the
+# same ε, λ = 1 changes more words, and so moves a point along the path rather than away
+# from it.
 #
 # What is promised
 # ----------------

@@ -36,8 +36,9 @@ print(len(documents), "documents")
 # One ε
 # -----
 #
-# "Ordered text" and "bag" are log-likelihoods: they use how likely each word is
-# released as each other one. The others compare words, and know nothing of the noise.
+# "Ordered text" and "bag" are log-likelihoods: they use the probability that each word
+# is released as each other word. The others compare words, and know nothing of the
+# noise.
 
 perturber = DPWordPerturber(embedding, epsilon=8, lam=0, document_length=40)
 found = linkage_attack(

@@ -3,8 +3,8 @@ Which mechanism keeps the most for the same risk?
 =================================================
 
 Mechanisms give ε different meanings, so an equal ε compares nothing. What can be
-compared is what an adversary gets: how often the best guess of a word, made by one who
-knows the mechanism, is right. One grid search over mechanisms and ε measures what a
+compared is what an adversary gets: how often the best guess of a word is right, if the
+adversary knows the mechanism. One grid search over mechanisms and ε measures what a
 classifier still learns from a release of each, and `~skdptext.metrics.word_channel`
 what the adversary does.
 """
@@ -30,9 +30,9 @@ embedding = load_docstring_embedding().restrict(1500)
 print(f"{len(corpus.data)} documents, largest class {np.bincount(corpus.target).max()}")
 
 # %%
-# One search over all of them. Each mechanism has an ε of its own scale: a dict for
-# each, as for the kernels of a support vector machine. The folds of a search are
-# releases, too; on documents that must be protected they would be paid for.
+# One search covers all of them. As ε has a different scale for each mechanism, each
+# gets a dict of its own, as for the kernels of a support vector machine. The folds of a
+# search are releases, too; on documents that must be protected they would be paid for.
 
 grid = {
     MahalanobisNoise(): [6, 9, 12, 16, 24],
@@ -117,8 +117,8 @@ axes.legend()
 plt.show()
 
 # %%
-# At the same success of the adversary, the mechanisms that use the vectors leave much
-# the same, and more than randomized response. What differs between them is what can be
-# *promised*. For the same share of words kept, the exact calibration proves a smaller ε
-# than the half one of the literature, and an ε far below that of the noise, whose proof
-# bounds the noisy vector that nobody sees.
+# At the same success of the adversary, the mechanisms that use the vectors leave about
+# as much as each other, and more than randomized response. What differs between them is
+# what can be *promised*. For the same share of words kept, the exact calibration proves
+# a smaller ε than the half one of the literature, and an ε far below that of the noise,
+# whose proof bounds the noisy vector that nobody sees.

@@ -3,22 +3,23 @@ What does λ do?
 ===============
 
 At λ = 0 the noise is spherical: equally strong in all directions. At λ = 1 it has the
-shape of the table: long where the words spread widely, short where they do not. The
-purpose, from the paper of Xu and others (2020), are words in *sparse* regions, often
-the rare and telling ones. Spherical noise may not reach any other word from there, and
-the word comes out unchanged.
+shape of the embedding: long where the words spread widely, short where they do not. It
+is meant, in the paper of Xu and others (2020), for words in *sparse* regions, often the
+rare and telling ones. Spherical noise may not reach any other word from there, and the
+word comes out unchanged.
 
 This example draws the noise in two dimensions, where it can be seen, and then counts
-unchanged words in all hundred.
+unchanged words in all hundred dimensions.
 """
 
 # %%
-# A table in two dimensions
-# -------------------------
+# An embedding in two dimensions
+# ------------------------------
 #
-# The 600 most frequent words of the docstring table, projected onto their first and
+# The 600 most frequent words of the docstring embedding, projected onto their first and
 # their twentieth principal axis: a plane in which the words spread widely in one
-# direction and little in the other. To the library this is just another public table.
+# direction and little in the other. To the library this is just another public
+# embedding.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,8 +52,8 @@ print(f"Loneliest word of the plane: {word!r}")
 # Left λ = 0, right λ = 1, both at ε = 1.5. The outlines hold 50 % and 95 % of the noisy
 # vectors: their shape is ``noise_factor_`` times a circle, and their size a quantile of
 # the Gamma distribution. A noisy vector becomes the *nearest word*, in the plain
-# Euclidean distance; the crosses show on which words 4,000 draws land, the larger the
-# more often.
+# Euclidean distance; the crosses show which words 4,000 draws land on; the larger the
+# cross, the more often.
 
 from scipy.stats import gamma
 
@@ -104,9 +105,9 @@ plt.show()
 # In all dimensions
 # -----------------
 #
-# Now the table as it is: 2,000 words in 100 dimensions. How often does a word come out
-# unchanged, among the 50 loneliest words and among the 50 most crowded ones? The bars
-# are 95 % intervals over the words.
+# Now the embedding as it is: 2,000 words in 100 dimensions. How often does a word come
+# out unchanged, among the 50 loneliest words and among the 50 most crowded ones? The
+# bars are 95 % intervals over the words.
 
 words = table.restrict(2000)
 by_loneliness = lonely_first(words)
@@ -140,8 +141,8 @@ plt.show()
 # a grid search.
 #
 # Nor is the same ε the same promise: the guarantee at λ is relative to the distance
-# ‖·‖_RM, in which the steps along the long axes of the table are shorter and those
-# along the narrow ones longer. ``euclidean_bounds`` tells by how much, per unit of
+# ‖·‖_RM, in which the steps along the long axes of the embedding are shorter and those
+# along the narrow ones longer. ``euclidean_bounds`` says by how much, per unit of
 # Euclidean distance:
 
 for lam in (0, 0.5, 1):

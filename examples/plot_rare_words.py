@@ -4,16 +4,16 @@ What happens to rare words in sparse regions?
 
 Words are not spread evenly. Some have near neighbours; some lie alone, and noise that
 changes most words leaves those as they are. Where the lonely words are the rare and
-telling ones, they give documents away. This example measures how uneven a table is,
-looks at a crowded word and a lonely one, and asks whether λ helps the lonely ones.
+telling ones, they give documents away. This example measures how uneven an embedding
+is, looks at a crowded word and a lonely one, and asks whether λ helps the lonely ones.
 """
 
 # %%
-# How uneven is the table?
-# ------------------------
+# How uneven is the embedding?
+# ----------------------------
 #
 # ``density_statistics`` computes the distance of each word to the nearest other one
-# (Table 5 of Xu and others, 2020). The table is the built-in one: 2,000 words of
+# (Table 5 of Xu and others, 2020). The embedding is the built-in one: 2,000 words of
 # documentation, the most frequent first, in 100 dimensions.
 
 import matplotlib.pyplot as plt
@@ -36,26 +36,26 @@ print(
 )
 
 # %%
-# Are the lonely words the rare ones? The table is in order of frequency, so a rank
+# Are the lonely words the rare ones? The embedding is in order of frequency, so a rank
 # correlation between position and distance answers that: +1 if the rarest words are the
 # loneliest.
 
 from scipy.stats import spearmanr
 
-every = density_statistics(embedding)  # all words, in the order of the table
+every = density_statistics(embedding)  # all words, in the order of the embedding
 correlation = spearmanr(np.arange(len(embedding)), every.distances).statistic
 print(f"rank correlation of rarity and loneliness: {correlation:+.2f}")
 
 # %%
-# Not in this table: its loneliest words are common ones that go with everything. In
-# other tables it is the other way round, and a word in few documents points at them.
-# Measure before you rely on either.
+# Not in this embedding: its loneliest words are common ones that go with everything. In
+# other embeddings it is the other way round, and a word in few documents points at
+# them. Measure before you rely on either.
 #
 # Two words under the same noise
 # ------------------------------
 #
 # ``NeighborhoodDisplay`` draws noise for one word and shows where it lands, projected
-# onto the plane of the words around. ε and λ are the same on both sides.
+# onto the plane of the words around it. ε and λ are the same on both sides.
 
 from skdptext.inspection import NeighborhoodDisplay
 
@@ -132,8 +132,9 @@ axis.legend()
 plt.show()
 
 # %%
-# At equal averages the curves all but coincide: in this table λ acts on lonely words as
-# more noise would, and the loneliest tenth stays unchanged far more often than the
-# others at every λ. If such words matter in your documents, judge a choice of ε by
-# *their* N_w rather than by the mean, or leave them out of the table
-# (``WordEmbedding.restrict``): a word that the table does not hold is never released.
+# At equal averages the curves all but coincide: in this embedding λ acts on lonely
+# words as more noise would, and the loneliest tenth stays unchanged far more often than
+# the others at every λ. If such words matter in your documents, judge a choice of ε by
+# *their* N_w rather than by the mean, or leave them out of the embedding
+# (``WordEmbedding.restrict``): a word that the embedding does not hold is never
+# released.

@@ -12,10 +12,10 @@ they were yours.
 """
 
 # %%
-# The documents, and a public table of word vectors
-# -------------------------------------------------
+# The documents, and a public word embedding
+# ------------------------------------------
 #
-# The table must not come from the documents that are to be protected. Published
+# The embedding must not come from the documents that are to be protected. Published
 # GloVe, word2vec or fastText vectors are the usual choice:
 # ``WordEmbedding.load("glove.6B.100d.txt", n_words=30_000)``.
 
@@ -52,14 +52,14 @@ with warnings.catch_warnings():
 
 # %%
 # One word is missing, and always will be: "a", since scikit-learn's analyzers take
-# words of two letters or more (see ``token_pattern``). Words that the table does not
-# know are dropped, too.
+# words of two letters or more (see ``token_pattern``). Words that the embedding does
+# not know are dropped, too.
 #
 # One length for all
 # ------------------
 #
 # The guarantee compares documents of the same size. Without ``document_length`` the
-# number of words of each document is released as it is, and it tells documents apart.
+# number of words of each document is released as it is, which tells documents apart.
 # ``resize="truncate"`` takes the first words of each document and refuses documents
 # that have fewer; ``resize="sample"`` draws words from each, and so takes any.
 
@@ -94,8 +94,8 @@ plt.show()
 # A private count matrix
 # ----------------------
 #
-# The default output is what classifiers want: counts, a sparse matrix whose column j
-# is word j of the table. ``random_state`` is None, so the noise is fresh in each call
+# The default output is what classifiers want: counts, a sparse matrix whose column j is
+# word j of the embedding. ``random_state`` is None, so the noise is fresh in each call
 # and comes from a cryptographic generator keyed by the operating system.
 
 perturber = DPWordPerturber(embedding, epsilon=20, document_length=LENGTH)
@@ -112,8 +112,8 @@ print("most frequent words of the noisy svd:", [embedding.words[j] for j in top]
 # -------------------
 #
 # The order of the words is kept here. That gives more away, and the guarantee of this
-# perturber between two documents is weaker than that of the bags. (Both are made
-# here to show them. In earnest, make one: each further release of the same documents
+# perturber between two documents is weaker than that of the bags. (Both are made here
+# to show them. In real use, make only one: each further release of the same documents
 # costs its exponent again.)
 
 tokens = DPWordPerturber(
@@ -134,7 +134,7 @@ print(guarantee)
 # %%
 # Read the numbers soberly. This is metric privacy: it hides *which* word among
 # similar ones, and the promise fades with distance. An exponent of 1 changes odds by a
-# factor of 2.7, one of 40 promises next to nothing on paper, and between whole
+# factor of 2.7 at most, one of 40 promises next to nothing on paper, and between whole
 # documents the exponents of the words add up. The example on the guarantee goes into
 # this; the one on ε and λ measures what is left for an adversary.
 
@@ -146,9 +146,9 @@ for pair in (("loc1", "scale1"), ("monte", "carlo"), ("mean", "median")):
 # ------
 #
 # A release is an ordinary matrix or a list of strings: nothing in it is secret any
-# more. Save the table beside the matrix, since the columns mean nothing without it.
+# more. Save the embedding beside the matrix, since the columns mean nothing without it.
 # What must *not* be saved beside them are the texts, and the integer given as
-# ``random_state``, if there was one: who knows it can undo the noise.
+# ``random_state``, if there was one: whoever knows it can undo the noise.
 
 import json
 import tempfile
@@ -168,5 +168,5 @@ with tempfile.TemporaryDirectory() as folder:
     table = WordEmbedding.load(folder / "words.npz")
     for path in sorted(folder.iterdir()):
         print(f"{path.name:12s} {path.stat().st_size / 1e3:7,.0f} kB")
-print("same table:", table.words == embedding.words)
+print("same embedding:", table.words == embedding.words)
 print("same bags:", (again != bags).nnz == 0)

@@ -2,25 +2,24 @@
 Which ε and λ for SMS spam?
 ===========================
 
-Messages are to be released so that spam can still be told from the rest. How much
-noise does that leave room for, and does its shape matter? A grid search over ε and λ
-with two scores, one of privacy and one of utility, draws the trade; a rule with
-intervals chooses.
+Messages are to be released so that spam can still be told from the rest. How much noise
+does that leave room for, and does its shape matter? A grid search over ε and λ with two
+scores, one of privacy and one of utility, draws the trade-off; a rule with intervals
+chooses.
 
-The SMS Spam Collection and a GloVe table are used where they are at hand. Elsewhere
+The SMS Spam Collection and a GloVe embedding are used where they are at hand. Elsewhere
 (this page may have been built without a network) two topics of docstrings stand in for
-them: what is printed below, and the title of the figure, say which of the two it was.
+them: the output below and the title of the figure say which of the two it was.
 """
 
 # %%
-# Messages and a table
-# --------------------
+# Messages and an embedding
+# -------------------------
 #
 # ``fetch_sms_spam`` downloads the collection, or finds it in the folder that
-# ``SKDPTEXT_DATA`` names. The table is public, and no document of ours had a part in
-# it.
-# Messages are short, some of a single word: each is redrawn as ten of its own words
-# (``resize="sample"``), so that all releases have one length.
+# ``SKDPTEXT_DATA`` names. The embedding is public, and no document of ours had a part
+# in it. Messages are short, some of a single word: each is redrawn as ten of its own
+# words (``resize="sample"``), so that all releases have one length.
 
 import os
 from pathlib import Path
@@ -48,7 +47,7 @@ except (OSError, KeyError):
     epsilons, length = [6, 9, 13, 20, 30], 30
     what = "docstrings, in place of SMS"
 
-# As many of the one kind as of the other: a guess is right half of the time.
+# As many of one kind as of the other: a guess is right half of the time.
 rng = np.random.default_rng(0)
 kinds = [np.flatnonzero(corpus.target == kind) for kind in (0, 1)]
 size = min(400, *map(len, kinds))
@@ -64,9 +63,9 @@ print(embedding)
 # Privacy and utility together
 # ----------------------------
 #
-# The collection is public, so that tuning on it costs nobody's privacy, and the rule is
-# told so. It asks for an accuracy of at least 70 %, and not only on average: the lower
-# end of the 95 % interval over the splits has to be that good.
+# The collection is public, so tuning on it costs nobody's privacy, and the rule is told
+# so. It asks for an accuracy of at least 70 %, and not only on average: the lower end
+# of the 95 % interval over the splits has to be that good.
 
 import warnings
 
@@ -79,7 +78,7 @@ from skdptext.exceptions import CalibrationWarning, NoFeasibleCandidateError
 from skdptext.metrics import find_perturber, words_changed_scorer
 from skdptext.model_selection import best_under_constraint, search_results_frame
 
-# The grid reaches from nearly no words changed to nearly all, which is warned of.
+# The grid reaches from nearly no words changed to nearly all, which causes warnings.
 warnings.simplefilter("ignore", CalibrationWarning)
 perturber = DPWordPerturber(embedding, document_length=length, resize="sample")
 search = GridSearchCV(
@@ -111,8 +110,8 @@ columns = ["epsilon", "lam", "mean", "low", "high", "chosen"]
 print(frame[frame["score"] == "accuracy"][columns].round(2).to_string(index=False))
 
 # %%
-# The trade
-# ---------
+# The trade-off
+# -------------
 #
 # Each line is a λ, each point an ε, each bar an interval. Grey is the Pareto front: the
 # candidates that no other one beats in both scores.
@@ -133,7 +132,7 @@ plt.show()
 # %%
 # At one ε, λ changes more words and costs accuracy. What matters is whether a line lies
 # above another one where they change equally many words, and by more than the bars: if
-# they lie on each other, λ moves along the trade and does not improve it.
+# they lie on top of each other, λ moves along the trade-off and does not improve it.
 #
 # The same numbers against ε:
 
@@ -147,8 +146,8 @@ plt.show()
 # Then release
 # ------------
 #
-# The fitted perturber holds what public messages chose, and nothing of them. It
-# releases the private ones, once, under the guarantee that it states.
+# The fitted perturber holds the ε and λ chosen on public messages, and nothing of them.
+# It releases the private ones, once, under the guarantee that it states.
 
 released = find_perturber(search).transform(["call me when you get home tonight"])
 print(f"{released.shape[0]} message of {released.sum()} words")

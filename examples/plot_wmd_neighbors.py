@@ -2,10 +2,10 @@
 Why Word Mover's Distance on noisy bags?
 ========================================
 
-The noise puts *similar* words in the place of words. A distance that counts common
-words sees two noisy documents with ever fewer of them. Word Mover's Distance asks how
-far the words of one document have to travel, in the embedding, to become the words of
-the other; a word replaced by a neighbour is then a short way, not a miss.
+The noise replaces words by *similar* words. A distance that counts common words finds
+ever fewer of them in two noisy documents. Word Mover's Distance asks how far the words
+of one document have to travel, in the embedding, to become the words of the other; a
+word replaced by a neighbour is then a short way, not a miss.
 
 This example classifies noisy bags by their nearest neighbours under both, as ε falls.
 """

@@ -353,6 +353,17 @@ def test_only_core_dependencies_at_import_time(path):
     assert not [name for name in names if f"{name}.".startswith("scipy.stats.")]
 
 
+def test_progress_bars_are_made_in_one_place():
+    """Elsewhere, even one that is not shown would take tqdm's lock."""
+    makers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if any(name.startswith("tqdm") for name in _imported(node))
+    }
+    assert makers == {"utils/_progress.py"}
+
+
 def test_imports_work_without_extras_and_load_nothing_late():
     # First as installed: what does importing everything load that scikit-learn does
     # not? Then with all that refused: does everything still import?

@@ -1,4 +1,4 @@
-"""Adversaries who attribute held-out documents, in clear and released."""
+"""Adversaries who attribute held-out documents, in clear and as released."""
 
 from __future__ import annotations
 
@@ -40,26 +40,27 @@ __all__ = ["Attributions", "attribution_attack"]
 
 _TARGETS = ("author", "topic")
 _SEEDS = 2**31 - 1
-# How often labels are dealt out anew, to see what chance makes of them.
+# Number of random permutations of the labels, for the permutation test.
 _SHUFFLES = 199
-# A topic that gives so many more of the authors away than if they were dealt out at
-# random, and how often chance may do as much.
+# Topics give authors away if they beat the mean of the permutations by this share, with
+# at most this p-value.
 _CONFOUNDED, _BY_CHANCE = 0.1, 0.05
 Split = tuple[np.ndarray, np.ndarray]
 
 
 class Attempt(NamedTuple):
-    """One adversary on one release, as the share of its answers that were right.
+    """One adversary's attack on one release: the share of right answers per document.
 
     Attributes
     ----------
     release : int
-        Which of the perturbers.
+        Index of the perturber.
     adversary, target, trained_on : str
-        Who; after "author" or "topic"; knowing "originals" or "releases".
+        Name of the adversary; what it wants to know, "author" or "topic"; what it
+        knows, "originals" or "releases".
     clean, noisy : ndarray of shape (n_documents,)
-        For each document, in clear (others in clear being known) and released; NaN
-        for one that was never held out.
+        Share of right answers for each document, in clear (from other documents in
+        clear) and as released; NaN for a document that was never held out.
     """
 
     release: int
@@ -71,30 +72,32 @@ class Attempt(NamedTuple):
 
 
 class Attributions(NamedTuple):
-    """What `attribution_attack` finds.
+    """The result of `attribution_attack`.
 
     Attributes
     ----------
     attempts : list of Attempt
-        Each with the number of its release, the names of the adversary, of its target
-        and of what it knows, and for each document the share of right answers in
-        `clean` and `noisy`; NaN for a document that was never held out.
+        Each with the index of its release; the names of the adversary, of its target
+        and of what it knows; and the share of right answers for each document, `clean`
+        and `noisy`. NaN marks a document that was never held out.
     perturbers : list of DPWordPerturber
         The releases, fitted.
     documents : list or array
-        As given, to be gone through again.
+        As given, in a form that can be read again.
     authors, topics : ndarray of shape (n_documents,)
-        As given; topics may be None.
+        As given; `topics` may be None.
     chance : dict of str to dict
         For the targets ``"author"`` and ``"topic"``, accuracy of answers that do not
         look at the text: ``"majority"``, always the most frequent label; ``"uniform"``,
-        any at random; ``"from_other"``, the most frequent one among documents of the
-        same topic (or author), NaN without topics.
+        any label at random; ``"from_other"``, the most frequent label among documents
+        of the same topic (or author), NaN without topics.
     chance_if_unrelated : float or None
-        Where topics give more of the authors away than they do by chance (a permutation
-        test): what guessing from the topic would get right if they were unrelated.
+        If topics give authors away more often than by chance (a permutation test): the
+        accuracy of guessing the author from the topic if the two were unrelated. None
+        otherwise.
     n_splits, n_strangers : int
-        Splits; documents attacked with none of their authors known.
+        Number of splits; number of documents that were attacked although the adversary
+        knew no other document by their author.
     """
 
     attempts: list[Attempt]
@@ -123,15 +126,14 @@ def attribution_attack(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Attributions:
-    """Which documents adversaries attribute rightly, in clear and as released.
+    """Find which documents adversaries attribute correctly, in clear and as released.
 
     Parameters
     ----------
     documents, authors, topics, perturber, adversaries, trained_on, cv, groups
-        As for `skdptext.inspection.obfuscation_report`, which tells what comes out of
-        this.
+        As for `skdptext.inspection.obfuscation_report`, which reports the result.
     n_releases, random_state, n_jobs, verbose
-        As there.
+        As for `skdptext.inspection.obfuscation_report`.
 
     Returns
     -------
@@ -144,8 +146,8 @@ def attribution_attack(
 
     Notes
     -----
-    *Privacy.* What is found is computed from the documents in clear, and is as private
-    as they are.
+    *Privacy.* The result is computed from the documents in clear, and is as private as
+    they are.
 
     Examples
     --------
@@ -225,7 +227,7 @@ def attribution_attack(
 
 
 class Adversary(NamedTuple):
-    """An unfitted classifier, and what it is after."""
+    """An unfitted classifier and its target."""
 
     name: str
     model: Any
@@ -233,7 +235,7 @@ class Adversary(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """What the adversaries want to know; topics may be missing."""
+    """The labels that the adversaries want to know; topics may be missing."""
 
     author: np.ndarray
     topic: np.ndarray | None
@@ -255,7 +257,7 @@ class Scene(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One set of documents to fit on, and what is then attacked, all in one order.
+    """One set of documents to fit on, and the sets that are attacked, in one order.
 
     Every adversary is fitted once per split, and answers for all of `attacked`.
     """
@@ -266,7 +268,7 @@ class Trial(NamedTuple):
 
 
 class Tally:
-    """How often each document was held out, and attributed rightly."""
+    """How often each document was held out, and how often attributed correctly."""
 
     def __init__(self, n_documents: int) -> None:
         self.tries = np.zeros(n_documents)
@@ -277,7 +279,7 @@ class Tally:
         np.add.at(self.hits, rows, correct)
 
     def shares(self) -> np.ndarray:
-        """Of right answers, by document."""
+        """Share of right answers for each document."""
         with np.errstate(invalid="ignore"):
             return self.hits / self.tries
 
@@ -296,14 +298,14 @@ def check_perturbers(perturber: Any) -> list[DPWordPerturber]:
 
 
 def check_documents(documents: Any) -> Any:
-    """Documents that can be gone through more than once."""
+    """Documents that can be read more than once."""
     if is_count_matrix(documents):
         return documents if hasattr(documents, "shape") else np.asarray(documents)
     return list(documents)
 
 
 def check_labels(name: str, values: Any, n_documents: int) -> np.ndarray:
-    """One label per document, of at least two kinds."""
+    """One label per document, with at least two different labels."""
     labels = as_labels(name, values)
     if labels.shape != (n_documents,):
         raise InvalidParameterError(
@@ -325,19 +327,19 @@ def prepare(
     n_releases: int,
     rng: np.random.Generator | None,
 ) -> Scene:
-    """Release the documents, and prepare them alike without noise.
+    """Release the documents, and prepare them in the same way without noise.
 
-    All adversaries look at words and not at their order: bags will do, unless unknown
-    words are kept, which have no column.
+    No adversary uses the order of words, so bags are enough, unless unknown words are
+    kept, which have no column.
     """
     with warnings.catch_warnings():
-        # whoever asked for the attack knows
+        # known to whoever asked for the attack
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         warnings.simplefilter("ignore", OutOfVocabularyWarning)
         output = "text" if perturber.oov == "keep" else "bow"
         released = []
         for _ in range(n_releases):
-            # not an int, with which equal documents would get equal noise
+            # not an int, which would give equal documents equal noise
             state = None if rng is None else np.random.default_rng(rng.integers(_SEEDS))
             mechanism = clone(perturber).set_params(random_state=state, output=output)
             released.append(mechanism.fit(documents).transform(documents))
@@ -357,10 +359,10 @@ def default_adversaries(
     n_known: int,
     random_state: int,
 ) -> list[Adversary]:
-    """Those of the 2019 paper as far as they are installed, and linear models.
+    """The adversaries of the 2019 paper that are installed, and linear models.
 
-    `as_text`: documents are strings with words unknown to the embedding. `n_known`:
-    documents that the smallest fit gets.
+    `as_text`: documents are strings with words unknown to the embedding. `n_known`: the
+    smallest number of documents in any fit.
     """
     fasttext = find_spec("floret") is not None
     paper = paper_adversaries(
@@ -373,7 +375,7 @@ def default_adversaries(
     paper["SRtopic"].set_params(n_neighbors=min(5, n_known))
     linear = linear_topic_classifier(embedding)
     if as_text:
-        # words as the release spells them; of those without a vector, none
+        # words as the release spells them, without those that have no vector
         preparer = DocumentPreparer(
             embedding,
             lowercase=False,
@@ -413,7 +415,7 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
             )
         if pair[1] == "topic" and not with_topics:
             raise InvalidParameterError(
-                f"topics must be given for adversary {shown(name)}, which is after "
+                f"topics must be given for adversary {shown(name)}, which targets "
                 "them, got None."
             )
         found.append(Adversary(str(name), pair[0], pair[1]))
@@ -438,7 +440,7 @@ def make_splits(
             raise InvalidParameterError(
                 "each author must have at least as many documents as there are "
                 f"splits ({max(2, n_splits)}), got an author with {smallest}: give cv, "
-                "or leave out who wrote too little."
+                "or leave out authors with too few documents."
             )
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(n_splits, shuffle=True, random_state=random_state)
@@ -457,9 +459,9 @@ def make_splits(
             )
         if np.intersect1d(known, held).size:
             raise InvalidParameterError(
-                "cv must not give an adversary the documents that it is tried on."
+                "cv must not give an adversary the documents that it attacks."
             )
-        # scikit-learn passes groups over where a splitter does not ask for them
+        # scikit-learn ignores groups if the splitter does not use them
         if (
             groups is not None
             and np.intersect1d(np.asarray(groups)[known], np.asarray(groups)[held]).size
@@ -478,7 +480,7 @@ def _attack_all(
     n_jobs: int | None,
     verbose: int,
 ) -> list[Attempt]:
-    """All adversaries on all releases; who knows originals is fitted once for all."""
+    """All adversaries on all releases; those who know originals are fitted once."""
     groups: dict[str, list[int]] = {}
     for i, scene in enumerate(scenes):
         groups.setdefault(scene.key, []).append(i)
@@ -567,9 +569,9 @@ def _attack(
     known, held = split
     wanted = labels.of(adversary.target)
     with warnings.catch_warnings():
-        # documents without words are told once, by the report
+        # the report mentions documents without words once
         warnings.simplefilter("ignore", EmptyDocumentWarning)
-        if len(np.unique(wanted[known])) == 1:  # a single topic is no question
+        if len(np.unique(wanted[known])) == 1:  # a single label leaves nothing to learn
             guesses = [np.full(len(held), wanted[known][0])] * len(trial.attacked)
         else:
             model = clone(adversary.model).fit(take(trial.known, known), wanted[known])
@@ -608,7 +610,7 @@ def shuffled_chance(
     groups: np.ndarray | None,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """ "from_other" for labels that were dealt out anew: what it is by chance alone.
+    """ "from_other" for permuted labels: its value by chance alone.
 
     Labels are permuted over the documents, or over groups that have one label each.
     """
@@ -627,7 +629,7 @@ def shuffled_chance(
 
 
 def stands_out(share: float, shuffled: np.ndarray) -> bool:
-    """By much, and not by chance: a permutation test, which counts the truth along."""
+    """By a margin, and not by chance (a permutation test that counts the truth)."""
     chance = (1 + (shuffled >= share).sum()) / (1 + len(shuffled))
     return bool(share > shuffled.mean() + _CONFOUNDED and chance <= _BY_CHANCE)
 
@@ -637,7 +639,7 @@ def _codes(labels: np.ndarray) -> np.ndarray:
 
 
 def _share_from_other(codes: np.ndarray, other_codes: np.ndarray) -> float:
-    """Documents with the most frequent label of their other label."""
+    """Share of documents whose label is the most frequent for their other label."""
     n_classes, n_others = codes.max() + 1, other_codes.max() + 1
     cells, counts = np.unique(other_codes * n_classes + codes, return_counts=True)
     most = np.zeros(n_others, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Documents of any kind as distinct words and how often each document holds each."""
+"""Documents of any kind as distinct words and their counts in each document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["check_named_columns", "check_targets", "words_and_bags"]
 
 
 def check_named_columns(embedding: Any) -> None:
-    """Refuse what cannot name the columns of bags; None is for texts only."""
+    """Refuse anything that cannot name the columns of bags; None is for texts only."""
     if embedding is not None and not isinstance(embedding, WordEmbedding):
         raise InvalidParameterError(
             f"embedding must be None or a WordEmbedding, got {kind_of(embedding)}."
@@ -32,9 +32,9 @@ def check_named_columns(embedding: Any) -> None:
 def words_and_bags(
     X: Any, embedding: WordEmbedding | None
 ) -> tuple[list[str], sp.csr_array]:
-    """Distinct words, and how often each document holds each.
+    """Distinct words, and their counts in each document.
 
-    Texts are cut at blanks. The words of a count matrix are those of the embedding.
+    Texts are split at blanks. The words of a count matrix are those of the embedding.
     """
     if is_count_matrix(X):
         if embedding is None:
@@ -72,7 +72,7 @@ def _split(document: Any, position: int) -> Iterable[str]:
 
 
 def check_targets(y: Any, n_documents: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted classes, and the number of each document's class."""
+    """Sorted classes, and the index of each document's class."""
     labels = as_labels("y", y)
     if labels.ndim != 1 or len(labels) != n_documents:
         raise InvalidParameterError(

@@ -20,7 +20,7 @@ from skdptext.utils import DocLinked, check_flag, check_integer, check_real, che
 
 __all__ = ["FastTextClassifier"]
 
-_END = "</s>"  # fastText's end of line, which it counts as a word of every document
+_END = "</s>"  # fastText's end of line, which counts as a word of every document
 _LABEL = "__label__"
 
 
@@ -28,24 +28,24 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Classify documents by the mean of word vectors learned for the purpose.
 
     fastText's supervised model [1]_: the vectors of a document's words are averaged,
-    and a linear layer with softmax follows; both are trained together. It reads words
-    and not distances in the perturber's embedding, which makes it the topic classifier
-    of another representation in [2]_. Install ``skdptext[fasttext]``.
+    and a linear layer with softmax follows; both are trained together. It sees words,
+    not distances in the perturber's embedding; so [2]_ uses it as the topic classifier
+    with a different representation. Install ``skdptext[fasttext]``.
 
     Parameters
     ----------
     embedding : WordEmbedding, default=None
-        The words behind the columns, where documents come as bags-of-words. Not needed
-        for texts, which are cut at blanks, and token lists.
+        The words of the columns, if documents are bags-of-words. Not needed for token
+        lists, or for texts, which are split at blanks.
     pretrained : bool, default=False
-        Begin with the vectors of `embedding` in place of random ones, as [2]_ does with
-        vectors of Wikipedia. Words that `fit` does not meet then count too.
+        Start from the vectors of `embedding` instead of random ones, as [2]_ does with
+        Wikipedia vectors. Words that do not occur in `fit` are then known too.
     dim : int, default=100
         Length of a word's vector; not used with `pretrained`.
     n_epochs : int, default=25
         Passes over the documents.
     learning_rate : float > 0, default=1.0
-        At the start; it falls to 0.
+        Initial learning rate; it decreases to 0.
     min_count : int, default=1
         Leave out words that occur less often in `fit`.
     random_state : None, int or numpy.random.Generator, default=None
@@ -56,7 +56,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted.
     vocabulary_ : dict of str to int
-        Words that count, and their rows in `word_vectors_`.
+        The words in use, and their rows in `word_vectors_`.
     word_vectors_ : ndarray of shape (n_words, dim), float32
         Learned vectors.
     output_weights_ : ndarray of shape (n_classes, dim), float32
@@ -71,20 +71,20 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    linear_topic_classifier : Needs no further package.
+    linear_topic_classifier : Needs no extra package.
 
     Notes
     -----
-    The defaults for epochs and learning rate are those of [2]_. Only training is left
-    to floret, a build of fastText that works with current Python; one thread, so that
-    a seed fixes the result. Prediction is done here from the two matrices, which also
-    avoids the probabilities that floret's and fasttext's wheels of 2023 return wrong
-    under NumPy 2. The order of words does not count (no word n-grams), nor do parts
-    of words.
+    The defaults for epochs and learning rate are those of [2]_. Only training uses
+    floret, a build of fastText that works with current Python; it runs in one thread,
+    so that a seed fixes the result. Prediction uses the two matrices directly, which
+    also avoids the wrong probabilities that the 2023 wheels of floret and fasttext
+    return under NumPy 2. Neither the order of words (no word n-grams) nor parts of
+    words are used.
 
-    *Privacy.* This measures what one adversary achieves, or what use a release still
-    has. Documents are written to a temporary file for training, as numbers in place
-    of words; it is removed at once, also after an error.
+    *Privacy.* This measures what one adversary achieves, or how useful a release still
+    is. For training, documents are written to a temporary file, with numbers in place
+    of words. The file is removed right afterwards, even after an error.
 
     References
     ----------
@@ -128,9 +128,9 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
-            Documents; whole counts, if bags.
+            Documents; bags must hold whole-number counts.
         y : array-like of shape (n_documents,)
-            Their labels, of at least two kinds.
+            Their labels, with at least two different ones.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     def _train(
         self, words: list[str], bags: sp.csr_array, label: np.ndarray
     ) -> tuple[list[str], np.ndarray, list[str], np.ndarray]:
-        """Numbers of the words in use, their vectors, labels, weights."""
+        """Names of the words in use, their vectors, names of the labels, weights."""
         floret = _import_floret()
         options: dict[str, Any] = {}
         with tempfile.TemporaryDirectory(prefix="skdptext-") as folder:
@@ -200,11 +200,11 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
                 )
             except RuntimeError as error:
                 raise InvalidParameterError(
-                    "learning_rate must be smaller, for training diverged, got "
+                    "learning_rate must be smaller, as training diverged, got "
                     f"{self.learning_rate!r} ({error})."
                 ) from error
             vectors, weights = model.get_input_matrix(), model.get_output_matrix()
-            # copies, which do not hold on to the model
+            # copies, which do not keep the model alive
             return (
                 list(model.words),
                 np.array(vectors[: len(model.words)], dtype=np.float32),
@@ -222,7 +222,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_documents, n_classes)
-            Rows sum to 1. Words that are not in `vocabulary_` do not count.
+            Rows sum to 1. Words that are not in `vocabulary_` are ignored.
         """
         check_is_fitted(self)
         words, bags = words_and_bags(X, self.embedding)
@@ -237,7 +237,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return softmax(means @ self.output_weights_.T.astype(np.float64), axis=1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest label.
+        """The most likely label.
 
         Parameters
         ----------
@@ -269,9 +269,9 @@ def _import_floret() -> Any:
 
 
 def _write_documents(path: Path, bags: sp.csr_array, label: np.ndarray) -> None:
-    """A line per document: its label, and each word's number as often as it occurs.
+    """A line per document: its label, and the number of each of its words.
 
-    Numbers need no quoting whatever the words hold, and keep the text off the disk.
+    Numbers need no quoting, whatever the words contain, and keep the text off the disk.
     """
     with path.open("w", encoding="ascii") as file:
         for i, (start, stop) in enumerate(

@@ -29,33 +29,33 @@ __all__ = ["KoppelAuthorClassifier"]
 class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Attribute documents to authors by repeated cosine similarity.
 
-    Each author is the vector of counts of character n-grams, which do not cross
-    blanks, of all their known text. In each of many rounds a random part of the
-    n-grams is looked at, and the author most similar to the document by cosine wins;
-    an author's score is the share of rounds won [1]_. It needs no training beyond
-    counting, and finds style in words and parts of words, which makes it the adversary
-    of another representation in [2]_.
+    Each author is represented by the counts of character n-grams in all their known
+    text; n-grams do not cross blanks. Each of many rounds uses a random subset of the
+    n-grams, and the author with the largest cosine similarity to the document wins. The
+    score of an author is the share of rounds won [1]_. The method needs no training
+    beyond counting, and finds style in words and parts of words; so [2]_ uses it as the
+    adversary with a different representation.
 
     Parameters
     ----------
     embedding : WordEmbedding, default=None
-        The words behind the columns, where documents come as bags-of-words: a bag's
-        n-grams are those of its words. Not needed for texts and token lists.
+        The words of the columns, if documents are bags-of-words: the n-grams of a bag
+        are those of its words. Not needed for texts and token lists.
     ngram_size : int, default=4
-        Characters per n-gram; a shorter word counts as it is.
+        Characters per n-gram; a shorter word counts as one n-gram.
     n_features : int, default=20000
-        Use the so many most frequent n-grams of the known texts.
+        Number of n-grams to use: the most frequent ones of the known texts.
     n_rounds : int, default=100
-        Random subsets to compare by.
+        Number of random subsets.
     feature_share : float in (0, 1], default=0.5
-        Part of the n-grams that a round looks at.
+        Share of the n-grams that a round uses.
     threshold : float in [0, 1], default=0.0
-        Score that the best author needs; below it the answer is `unknown_label`.
+        Score that the best author must reach; below it the answer is `unknown_label`.
         0: always name an author, as [2]_ does.
     unknown_label : object, default=None
         The answer "don't know"; must be given if `threshold` is above 0.
     random_state : None, int or numpy.random.Generator, default=None
-        What the subsets are drawn from, in `fit`.
+        Draws the subsets, in `fit`.
 
     Attributes
     ----------
@@ -66,19 +66,19 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    skdptext.WMDKNNClassifier : The adversary of the same representation.
+    skdptext.WMDKNNClassifier : The adversary with the same representation.
 
     Notes
     -----
-    `ngram_size`, `n_features`, `n_rounds`, `feature_share` and `threshold` are by
-    default those of the replication that the 2019 paper starts from. The similarity is
-    the cosine of [1]_ and [2]_. All known text of an author counts in every round; the
-    replication draws a stretch as long as the document, and leaves out authors of fewer
-    than 500 words (400 in [2]_). A round in which several authors are equally similar
-    counts in parts for each of them.
+    The defaults of `ngram_size`, `n_features`, `n_rounds`, `feature_share` and
+    `threshold` are those of the replication that the 2019 paper starts from. The
+    similarity is the cosine, as in [1]_ and [2]_. All known text of an author counts in
+    every round; the replication instead draws a passage as long as the document, and
+    leaves out authors of fewer than 500 words (400 in [2]_). A round in which several
+    authors are equally similar is shared among them.
 
-    *Privacy.* This measures what one adversary achieves. That it fails proves nothing
-    about another; the guarantee does.
+    *Privacy.* This measures what one adversary achieves. Its failure proves nothing
+    about others; only the guarantee does.
 
     References
     ----------
@@ -125,7 +125,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
             Known texts.
         y : array-like of shape (n_documents,)
-            Their authors, of whom there are at least two.
+            Their authors; at least two different ones.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         self._known = np.asarray(known[:, chosen].todense(), dtype=np.float64)
         self.ngrams_ = names[chosen]
         self._masks = self._draw_masks(len(chosen))
-        # the author's length in each round; 1 where they have none of its n-grams
+        # the norm of each author in each round; 1 if the author has none of its n-grams
         self._norms = np.sqrt(self._known**2 @ self._masks)
         self._norms[self._norms == 0] = 1.0
         self.classes_ = classes
@@ -176,7 +176,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             )
 
     def _draw_masks(self, n_features: int) -> np.ndarray:
-        """One column per round: 1 for the n-grams it looks at."""
+        """One column per round: 1 for the n-grams that it uses."""
         rng = check_rng(self.random_state)
         n_chosen = max(1, round(self.feature_share * n_features))
         masks = np.zeros((n_features, self.n_rounds), dtype=np.float64)
@@ -203,7 +203,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         )
         documents = sp.csr_array(bags @ counter.transform(words))
         out = np.empty((documents.shape[0], len(self.classes_)))
-        # The document's own length is the same for all authors, and decides nothing.
+        # The document's own norm is the same for all authors, so it is left out.
         per_feature = 8 * (len(self.classes_) + self.n_rounds)
         at_once = max(1, working_memory_bytes() // per_feature)
         for i, (start, stop) in enumerate(
@@ -218,7 +218,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return out
 
     def predict(self, X: Any) -> np.ndarray:
-        """Author who wins most rounds, or `unknown_label` below the threshold.
+        """Author who wins the most rounds, or `unknown_label` below the threshold.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ def _ngrams(word: str, size: int) -> list[str]:
 def _shares_won(similarities: np.ndarray) -> np.ndarray:
     """Share of the rounds (columns) that each author (row) wins; ties share one.
 
-    What differs by rounding only is a tie: the sums run in no fixed order.
+    Similarities within rounding are a tie, because the order of the sums may vary.
     """
     best = similarities.max(axis=0)
     winners = similarities >= best - 1e-12 * np.maximum(best, 1e-300)

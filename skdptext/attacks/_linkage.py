@@ -1,4 +1,4 @@
-"""Which document was it? Adversaries who hold candidates, and see a release."""
+"""Which document was it? Adversaries who hold candidates and see a release."""
 
 from __future__ import annotations
 
@@ -45,25 +45,27 @@ _SEEDS = 2**63
 
 
 class DocumentLinkageAttack(DocLinked, BaseEstimator):
-    r"""The likeliest of some candidate documents, by one who knows the mechanism.
+    r"""Find the most likely candidate document, knowing the mechanism.
 
     The adversary holds candidates in clear, one of which was released, and knows the
-    embedding, ε and λ. Of a bag z_1, …, z_n the log-likelihood of document d is taken
-    as :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, with p_d(w) the share of word w
-    in it; of a text in order as :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact,
-    so that no adversary does better. Several releases of a document add up.
+    embedding, ε and λ. For a bag z_1, …, z_n, the log-likelihood of document d is taken
+    to be :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, with p_d(w) the share of
+    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which
+    is exact, so that no adversary does better. Log-likelihoods of several releases of a
+    document add up.
 
     Parameters
     ----------
     perturber : DPWordPerturber
         The mechanism under attack, fitted or not. Its `output` says whether order is
-        released; its `random_state` is not used, for the adversary does not know it.
+        released; its `random_state` is not used, because the adversary does not know
+        it.
     prior : array-like of shape (n_candidates,), default=None
-        How likely each candidate is beforehand, in any unit. None: all alike.
+        Prior probability of each candidate, in any unit. None: uniform.
     n_draws : int, default=100
         Simulated draws per word of the candidates; see `skdptext.metrics.word_channel`.
     random_state : None, int or numpy.random.Generator, default=None
-        Fixes the simulation, which is no secret.
+        Fixes the simulation, which is not secret.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -73,19 +75,19 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
 
     See Also
     --------
-    linkage_attack : Tries it, and simpler adversaries, on documents of yours.
+    linkage_attack : Tries it, and simpler adversaries, on your documents.
     skdptext.audit.audit_document_pair : Two documents, as a test with a bound.
 
     Notes
     -----
     *Privacy.* A guarantee bounds by how much a release may change the odds between two
-    documents. This shows how much a release does change them. Its success proves a
-    leak; its failure proves nothing of adversaries who know more.
+    documents. This attack shows how much a release does change them. Its success proves
+    a leak; its failure proves nothing about adversaries who know more.
 
     References
     ----------
-    .. [1] Linking by retrieval, which ranks candidates by likeness of texts, is the
-       subject of arXiv:2504.21035; tests of hypotheses on text that of
+    .. [1] Linking by retrieval, which ranks candidates by the similarity of texts, is
+       the subject of arXiv:2504.21035; tests of hypotheses on text are the subject of
        arXiv:2603.22968.
 
     Examples
@@ -118,7 +120,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> DocumentLinkageAttack:
-        """Work out what each candidate would be released as.
+        """Compute what each candidate would be released as.
 
         Parameters
         ----------
@@ -155,15 +157,15 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         return self
 
     def log_likelihood(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """ln Pr[release | candidate], up to a number per release.
+        """ln Pr[release | candidate], up to a constant per release.
 
         Parameters
         ----------
         releases : iterable of str, of lists of str, or count matrix
-            What the perturber released. Of several releases of a document it is the
-            sum.
+            What the perturber released. Several releases of a document are added up.
         groups : array-like of shape (n_releases,), default=None
-            Equal for releases of one document. None: each is of another one.
+            Equal for releases of the same document. None: each release is of its own
+            document.
 
         Returns
         -------
@@ -174,7 +176,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         return _added(self._likelihood(releases), groups)
 
     def rank(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """Numbers of the candidates, the likeliest first.
+        """Indices of the candidates, the most likely first.
 
         Parameters
         ----------
@@ -189,7 +191,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         return np.argsort(-found, axis=1, kind="stable")
 
     def predict(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """Number of the likeliest candidate.
+        """Index of the most likely candidate.
 
         Parameters
         ----------
@@ -203,13 +205,13 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         return self.rank(releases, groups)[:, 0]
 
     def score(self, releases: Any, truth: Any, k: int = 1, groups: Any = None) -> float:
-        """Share of the releases whose document is among the `k` likeliest.
+        """Share of the releases whose document is among the `k` most likely.
 
         Parameters
         ----------
         releases : iterable of str, of lists of str, or count matrix
         truth : array-like of int, shape (n_releases or n_groups,)
-            Numbers of the candidates that were released; of groups in sorted order.
+            Indices of the candidates that were released; for groups, in sorted order.
         k : int >= 1, default=1
         groups : array-like of shape (n_releases,), default=None
             As for `log_likelihood`.
@@ -217,7 +219,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         Returns
         -------
         success : float in [0, 1]
-            Equally likely candidates share it.
+            Ties between equally likely candidates are shared.
         """
         k = check_integer("k", k, low=1)
         found = self.log_likelihood(releases, groups) + self._log_prior
@@ -232,19 +234,19 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
 
 
 class LinkageRow(NamedTuple):
-    """What one adversary reaches.
+    """The result of one adversary.
 
     Attributes
     ----------
     adversary : str
     knows : str
-        What of the release and of its law: "mechanism, order", "mechanism" or "words".
+        What the adversary uses: "mechanism, order", "mechanism" or "words".
     success : float
-        Share of the documents that were found as the first candidate.
+        Share of the documents that were ranked first.
     low, high : float
-        Clopper–Pearson interval at 95 %, of documents like these.
+        Clopper–Pearson interval at 95 %, for documents like these.
     among_ten : float
-        Share found among the first ten candidates.
+        Share of the documents that were among the first ten candidates.
     """
 
     adversary: str
@@ -256,16 +258,16 @@ class LinkageRow(NamedTuple):
 
 
 class Linkages:
-    """Which document was it? Adversaries on one footing, from `linkage_attack`.
+    """Which document was it? Adversaries compared, from `linkage_attack`.
 
     Attributes
     ----------
     rows : list of LinkageRow
         One per adversary, the best informed first.
     n_candidates, n_targets, n_releases : int
-        Documents to choose from; those that were released; releases of each.
+        Documents to choose from; documents that were released; releases of each.
     chance : float
-        Of a guess: 1 / n_candidates.
+        Success of a random guess: 1 / n_candidates.
     changed : float
         Share of the words that the noise changed.
     """
@@ -309,8 +311,8 @@ class Linkages:
             f"The noise changed {self.changed:.1%} of the words. Of {self.n_targets} "
             f"documents released{times}, an adversary who holds {self.n_candidates} "
             f"candidates in clear found the right one in {best.success:.0%} of the "
-            f"cases [{best.low:.0%}, {best.high:.0%}] ({best.adversary}); a guess "
-            f"finds it in {self.chance:.2g} of them."
+            f"cases [{best.low:.0%}, {best.high:.0%}] ({best.adversary}); a random "
+            f"guess finds it with probability {self.chance:.2g}."
         )
 
     def __repr__(self) -> str:
@@ -340,16 +342,16 @@ def linkage_attack(
 ) -> Linkages:
     """Which document was it? Adversaries who know the mechanism, and those who do not.
 
-    Some of the documents are released; each adversary holds all of them in clear, and
-    says which one a release is of.
+    Some of the documents are released. Each adversary holds all documents in clear, and
+    says which of them was released.
 
     Parameters
     ----------
     documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
         The candidates; at least 2.
     perturber : DPWordPerturber
-        Fitted or not. Its `random_state` is not used, and of its `output` nothing but
-        that ``oov="keep"`` leaves words in clear, which are passed over here.
+        Fitted or not. Its `random_state` and `output` are not used. Unknown words that
+        ``oov="keep"`` would leave in clear are dropped here.
     n_targets : int, default=None
         Documents to release, drawn at random; None: all.
     n_releases : int, default=1
@@ -357,21 +359,21 @@ def linkage_attack(
     n_draws : int, default=100
         As for `DocumentLinkageAttack`.
     distances : bool, default=True
-        Also try the nearest candidate by Word Mover's Distance, which takes long where
-        documents are long.
+        Also try the nearest candidate by Word Mover's Distance, which is slow for long
+        documents.
     random_state : None, int or numpy.random.Generator, default=None
-        Of targets, noise and simulation. None: fresh noise, as in a release.
+        Seeds the choice of targets, the noise and the simulation. None: fresh noise, as
+        in a release.
     verbose : int, default=0
         Above 0, show progress bars.
 
     Returns
     -------
     linkages : Linkages
-        Rows: "ordered text", the log-likelihood of a text in order (where documents are
-        redrawn there is none); "bag", that of a bag; "shared words", how many words
-        release and candidate have in common; "tf-idf", the cosine of their weighted
-        counts; "WMD 1-NN". The last three know words alone; of several releases they
-        take all words together.
+        Rows: "ordered text", the log-likelihood of a text in order (absent if documents
+        are resampled); "bag", that of a bag; "shared words", how many words release and
+        candidate have in common; "tf-idf", the cosine of their weighted counts; "WMD
+        1-NN". The last three use words alone; they pool the words of several releases.
 
     Raises
     ------
@@ -414,7 +416,7 @@ def linkage_attack(
     targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
     with warnings.catch_warnings():
         for kind in (PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
-            warnings.simplefilter("ignore", kind)  # whoever attacks knows
+            warnings.simplefilter("ignore", kind)  # known to an attacker
         noisy = clone(perturber).set_params(
             output="tokens",
             oov="drop" if perturber.oov == "keep" else perturber.oov,
@@ -468,7 +470,7 @@ def _is_matrix(documents: Any) -> bool:
 
 
 def _by_words(released: sp.csr_array, clear: sp.csr_array) -> dict[str, np.ndarray]:
-    """Likenesses of bags that know nothing of the mechanism."""
+    """Similarities of bags that know nothing about the mechanism."""
     weights = TfidfTransformer().fit(clear)
     return {
         "shared words": ((released > 0).astype(float) @ (clear > 0).T).toarray(),
@@ -486,7 +488,7 @@ def _row(name: str, knows: str, scores: np.ndarray, targets: np.ndarray) -> Link
 
     n = len(targets)
     success = float(_among_first(scores, targets, 1).mean())
-    hits = success * n  # no whole number where candidates tie
+    hits = success * n  # not a whole number where candidates tie
     low = float(beta.ppf(0.025, hits, n - hits + 1)) if hits > 0 else 0.0
     high = float(beta.ppf(0.975, hits + 1, n - hits)) if hits < n else 1.0
     ten = float(_among_first(scores, targets, 10).mean())
@@ -512,7 +514,7 @@ def _added(values: Any, groups: Any) -> Any:
 
 
 def _check_truth(truth: Iterable[int], n: int, n_candidates: int) -> np.ndarray:
-    rule = f"truth must hold the number of a candidate per document ({n})"
+    rule = f"truth must hold the index of a candidate per document ({n})"
     found = as_array(truth, rule)
     if found.shape != (n,) or found.dtype.kind not in "iu":
         raise InvalidParameterError(
@@ -520,7 +522,7 @@ def _check_truth(truth: Iterable[int], n: int, n_candidates: int) -> np.ndarray:
         )
     if n and not 0 <= found.min() <= found.max() < n_candidates:
         raise InvalidParameterError(
-            f"truth must hold numbers in [0, {n_candidates}), got {found.min()} to "
+            f"truth must hold indices in [0, {n_candidates}), got {found.min()} to "
             f"{found.max()}."
         )
     return found

@@ -1,4 +1,4 @@
-"""Guessing the word that was written from the word that was released."""
+"""Guessing the written word from the released word."""
 
 from __future__ import annotations
 
@@ -27,61 +27,65 @@ __all__ = ["WordReconstructionAttack"]
 
 
 class WordReconstructionAttack(DocLinked, BaseEstimator):
-    """The Bayes-optimal guess of a word, by one who knows all but word and noise.
+    """The Bayes-optimal guess of a word, by an adversary who knows the mechanism.
 
-    The adversary knows the mechanism, the embedding and how frequent words are; works
-    out how likely each word becomes each other one (`skdptext.metrics.word_channel`);
-    and turns a released word, or several releases of one word, into a posterior over
-    the words that may have been written. No adversary who guesses from the released
-    word alone does better, up to the error of the simulation.
+    The adversary knows everything but the word and the noise: the mechanism, the
+    embedding and how frequent words are. It computes how likely each word is released
+    as each other one (`skdptext.metrics.word_channel`), and turns a released word, or
+    several releases of one word, into a posterior over the words that may have been
+    written. No adversary who guesses from the released word alone does better, up to
+    the error of the simulation.
 
     Parameters
     ----------
     perturber : DPWordPerturber
-        The mechanism under attack, fitted or not; its `random_state` is not used, for
-        the adversary does not know it.
+        The mechanism under attack, fitted or not; its `random_state` is not used,
+        because the adversary does not know it.
     prior : array-like of shape (n_words,), default=None
-        How frequent each word is, in any unit, from public text: of `words` if they
-        are given, else of the embedding. None: all words alike.
+        How frequent each word is, in any unit, from public text: one number for each of
+        `words` if given, else for each word of the embedding. None: a uniform prior.
     words : iterable of str, default=None
         The words that may have been written; None: all of the embedding. Time and
         memory are proportional to their number.
     n_draws : int, default=100
         Draws per word, on average, where the law of the mechanism is not known in full.
     smoothing : float > 0 or "auto", default="auto"
-        Draws added to each transition of an estimate, so that one that was never drawn
-        is unlikely and not impossible. "auto": what serves best for further simulated
-        draws, together with what is added for each word that stays itself.
+        Pseudo-count, in draws, added to each transition of an estimate, so that one
+        that was never drawn is unlikely but not impossible. "auto": the value that
+        works best on further simulated draws, chosen together with an extra
+        pseudo-count for words that stay unchanged.
     random_state : None, int or numpy.random.Generator, default=None
-        Fixes the simulation. It is the adversary's own, and no secret.
+        Fixes the simulation, which is the adversary's own and not secret.
 
     Attributes
     ----------
     transitions_ : WordTransitions
         How likely each word is released as each other one.
     smoothing_ : float
-        The number in use; `smoothing`, if that is one. 0 where the law is known.
+        The pseudo-count in use: `smoothing`, if it is a number. 0 where the law is
+        known.
     self_smoothing_ : float
-        Added, besides, for each word that stayed itself; 0 for a given `smoothing`.
+        Extra pseudo-count for words that stay unchanged; 0 for a given `smoothing`.
     classes_ : ndarray of str objects, shape (n_words,)
         The words that may have been written.
 
     Notes
     -----
-    *Privacy.* What this adversary reaches is a lower bound on what some adversary can:
-    context, which it ignores, may tell more. Releases of the same word with fresh noise
-    add up. A repeatable release gives nothing new to an adversary who asks twice for
-    the same document; versions of it that differ in a word have fresh noise, and add
-    up.
+    *Privacy.* The success of this adversary is a lower bound on what adversaries can
+    achieve: context, which it ignores, may reveal more. Releases of the same word with
+    fresh noise add up. A repeatable release gives nothing new to an adversary who asks
+    twice for the same document. Versions of a document that differ in a word have fresh
+    noise, and add up.
 
-    *Smoothing.* Few draws say little of a large vocabulary. "auto" tries a grid of
-    both numbers and takes the pair with the least logarithmic loss on 5,000 further
-    words, drawn from `prior` and perturbed: the adversary knows all it takes. The grid
-    reaches from the estimate almost as it is to the released word alone, weighed
-    against `prior`. A given number is used as it is, also one set after `fit`.
+    *Smoothing.* A few draws say little about a large vocabulary. "auto" tries a grid of
+    both pseudo-counts, and takes the pair with the smallest logarithmic loss on 5,000
+    further words, drawn from `prior` and perturbed; the adversary knows everything
+    needed for this. The grid ranges from the nearly raw estimate to a posterior that
+    weighs only the released word itself against `prior`. A given number is used as it
+    is, even if it is set after `fit`.
 
-    *Cost.* That of `skdptext.metrics.word_channel`, once. Memory for 4 bytes per word
-    that may have been written and word of the embedding.
+    *Cost.* That of `skdptext.metrics.word_channel`, once. Memory: 4 bytes for each pair
+    of a word that may have been written and a word of the embedding.
 
     References
     ----------
@@ -159,7 +163,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return self
 
     def _check_smoothing(self) -> float | None:
-        """The number that is given, or None."""
+        """The given number, or None for "auto"."""
         if isinstance(self.smoothing, str):
             check_option("smoothing", self.smoothing, ("auto",))
             return None
@@ -171,7 +175,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            Released words; in a row of several, releases of one word with fresh noise.
+            Released words; a row holds several releases of one word with fresh noise.
 
         Returns
         -------
@@ -201,7 +205,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return ids.reshape(len(words), words.shape[1] if words.ndim == 2 else 1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most likely word for each released word, or row of releases.
+        """The most likely word for each released word, or for each row of releases.
 
         Parameters
         ----------
@@ -214,7 +218,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return self.predict_top(X, k=1)[:, 0]
 
     def predict_top(self, X: Any, k: int = 10) -> np.ndarray:
-        """The `k` most likely words, the likeliest first.
+        """The `k` most likely words, the most likely first.
 
         Parameters
         ----------
@@ -240,14 +244,14 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return self.classes_[np.concatenate(tops)]
 
     def score(self, X: Any, y: Iterable[str], k: int = 1) -> float:
-        """Share of the words that are among the `k` most likely ones.
+        """Share of the written words that are among the `k` most likely ones.
 
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            What was released.
+            The released words.
         y : iterable of str
-            What was written.
+            The written words.
         k : int, default=1
 
         Returns
@@ -264,16 +268,16 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            What was released; of several releases of a word, the one that occurs most
-            often is the guess, and of equally frequent ones the first.
+            The released words. For several releases of a word, the guess is the most
+            frequent one, and the first of equally frequent ones.
         y : iterable of str
-            What was written.
+            The written words.
 
         Returns
         -------
         accuracy : float in [0, 1]
-            On average not above that of the Bayes-optimal guess, but for the error of
-            the simulation and a prior that is not the words' own.
+            On average not above that of the Bayes-optimal guess, except for the error
+            of the simulation and for a wrong prior.
         """
         check_is_fitted(self)
         ids = self._ids(X)
@@ -295,21 +299,21 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return truth
 
     def log_loss(self, X: Any, y: Iterable[str]) -> float:
-        """Bits that the adversary lacks of each word, on average over the truth.
+        """Bits that the adversary lacks about each word, on average over the truth.
 
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            What was released.
+            The released words.
         y : iterable of str
-            What was written, words of `classes_`.
+            The written words, which must be in `classes_`.
 
         Returns
         -------
         bits : float
-            Mean of −log₂ of what the posterior gives the word that was written; inf if
-            `prior` rules one out, NaN of no words. Unlike by the entropy of the
-            posterior, nobody looks better by being wrongly sure, or wrongly unsure.
+            Mean of −log₂ of the posterior probability of the written word; inf if
+            `prior` rules one out, NaN if there are no words. Unlike the entropy of the
+            posterior, it rewards neither false certainty nor false doubt.
         """
         check_is_fitted(self)
         words = self._embedding.word_array[self._ids(X)]

@@ -23,14 +23,14 @@ def linear_topic_classifier(
 ) -> Pipeline:
     """Logistic regression on tf-idf weights of words.
 
-    The plain model of text classification, which needs no package beside scikit-learn.
+    The standard baseline of text classification; it needs only scikit-learn.
 
     Parameters
     ----------
     embedding : WordEmbedding
-        The words that count, and the columns of bags.
+        The words in use, and the columns of bags.
     stop_words : {"english"} or list of str, default=None
-        Words of texts to leave out.
+        Words to leave out of texts.
 
     Returns
     -------
@@ -41,11 +41,11 @@ def linear_topic_classifier(
     Raises
     ------
     InvalidParameterError
-        If `embedding` is none.
+        If `embedding` is not a `WordEmbedding`.
 
     Notes
     -----
-    *Privacy.* It measures what use a release still has, or what an adversary learns.
+    *Privacy.* It measures how useful a release still is, or what an adversary learns.
 
     Examples
     --------
@@ -83,15 +83,15 @@ def paper_adversaries(
     Parameters
     ----------
     embedding : WordEmbedding
-        The public table, whose words are the columns of the bags.
+        The public embedding, whose words are the columns of the bags.
     topic_model : {"fasttext", "linear"}, default="fasttext"
-        The topic classifier of another representation: `FastTextClassifier` with the
-        table's vectors to begin with, which needs the extra ``fasttext``, or
-        `linear_topic_classifier`.
+        The topic classifier with a different representation: `FastTextClassifier`,
+        which starts from the vectors of the embedding and needs the extra ``fasttext``,
+        or `linear_topic_classifier`.
     random_state : None, int or numpy.random.Generator, default=None
-        Fixes Koppel's subsets and fastText's start.
+        Fixes Koppel's subsets and fastText's initial vectors.
     n_jobs : int, default=None
-        Threads of the nearest neighbours.
+        Threads of the nearest-neighbour search.
 
     Returns
     -------
@@ -99,12 +99,12 @@ def paper_adversaries(
         All take bags-of-words.
 
         - ``"SRauth"``: the author of the nearest text by Word Mover's Distance;
-        - ``"SRtopic"``: the topic of most of the 5 nearest;
+        - ``"SRtopic"``: the most frequent topic among the 5 nearest;
         - ``"DRauth"``: `KoppelAuthorClassifier`;
         - ``"DRtopic"``: as `topic_model` says.
 
-        SR: of the same representation as the perturber's, the vectors of words; DR: of
-        a different one.
+        SR: the same representation as the perturber's, word vectors. DR: a different
+        one.
 
     Raises
     ------
@@ -113,8 +113,9 @@ def paper_adversaries(
 
     Notes
     -----
-    *Privacy.* They show what these four achieve. Give known texts in clear to ``fit``
-    and releases to ``predict``, or releases to both: an adversary may train on either.
+    *Privacy.* The results show what these four adversaries achieve. Give known texts in
+    clear to ``fit`` and releases to ``predict``, or releases to both: an adversary may
+    train on either.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Whether a release keeps its promise: statistical tests of what it really runs."""
+"""Whether a release keeps its guarantee: statistical tests of the code that it runs."""
 
 from skdptext.audit._documents import DocumentPairAudit, audit_document_pair
 from skdptext.audit._fresh import FreshNoiseAudit, audit_fresh_noise

@@ -1,4 +1,4 @@
-"""Two documents, and how well their releases can be told apart."""
+"""How well the releases of two documents can be told apart."""
 
 from __future__ import annotations
 
@@ -24,37 +24,38 @@ from skdptext.utils import (
 
 __all__ = ["DocumentPairAudit", "audit_document_pair"]
 
-# Releases of a document made at a time, and thresholds tried.
+# Releases of a document per batch, and number of thresholds tried.
 _AT_ONCE, _THRESHOLDS = 500, 200
 _FALSE_POSITIVES = 0.01
 
 
 class DocumentPairAudit:
-    """How well releases of two documents are told apart, by `audit_document_pair`.
+    """Result of `audit_document_pair`: how well two documents are told apart.
 
     Attributes
     ----------
     auc : float
         Probability that the log-likelihood ratio of a release of x is above that of a
-        release of y; 0.5 for a guess.
+        release of y; 0.5 for guessing.
     accuracy : float
-        Share of right answers by the sign of the ratio, if both are equally likely.
+        Share of right answers by the sign of the ratio, if x and y are equally likely.
     true_positives : float
-        Share of the releases of x that are recognised if 1 % of those of y may be taken
-        for x. The threshold is chosen on other releases.
+        Share of the releases of x that are recognised if 1 % of the releases of y may
+        be mistaken for x. The threshold is chosen on other releases.
     lower_bound : float
         Lower bound on the exponent between the documents, in nats, which holds with
-        probability `confidence`; for the order in which it comes closer to its claim.
+        probability `confidence`; for the order of x and y in which it comes closer to
+        the claim.
     claimed : float
-        The guarantee's upper bound in that order; inf if the documents have different
-        lengths, which are released.
+        The guarantee's upper bound in this order; inf if lengths are released and the
+        documents have different ones.
     violated : bool
         ``lower_bound > claimed``: the guarantee is false.
     largest_bound : float
         The largest lower bound that this number of releases can show. The audit says
-        nothing about claims above it.
+        nothing about larger claims.
     ratios : tuple of ndarray of shape (n_releases,)
-        Log-likelihood ratios of the releases of x, and of those of y.
+        Log-likelihood ratios of the releases of x, and of the releases of y.
     confidence : float
         As given.
     """
@@ -87,12 +88,12 @@ class DocumentPairAudit:
             _bound(sign * of_p, sign * of_q, half, level)
             for sign, of_p, of_q in ((1, of_x, of_y), (-1, of_y, of_x))
         ]
-        # both are inf for documents of different length, and equally good
+        # equal claims, such as two of inf: the larger bound decides
         which = 0 if bounds[0] - claims[0] >= bounds[1] - claims[1] else 1
         if claims[0] == claims[1]:
             which = int(np.argmax(bounds))
         self.lower_bound, self.claimed = bounds[which], claims[which]
-        # A claim that holds with equality must not fail by rounding.
+        # A claim that holds with equality must not fail because of rounding.
         self.violated = self.lower_bound > self.claimed * (1 + 1e-12)
 
     def __repr__(self) -> str:
@@ -113,11 +114,11 @@ class DocumentPairAudit:
             f"at most {self.claimed:.4g} by the guarantee"
         )
         if self.violated:
-            return f"{head}, which is false."
+            return f"{head}. The guarantee is false."
         if self.claimed >= self.largest_bound:
             return (
-                f"{head}. So many releases show exponents up to "
-                f"{self.largest_bound:.3g} only: nothing is said of the claim."
+                f"{head}. This number of releases can only show exponents up to "
+                f"{self.largest_bound:.3g}: nothing is said about the claim."
             )
         return f"{head}. No violation was found; that does not prove privacy."
 
@@ -147,7 +148,7 @@ def audit_document_pair(
         Simulated draws per word of the two documents; see
         `skdptext.metrics.word_channel`.
     confidence : float in [0.5, 1), default=0.99
-        Probability with which a true claim is not called violated.
+        Probability that a true claim is not called violated.
     random_state : None, int or numpy.random.Generator, default=None
         For the simulation, and for choosing the releases that set the threshold. The
         noise of the releases follows the perturber's law, freshly drawn.
@@ -165,20 +166,21 @@ def audit_document_pair(
 
     See Also
     --------
-    audit_word_privacy : Pairs of words, by their released words alone.
+    audit_word_privacy : Pairs of words, from released words alone.
     skdptext.attacks.DocumentLinkageAttack : Many candidates.
 
     Notes
     -----
-    *Membership.* To ask whether a document contains a certain word, pass it as x, and
-    as y the same document with that word replaced.
+    *Membership.* To ask whether a document contains a certain word, pass the document
+    as x, and the same document with that word replaced as y.
 
     *Method.* The statistic is ln Pr[release | x] − ln Pr[release | y] of
     `skdptext.metrics.ReleaseLikelihood`. By the lemma of Neyman and Pearson no other
-    test is better in order; for bags it is an approximation. Half the releases choose a
-    threshold S of the ratio; by the other half Clopper–Pearson limits bound
-    ln(Pr[S | x] / Pr[S | y]), which no true exponent is below. The bound is valid
-    however rough the statistic is.
+    test is better for a text in order; for bags the statistic is an approximation. Half
+    of the releases choose a threshold, which defines the event S: a ratio above it. On
+    the other half, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S | y]) from below,
+    and no true exponent is smaller than this. The bound is valid however rough the
+    statistic is.
 
     *Power.* Bounds above `largest_bound`, about ln(n_releases) − 2.4, cannot be shown;
     exponents between documents are usually far larger.
@@ -210,7 +212,7 @@ def audit_document_pair(
     check_integer("verbose", verbose, low=0)
     rng = check_rng(random_state)
     guarantee = perturber.guarantee()
-    # a guarantee takes a str for a word
+    # a guarantee treats a str as a word
     x, y = (perturber.known_words([d])[0] if isinstance(d, str) else d for d in (x, y))
     claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
     with warnings.catch_warnings():
@@ -246,7 +248,7 @@ def _ratios(
 
 
 def _bound(of_p: np.ndarray, of_q: np.ndarray, half: np.ndarray, level: float) -> float:
-    """Lower limit of ln(p/q) of the event "ratio above a threshold"."""
+    """Lower limit of ln(p/q) for the event "ratio above a threshold"."""
     n_select, n_test = int(half.sum()), int((~half).sum())
     candidates = np.unique(of_p[half])
     if len(candidates) > _THRESHOLDS:

@@ -1,4 +1,4 @@
-"""A search for noise that is used twice."""
+"""A search for noise that was used twice."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _PILOT_DRAWS = 1000
 _MAX_DRAWS = 20_000
 _ALL_DRAWS = 1_000_000  # of many calls together
 _LONG = 20  # sequences in a long call
-_LONGEST = 1000  # draws of a sequence sought at every position; bounds the memory
-_SECONDS = 120  # for a forked process to answer; an inherited lock may stop it
+_LONGEST = 1000  # longest sequence sought at every position; bounds the memory
+_SECONDS = 120  # time for a forked process to answer; an inherited lock may block it
 
 
 class FreshNoiseAudit:
@@ -37,15 +37,16 @@ class FreshNoiseAudit:
     Attributes
     ----------
     repeats : dict of str to int
-        The number of pairs of equal sequences for each way of drawing; for
-        ``"long call"`` the number of sequences seen before, and for ``"within calls"``
-        1 if the draws of a call depend on each other.
+        The number of pairs of equal sequences for each way of drawing. For
+        ``"long call"``, the number of sequences that occurred before; for
+        ``"within calls"``, 1 if the draws of a call depend on each other.
     skipped : dict of str to str
-        Ways that could not be tried, with the reason.
+        Ways of drawing that could not be tried, with the reason.
     n_draws : int
         Length of the sequences that were compared.
     n_calls : int
-        Number of calls, or words, for ``"many"`` and ``"within calls"``.
+        Number of calls or words for ``"many calls"``, ``"many words"`` and
+        ``"within calls"``.
     word : str
         The word that was perturbed.
     """
@@ -79,7 +80,7 @@ class FreshNoiseAudit:
     def _in_words(self) -> str:
         skipped = "".join(f" Not tried: {k} ({v})." for k, v in self.skipped.items())
         if not self.repeated:
-            return f"No noise was used twice across {', '.join(self.repeats)}.{skipped}"
+            return f"No noise was reused across {', '.join(self.repeats)}.{skipped}"
         ways = {way: n for way, n in self.repeats.items() if n}
         dependent = ""
         if ways.pop("within calls", 0):
@@ -92,8 +93,8 @@ class FreshNoiseAudit:
         found = ", ".join(f"{way} ({n})" for way, n in ways.items())
         return (
             f"{dependent}The same {self.n_draws} noisy words came out again: {found}. "
-            "If the perturber has an integer seed this is what a repeatable release "
-            f"does; its noise does not add up over releases.{skipped}"
+            "If the perturber has an integer seed, this is expected of a repeatable "
+            f"release; its noise does not add up over releases.{skipped}"
         )
 
 
@@ -105,25 +106,26 @@ def audit_fresh_noise(
     n_calls: int = 1000,
     verbose: int = 0,
 ) -> FreshNoiseAudit:
-    """Look for noise that is used twice: across calls, processes, copies and ε.
+    """Look for noise that was used twice: across calls, processes, copies and ε.
 
-    A guarantee assumes that every draw has noise of its own. Generators copied with
-    their state, into forked workers or pickled estimators, break that assumption: two
-    words or documents then share noise, and their difference is revealed.
+    A guarantee assumes that every draw has its own noise. A generator that is copied
+    with its state, into forked workers or pickled estimators, breaks this assumption:
+    two words or documents then share noise, and their difference is revealed.
 
     Parameters
     ----------
     perturber : object
         Any fitted object with ``perturb_words(words, n_draws)``.
     word : str, default=None
-        The word to perturb. None: of 20 words, spread over
-        ``guarantee().embedding``, the one that changes most.
+        The word to perturb. None: the one that changes most often, out of 20 random
+        words of ``guarantee().embedding``.
     n_repeats : int >= 2, default=3
-        Sequences per way of drawing. All of one way are compared with each other.
+        Sequences per way of drawing. All sequences of one way are compared with each
+        other.
     n_calls : int >= 2, default=1000
         Calls, and words per call, to compare; fewer if they would take more than a
-        million draws. Seeds of 16 bits repeat in 1000 calls with a
-        probability of 0.9995, in 300 of one half.
+        million draws. 16-bit seeds repeat within 1000 calls with probability 0.9995,
+        and within 300 calls with probability one half.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -135,39 +137,39 @@ def audit_fresh_noise(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, or the word so rarely changes that equal
-        sequences of 20,000 draws would be no evidence.
+        If a parameter breaks a rule, or the word changes so rarely that equal sequences
+        of 20,000 draws would be no evidence.
 
     Notes
     -----
-    *Ways.* ``"draws"``: one half of a sequence against the other, and every second draw
-    against the rest, as two workers with one stream would fill them. ``"words"``: one
-    word given several times in a call. ``"calls"``, ``"threads"``, ``"copies"`` (deep
-    copies), ``"pickles"`` (copies as sent to another machine), ``"processes"``
-    (joblib's loky workers) and ``"forks"``, where the system has them. ``"epsilons"``:
-    copies whose ``epsilon`` was set to values that differ by 10⁻⁹ of it, and that were
-    fitted again to no documents: a stream that is replayed for every ε gives the same
-    words, and the releases at two ε, taken together, give the true word away. ``"many
-    calls"`` and ``"many words"`` (of one call): `n_calls` of them, to detect a small
-    number of streams, or streams that restart after some words. ``"long call"``: any
-    sequence against any other of a call of 20 sequences. ``"within calls"``: how often
-    a set of words comes out varies more over `n_calls` calls than independent draws
-    allow; noise that serves r draws of its call makes it vary r times as much.
+    *Ways of drawing.* ``"draws"``: one half of a sequence against the other, and every
+    second draw against the rest, as if filled by two workers with one stream.
+    ``"words"``: one word given several times in a call. ``"calls"``, ``"threads"``,
+    ``"copies"`` (deep copies), ``"pickles"`` (copies as sent to another machine),
+    ``"processes"`` (joblib's loky workers) and ``"forks"``, where the system has them.
+    ``"epsilons"``: copies whose ``epsilon`` was changed by a relative 10⁻⁹, and that
+    were refitted to no documents. A stream that is replayed for every ε then gives the
+    same words, and releases at two ε together reveal the true word. ``"many calls"``
+    and ``"many words"`` (of one call): `n_calls` of them, to detect a small number of
+    streams, or streams that restart after some words. ``"long call"``: any sequence
+    against any other in a call of 20 sequences. ``"within calls"``: whether the count
+    of a set of words varies more over `n_calls` calls than independent draws allow.
+    Noise that serves r draws of its call multiplies the variance by r.
 
     *False alarms.* Sequences are so long that two independent ones are equal with
-    probability 10⁻¹⁵, by the share of the most frequent output in 1000 draws. Of a long
-    call, many calls and many words some 2·10⁶ pairs are compared, 2·10⁸ at most, where
-    sequences have 1000 draws (longer ones are skipped): 10⁻⁹, or 2·10⁻⁷, in all. For
-    ``"within calls"`` the bound exp(−n_calls (v − 1 − ln v)/2), v the variance of the
-    counts over n_draws/4, is 10⁻¹⁵; it follows from Hoeffding's lemma, for a set chosen
-    by other draws.
+    probability 10⁻¹⁵, judging by the share of the most frequent output in 1000 draws.
+    For a long call, many calls and many words, about 2·10⁶ pairs are compared, and at
+    most 2·10⁸, where sequences have 1000 draws (longer ones are skipped). So the total
+    false-alarm probability is about 10⁻⁹, and at most 2·10⁻⁷. For ``"within calls"``,
+    the bound exp(−n_calls (v − 1 − ln v)/2) is 10⁻¹⁵, with v the variance of the counts
+    over n_draws/4. It follows from Hoeffding's lemma, for a set chosen by other draws.
 
-    *Power.* v must be 1.42 at 1000 calls: noise that serves all draws twice is found
-    where the set comes out in a third to two thirds of the draws, noise that serves a
-    tenth of them twice is not.
+    *Power.* With 1000 calls, v must reach 1.42. Noise that serves every draw twice is
+    found if the set comes out in a third to two thirds of the draws; noise that serves
+    only a tenth of them twice is not.
 
-    *Privacy.* Repetition that only occurs after other use of a generator is not found:
-    an audit can show a fault, never its absence.
+    *Privacy.* Repetition that only occurs after the generator was used elsewhere is not
+    found: an audit can show a fault, never its absence.
 
     Examples
     --------
@@ -209,7 +211,7 @@ def audit_fresh_noise(
         return [again(_at_another_epsilon(perturber, i)) for i in range(n_repeats)]
 
     def processes() -> list[np.ndarray]:
-        # Tasks must not wait in one worker for the other: one for each.
+        # One task per worker, so that no worker runs two of them.
         return list(
             Parallel(n_jobs=n_repeats, backend="loky", batch_size=1)(
                 delayed(_sequence)(perturber, word, n_draws) for _ in range(n_repeats)
@@ -278,7 +280,7 @@ def _equal_pairs(rows: list[np.ndarray]) -> int:
 
 
 def _repeated(row: np.ndarray, length: int) -> int:
-    """Number of sequences of a length, at any position, that occurred before."""
+    """Number of sequences of a given length, at any position, that occurred before."""
     codes = np.unique(row.astype(str), return_inverse=True)[1].astype(np.int32)
     windows = np.lib.stride_tricks.sliding_window_view(codes, length)
     return len(windows) - len({window.tobytes() for window in windows})
@@ -287,8 +289,9 @@ def _repeated(row: np.ndarray, length: int) -> int:
 def _overdispersed(rows: list[np.ndarray], words: list[str]) -> bool:
     """Whether counts of the words vary too much for independent draws.
 
-    By Hoeffding's lemma a count of n draws is sub-Gaussian with variance n/4 at most,
-    whatever the words' share is, so that a sum of squares has the bound of χ².
+    By Hoeffding's lemma a count over n draws is sub-Gaussian with variance proxy at
+    most n/4, whatever the share of the words, so that a sum of squares has the tail
+    bound of χ².
     """
     among = set(words)
     counts = np.array([sum(word in among for word in row) for row in rows], float)
@@ -297,7 +300,7 @@ def _overdispersed(rows: list[np.ndarray], words: list[str]) -> bool:
 
 
 def _word_and_length(perturber: Any, word: str | None) -> tuple[str, int, list[str]]:
-    """The word that changes most; draws that rule out chance equality; a set of words.
+    """The word that changes most; draws that rule out equality by chance; a set.
 
     The set comes out in about half of the draws.
     """
@@ -314,16 +317,16 @@ def _word_and_length(perturber: Any, word: str | None) -> tuple[str, int, list[s
                 total += counts[i]
         outputs.append(half)
     best = int(np.argmin(shares))
-    # Two draws agree with a probability of at most the largest share, here with room
-    # for five standard errors of its estimate.
+    # Two draws agree with a probability of at most the largest share; here with a
+    # margin of five standard errors of its estimate.
     error = math.sqrt(shares[best] * (1 - shares[best]) / _PILOT_DRAWS)
     share = shares[best] + 5 * error + 5 / _PILOT_DRAWS
     n_draws = math.log(_FALSE_ALARM) / math.log(share) if share < 1 else math.inf
     if n_draws > _MAX_DRAWS:
         raise InvalidParameterError(
-            "perturber must change the word in some draws for this audit, got "
-            f"{candidates[best]!r} in {shares[best]:.1%} of {_PILOT_DRAWS} draws. Use "
-            "a smaller epsilon for this audit."
+            "perturber must change the word often enough for this audit, got the same "
+            f"word for {candidates[best]!r} in {shares[best]:.1%} of {_PILOT_DRAWS} "
+            "draws. Use a smaller epsilon for this audit."
         )
     return candidates[best], max(math.ceil(n_draws), 20), outputs[best]
 
@@ -334,15 +337,15 @@ def _candidates(perturber: Any) -> list[str]:
         embedding = getattr(perturber.guarantee(), "embedding", None)
     if not isinstance(embedding, WordEmbedding):
         raise InvalidParameterError(
-            "word must be given where guarantee().embedding is no WordEmbedding, got "
-            "None."
+            "word must be given where guarantee().embedding is not a WordEmbedding, "
+            "got None."
         )
     picks = check_rng(0).permutation(len(embedding))[:20]
     return embedding.word_array[picks].tolist()
 
 
 def _forked(perturber: Any, word: str, n_draws: int) -> np.ndarray:
-    """A sequence drawn by a fork of this process, which inherits all its state."""
+    """A sequence drawn in a fork of this process, which inherits all its state."""
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
     child = context.Process(target=_answer, args=(there, perturber, word, n_draws))

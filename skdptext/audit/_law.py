@@ -1,4 +1,4 @@
-"""Tests of the law of the noise that a mechanism draws."""
+"""Tests of the distribution of the noise that a mechanism draws."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from skdptext.utils import (
 
 __all__ = ["NoiseLawAudit", "audit_noise_law"]
 
-_DOCUMENT = 16  # words per document released for an audit
-# All paths of a release: fresh noise, one stream per document, words drawn from the
-# document first, and several threads.
+_DOCUMENT = 16  # words per document in the releases of an audit
+# All code paths of a release: fresh noise, one stream per document, words sampled from
+# the document first, and several threads.
 _WAYS = ("fresh", "repeatable", "sampled", "threads")
 
 
@@ -36,10 +36,10 @@ class NoiseLawAudit:
     Attributes
     ----------
     pvalues : dict of str to float
-        The p-value of each test, by its name. 0 for ``"repeats"`` says that a noise
+        The p-value of each test, by its name. 0 for ``"repeats"`` means that a noise
         vector occurred twice.
     alpha : float
-        As given: the false-alarm rate of all tests together.
+        As given: the false-alarm rate over all tests together.
     rejected : bool
         Whether any p-value is below ``alpha / len(pvalues)``.
     """
@@ -52,7 +52,7 @@ class NoiseLawAudit:
     def failed(self) -> list[str]:
         """Names of the tests that reject, the smallest p-value first."""
         threshold = self.alpha / len(self.pvalues)
-        # "not >": a p-value that is NaN is no evidence of a right law.
+        # "not >": a NaN p-value is not evidence for the claimed law.
         names = [name for name, p in self.pvalues.items() if not p > threshold]
         return sorted(names, key=lambda name: self.pvalues[name])
 
@@ -91,20 +91,20 @@ def audit_noise_law(
     random_state: Any = None,
     verbose: int = 0,
 ) -> NoiseLawAudit:
-    """Test whether noise has density proportional to exp(−ε‖z‖_RM), draws independent.
+    """Test that noise has density ∝ exp(−ε‖z‖_RM) and draws are independent.
 
     Parameters
     ----------
     source : DPWordPerturber, WordChannel, or an object with `sample`
         A fitted perturber, or its ``mechanism_``: documents are then released as usual,
-        and the noise is recorded. Or, for another implementation, any object with
-        ``sample(rng, n)`` (noise of shape (n, dim)),
-        ``epsilon``, and ``whiten(vectors)``, after which Euclidean lengths are lengths
-        in the metric of the claim.
+        and the noise is recorded. For another implementation, any object with
+        ``sample(rng, n)`` (noise of shape (n, dim)), ``epsilon``, and
+        ``whiten(vectors)``, which turns lengths in the claimed metric into Euclidean
+        lengths.
     n_draws : int >= 100, default=20000
         Noise vectors to test.
     alpha : float in (0, 0.5], default=0.01
-        Probability of rejecting right noise, over all tests together (Bonferroni).
+        Probability of rejecting correct noise, over all tests together (Bonferroni).
     random_state : None, int or numpy.random.Generator, default=None
         For the noise drawn here, and the random directions of the tests.
     verbose : int, default=0
@@ -130,27 +130,28 @@ def audit_noise_law(
     Notes
     -----
     *Privacy.* Noise with another law may still be private, with a larger ε or another
-    metric: a rejection says that *this* guarantee is unfounded. Finding nothing does
+    metric: a rejection means that *this* guarantee is unfounded. Finding nothing does
     not prove the law.
 
-    *Release.* Of a perturber or its channel, random words of the embedding are released
-    in documents of 16, through the code that every release runs, and the draws are
-    recorded where they are applied: a quarter of them each with fresh noise, with one
-    stream per document, after words were drawn from the documents, and on two threads.
-    ``"words"`` is 0 if a released word is not the nearest to its noisy vector.
+    *Release.* For a perturber or its channel, random words of the embedding are
+    released in documents of 16 words, by the code that runs in every release, and the
+    draws are recorded where they are applied. Each quarter of the words takes another
+    code path: with fresh noise, with one stream per document, after sampling words from
+    the documents, and on two threads. ``"words"`` is 0 if a released word is not the
+    nearest to its noisy vector.
 
-    *Tests*, m the dimension. Whitened lengths follow Gamma(m, 1/ε); directions u are
-    uniform on the sphere, so that (1 + u·a)/2 follows Beta((m−1)/2, (m−1)/2) for unit
-    vectors a: the first and last whitened axis (for the library's mechanism those
-    of the extreme eigenvalues) and random ones. Both by Kolmogorov–Smirnov. Directions
-    times the lengths of normal vectors, drawn here, are standard normal vectors: along
-    *every* whitened axis the sum of their entries is tested as N(0, n_draws) and that
-    of their squares as χ² of n_draws degrees, both exactly, with a correction for the m
-    axes. That no other direction lacks noise, or has too much, is tested by their
-    extreme singular values, against the bound √n ± √m of Davidson and Szarek; it needs
-    n_draws > m. Rank correlations test that length and direction, and consecutive
-    draws, are independent. No vector may occur twice, which continuous noise does with
-    negligible probability.
+    *Tests*, with m the dimension. Whitened lengths follow Gamma(m, 1/ε). Directions u
+    are uniform on the sphere, so that (1 + u·a)/2 follows Beta((m−1)/2, (m−1)/2) for
+    unit vectors a: the first and last whitened axis (for the library's mechanism those
+    of the extreme eigenvalues) and random ones. Both are tested by Kolmogorov–Smirnov.
+    Directions times the lengths of normal vectors, drawn here, are standard normal
+    vectors. Along *every* whitened axis, the sum of their entries is tested as N(0,
+    n_draws) and the sum of their squares as χ² with n_draws degrees of freedom, both
+    exactly, with a correction for the m axes. The extreme singular values show whether
+    any other direction has too little or too much noise; they are tested against the
+    bound √n ± √m of Davidson and Szarek, which needs n_draws > m. Rank correlations
+    test that length and direction, and consecutive draws, are independent. No vector
+    may occur twice: in continuous noise, the probability of that is negligible.
 
     References
     ----------
@@ -171,7 +172,7 @@ def audit_noise_law(
     rng = check_rng(random_state)
     check_integer("verbose", verbose, low=0)
     if isinstance(source, DPWordPerturber):
-        source.channel_at()  # which says if it is not fitted
+        source.channel_at()  # raises if it is not fitted
     channel = getattr(source, "mechanism_", source)
     if hasattr(channel, "draw"):
         with progress_bar(verbose, "audit", total=n_draws, unit="draw") as bar:
@@ -204,11 +205,11 @@ def audit_noise_law(
 def _released_noise(
     channel: WordChannel, n_draws: int, rng: np.random.Generator, bar: Any
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Noise of releases, and whether their words are those nearest to it."""
+    """Noise of releases, and whether released words are nearest to noisy vectors."""
     if channel.noise is None or channel.metric is None:
         raise InvalidParameterError(
             "audit_noise_law is for mechanisms that add noise to vectors, and bound "
-            "their privacy loss by a metric, as MahalanobisNoise; "
+            "their privacy loss by a metric, such as MahalanobisNoise; "
             f"{channel.mechanism!r} does not. See audit_word_privacy."
         )
     embedding = channel.embedding
@@ -218,7 +219,7 @@ def _released_noise(
         words, released = _release(recorder, n, way, rng)
         taken = recorder.in_order()
         noise = np.concatenate([channel.noise(draws) for _, draws, _ in taken])
-        # by what each block was given, and by what the release made of all of them
+        # checked for the words that each block was given, and for the released words
         given, made = (np.concatenate([block[i] for block in taken]) for i in (0, 2))
         nearest = nearest_words(embedding.vectors[given] + noise, embedding.vectors)
         kept &= len(noise) == n and np.array_equal(made, nearest)
@@ -230,20 +231,20 @@ def _released_noise(
 
 
 def _shares(n: int, k: int) -> list[int]:
-    """`n` in `k` whole parts."""
+    """`n` split into `k` whole parts."""
     return [n // k + (i < n % k) for i in range(k)]
 
 
 def _release(
     channel: Any, n: int, way: str, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Release `n` random words: what they were, and what came out."""
+    """Release `n` random words; return them and the released words."""
     n_words = len(channel.embedding)
     streams = NoiseStreams(rng, b"audit_noise_law" + way.encode())
     streams.fresh = way == "fresh"
     label = streams.labeller()
     if way == "sampled":
-        # one word each, so that the words drawn are known: documents of a single length
+        # documents of one word each, so that the sampled words are known
         written = rng.integers(0, n_words, -(-n // _DOCUMENT)).astype(np.int32)
         ends = np.arange(len(written) + 1, dtype=np.int64)
     else:
@@ -265,7 +266,7 @@ def _release(
 
 
 class _Recorder:
-    """A channel that records what a release applies, to which words, and the result."""
+    """A channel that records the words, draws and results of every `apply`."""
 
     def __init__(self, channel: WordChannel) -> None:
         self.channel = channel
@@ -286,11 +287,11 @@ class _Recorder:
             yield recorded
 
     def in_order(self) -> list[Any]:
-        """The blocks, whichever thread was first."""
+        """The blocks, in an order that does not depend on threads."""
         return sorted(self.taken, key=lambda block: repr(block[1][0][:1]))
 
     def keep(self, n: int) -> None:
-        """Leave out what is beyond the first `n` words, of a release on one thread."""
+        """Keep only the first `n` words, of a release on one thread."""
         words, draws, noisy = zip(*self.taken, strict=True)
         joined = [np.concatenate(part)[:n] for part in zip(*draws, strict=True)]
         self.taken = [
@@ -327,13 +328,14 @@ def _pvalues(
     }
     uniform = stats.beta((m - 1) / 2, (m - 1) / 2).cdf
     for name, t in axes.items():
-        # Clipped: rounding may leave the support, by one unit in the last place.
+        # Clipped, as rounding may leave the support by one unit in the last place.
         share = np.clip((1 + t) / 2, 0, 1)
         pvalues[f"direction along {name}"] = stats.kstest(share, uniform).pvalue
         pvalues[f"radius, {name}"] = _dependence(radii, np.abs(t))
         pvalues[f"{name}, next"] = _dependence(t[1:], t[:-1])
-    # With lengths of their own uniform directions are standard normal vectors, exactly;
-    # a law for sums of u and u² themselves would be an approximation, bad in its tails.
+    # Multiplied by chi-distributed lengths, uniform directions are exactly standard
+    # normal vectors. The law of sums of u and u² themselves is only known
+    # approximately, and the approximation is poor in the tails.
     normals = units * np.sqrt(rng.chisquare(m, len(units)))[:, None]
     pvalues |= _axes(normals)
     if len(units) > m:

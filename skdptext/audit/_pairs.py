@@ -1,4 +1,4 @@
-"""Pairs of words at which a false claim of privacy shows first."""
+"""Pairs of words where a false claim of privacy shows first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["choose_pairs", "claimed_exponent", "nearest_pairs"]
 def nearest_pairs(
     guarantee: Any, n_words: int, rng: np.random.Generator
 ) -> list[tuple[float, tuple[str, str]]]:
-    """Claims and pairs of nearest words, the smallest claim first.
+    """Claims for pairs of nearest words, the smallest claim first.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def nearest_pairs(
     embedding = getattr(guarantee, "embedding", None)
     if not isinstance(embedding, WordEmbedding) or len(embedding) < 2:
         raise InvalidParameterError(
-            "pairs must be given where guarantee().embedding is no WordEmbedding of 2 "
-            f"words or more, got pairs=None and {kind_of(embedding)}."
+            "pairs must be given where guarantee().embedding is not a WordEmbedding of "
+            f"2 words or more, got pairs=None and {kind_of(embedding)}."
         )
     sample = rng.permutation(len(embedding))[:n_words]
     vectors = embedding.vectors
@@ -48,7 +48,7 @@ def choose_pairs(
     found: list[tuple[str, str]],
     ceiling: float,
 ) -> list[tuple[str, str]]:
-    """Close pairs first, then pairs from sparser regions, those found, and random ones.
+    """Close pairs first, then pairs from sparser regions, the found ones, random ones.
 
     Parameters
     ----------
@@ -56,16 +56,17 @@ def choose_pairs(
     n_pairs : int
     rng : numpy.random.Generator
     close : list of (float, (str, str))
-        What `nearest_pairs` gave.
+        Result of `nearest_pairs`.
     found : list of (str, str)
-        Pairs that must be among those chosen, at most a quarter of them and one.
+        Pairs that must be among the chosen ones, at most a quarter of `n_pairs` plus
+        one.
     ceiling : float
-        Claims above it cannot be refuted by the draws; such pairs come last.
+        The draws cannot refute claims above it; such pairs come last.
 
     Returns
     -------
     pairs : list of (str, str)
-        Different pairs; fewer than `n_pairs` if the embedding does not have as many.
+        Different pairs; fewer than `n_pairs` if the embedding does not have that many.
     """
     n_words = len(guarantee.embedding)
     n_random = min(4 * n_pairs, n_words * (n_words - 1))
@@ -79,18 +80,18 @@ def choose_pairs(
     spread = [shown[i] for i in np.linspace(0, len(shown) - 1, n_spread).astype(int)]
     within = [pair for claim, pair in far if claim <= ceiling]
     picks = [within[i] for i in rng.permutation(len(within))]
-    # What is left over fills up where there are too few of a kind.
+    # Leftover pairs fill up if there are too few of one kind.
     ordered = [pair for _, pair in close[:n_close]] + spread + found
     ordered += picks[: n_pairs - len(ordered)] + [pair for _, pair in close + far]
     return list(dict.fromkeys(ordered))[:n_pairs]
 
 
 def claimed_exponent(guarantee: Any, word: str, other: str) -> float:
-    """What a guarantee, of any implementation, claims for two words."""
+    """The claim of a guarantee, of any implementation, for two words."""
     claim = guarantee.exponent(word, other)
     if getattr(claim, "ndim", None) == 0:
-        claim = claim.item()  # an array, or of torch
-    if claim == math.inf:  # nothing is promised: true, and nothing to refute
+        claim = claim.item()  # a NumPy or torch scalar
+    if claim == math.inf:  # nothing is promised, so nothing can be refuted
         return math.inf
     name = f"perturber.guarantee().exponent({word!r}, {other!r})"
     return check_real(name, claim, low=0)

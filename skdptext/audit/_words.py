@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = ["WordPrivacyAudit", "audit_word_privacy"]
 
-# Pseudo-counts with which words are ordered by their likelihood ratio: little ones
-# trust rare words, large ones only frequent words. The draws decide which is better.
+# Pseudo-counts used when ordering words by their likelihood ratio: small ones trust
+# rare words, large ones only frequent words. The draws decide which is better.
 _SHRINKAGE = (0.5, 5.0, 50.0)
-# Thresholds tried per ordering; more would not be closer to the best by much.
+# Thresholds tried per ordering; more would hardly improve the bound.
 _THRESHOLDS = 100
-# Words whose nearest neighbours are found, at least; a large embedding is sampled.
+# Smallest number of words whose nearest neighbours are found; a large embedding is
+# sampled.
 _SAMPLE = 2000
-# Draws per word of the sweep, at least, and the share of pairs that each round keeps.
+# Smallest number of draws per word in the sweep, and the share of pairs that each round
+# keeps.
 _SWEEP_DRAWS = 20
 _SWEEP_KEEPS = 0.1
 
@@ -49,26 +51,26 @@ class WordPrivacyAudit:
         Lower bounds on the exponents of the pairs, in nats, which hold simultaneously
         with probability `confidence`.
     claimed : ndarray of shape (n_pairs,)
-        Upper bounds, if the guarantee is true. Where they depend on the order of the
+        Upper bounds according to the guarantee. Where they depend on the order of the
         words, both bounds are for the order with the larger excess.
     violated : ndarray of shape (n_pairs,), bool
         Where ``lower_bound > claimed``.
     refutable : ndarray of shape (n_pairs,), bool
-        Where ``claimed < largest_bound``; about the others the audit says nothing.
+        Where ``claimed < largest_bound``; about other pairs the audit says nothing.
     largest_bound : float
-        The largest lower bound that these draws, pairs and confidence can show: that of
-        a set S which all draws of one word hit, and none of the other.
+        The largest lower bound that these draws, pairs and confidence can show: the
+        bound for a set S that contains all draws of one word and none of the other.
     events : list of frozenset of str
-        For each pair the set of released words that shows the lower bound.
+        For each pair, the set of released words that shows the lower bound.
     confidence : float
         As given.
     n_draws : int
         Draws per word.
     swept : ndarray of shape (n_pairs,), bool
-        Which pairs the sweep chose, for a word that comes out unchanged too often.
+        Which pairs the sweep chose, because a word may come out unchanged too often.
     unchanged : dict of str to float
         For each word of the sweep, the share of its few draws that left it unchanged.
-        Empty if `pairs` were given, or no claim could be refuted.
+        Empty if `pairs` were given, or if no claim could be refuted.
     """
 
     def __init__(
@@ -87,7 +89,7 @@ class WordPrivacyAudit:
         self.pairs = pairs
         self.lower_bound = lower_bound
         self.claimed = claimed
-        # A claim that holds with equality must not fail by rounding.
+        # A claim that holds with equality must not fail because of rounding.
         self.violated = lower_bound > claimed * (1 + 1e-12)
         self.largest_bound = largest_bound
         self.refutable = claimed * (1 + 1e-12) < largest_bound
@@ -105,8 +107,8 @@ class WordPrivacyAudit:
         -------
         summary : dict
             ``n_pairs``, ``n_violated``, ``n_refutable``, ``n_draws``, ``confidence``;
-            of the pair with the largest excess of bound over claim: ``worst_pair``,
-            ``worst_lower_bound``, ``worst_claimed``.
+            and for the pair with the largest excess of bound over claim:
+            ``worst_pair``, ``worst_lower_bound``, ``worst_claimed``.
         """
         worst = int(np.argmax(self.lower_bound - self.claimed))
         return {
@@ -160,7 +162,7 @@ class WordPrivacyAudit:
         )
         if not facts["n_violated"]:
             return (
-                f"{head} No violation was found; that does not prove privacy. So many "
+                f"{head} No violation was found; that does not prove privacy. These "
                 f"draws could have refuted the claims of {facts['n_refutable']} of the "
                 f"{facts['n_pairs']} pairs, those below {self.largest_bound:.3g}."
             )
@@ -184,31 +186,31 @@ def audit_word_privacy(
     random_state: Any = None,
     verbose: int = 0,
 ) -> WordPrivacyAudit:
-    """Test a perturber's claim of privacy between words, by its output alone.
+    """Test a perturber's claim of privacy between words, from its output alone.
 
-    For each pair (w, w') a set S of released words is sought that is likely for one
-    and unlikely for the other [1]_. The exponent of the pair is then at least
-    log(Pr[S | w] / Pr[S | w']), whose value is bounded from below with the stated
+    For each pair (w, w'), the audit looks for a set S of released words that is likely
+    for one word and unlikely for the other [1]_. The exponent of the pair is then at
+    least log(Pr[S | w] / Pr[S | w']). This value is bounded from below with the stated
     confidence. A bound above the claim is a violation: the guarantee is false.
 
     Parameters
     ----------
     perturber : object
-        Anything with ``perturb_words(words, n_draws)``, which returns an array of
-        shape (n_words, n_draws) of released words, independent draws, and with
-        ``guarantee()``, whose result has ``exponent(word, other)``; a fitted
-        `DPWordPerturber`, or a wrapper around any other implementation.
+        A fitted `DPWordPerturber`, or a wrapper around any other implementation. It
+        needs ``perturb_words(words, n_draws)``, which returns an array of shape
+        (n_words, n_draws) of independently drawn released words, and ``guarantee()``,
+        whose result has ``exponent(word, other)``.
     pairs : iterable of (str, str), default=None
-        Pairs of different words to test, each in both directions. None: `n_pairs` are
-        chosen where violations show first. This needs ``guarantee().embedding``.
+        Pairs of different words to test, each in both directions. None: `n_pairs` pairs
+        are chosen where violations show first. This needs ``guarantee().embedding``.
     n_draws : int >= 100, default=20000
-        Draws per word. To find an excess of a few per cent takes 10⁵ or more.
+        Draws per word. It takes 10⁵ or more to find an excess of a few per cent.
         Exponents above `largest_bound` cannot be refuted: 7.1 by default, and about
         log(n_draws) − 2.8 for 10 pairs at this confidence.
     confidence : float in [0.5, 1), default=0.99
-        Probability with which *no* true claim is called violated, over all pairs.
+        Probability that *no* true claim is called violated, over all pairs.
     n_pairs : int >= 1, default=10
-        How many pairs to choose, if `pairs` is None.
+        Number of pairs to choose, if `pairs` is None.
     n_swept : int >= 0, default=2000
         If `pairs` is None: the number of pairs of nearest words, those with the
         smallest claims, to sweep for words that come out unchanged too often. 0: none.
@@ -226,49 +228,49 @@ def audit_word_privacy(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, or `perturber` lacks a method, returns an array
-        of another shape, or claims an exponent that is no finite number >= 0.
+        If a parameter breaks a rule, or `perturber` lacks a method, returns an array of
+        another shape, or claims an exponent that is neither a number >= 0 nor inf.
 
     Warns
     -----
     UserWarning
-        Before anything is drawn, if no claim is small enough for these draws to refute;
-        names an ε, or a number of draws, at which one could be.
+        Before anything is drawn, if no claim is small enough for these draws to refute.
+        The message suggests an ε, or a number of draws, with which one could be.
 
     See Also
     --------
     audit_noise_law : Tests the noise itself, where it is accessible; much sharper.
-    audit_fresh_noise : Looks for noise that is used twice.
+    audit_fresh_noise : Looks for noise that was used twice.
 
     Notes
     -----
     *Privacy.* An audit can show a violation; it never proves privacy. Pairs that were
     not tested, sets S that were not tried and excesses too small for the draws remain
-    unknown. Only public words go in, so a result may be published.
+    unknown. The input is public, so the result may be published.
 
     *Method.* A quarter of the draws orders the released words by their likelihood
-    ratio, another quarter picks the threshold, and so S, with the best bound. The
-    other half, which S does not depend on, gives the Clopper–Pearson limits [2]_: a
-    lower one for Pr[S | w], an upper one for Pr[S | w']. Each of the two limits, in
-    each of the two directions of each pair, has an error rate of
-    (1 − confidence)/(4 n_pairs), so that all hold together, however they depend on
-    each other.
+    ratio. Another quarter picks the threshold, and so S, with the best bound. The other
+    half, which S does not depend on, gives the Clopper–Pearson limits [2]_: a lower one
+    for Pr[S | w] and an upper one for Pr[S | w']. Each of the two limits, in each of
+    the two directions of each pair, has an error rate of (1 − confidence)/(4 n_pairs),
+    so that all hold together, however they depend on each other.
 
-    *Pairs.* Half are the nearest neighbours with the smallest claims; a quarter are
-    nearest neighbours of words in sparser regions, with claims up to what the draws
-    can refute. Of the rest half are found by the sweep, half are random pairs.
+    *Pairs.* Half are the nearest neighbours with the smallest claims. A quarter are
+    nearest neighbours of words in sparser regions, with claims up to what the draws can
+    refute. Of the remaining pairs, half are found by the sweep and half are random.
 
-    *Sweep.* A single word released in clear is not seen unless a pair holds it. So
-    pairs of nearest words (w, w') with claims that can be refuted are drawn a few times
-    each, 20 at least, and compared by how often w comes out of w and of w': a true
-    claim t allows Pr[w | w] ≤ e^t Pr[w | w']. The tenth with the largest excess is
-    drawn again, ten times as often, until few are left. These draws only choose: the
-    pairs are then tested by new ones like all others, so that the confidence stands.
+    *Sweep.* A single word released in clear goes unnoticed unless it is in a tested
+    pair. So pairs of nearest words (w, w') with claims that can be refuted are drawn a
+    few times each, at least 20, and compared by how often w comes out of w and of w': a
+    true claim t implies Pr[w | w] ≤ e^t Pr[w | w']. The tenth with the largest excess
+    is drawn again, ten times as often, until few are left. These draws only choose the
+    pairs, which are then tested on new draws like all others, so that the confidence
+    stands.
 
-    *Seeds.* The draws that test come from a single call of ``perturb_words``, those of
-    the sweep from calls before it. A perturber with an integer seed gives the same
-    draws in every audit, so that a second one adds nothing. Draws that are used twice
-    are not detected here, and may make the test depend on the sweep: see
+    *Seeds.* The draws for the test come from a single call of ``perturb_words``, and
+    the draws for the sweep from earlier calls. A perturber with an integer seed gives
+    the same draws in every audit, so that a second audit adds nothing. Draws that are
+    used twice are not detected here, and may make the test depend on the sweep: see
     `audit_fresh_noise`.
 
     References
@@ -308,7 +310,7 @@ def audit_word_privacy(
         ceiling = math.log(n_draws / 20)
         close = nearest_pairs(guarantee, max(n_swept, _SAMPLE), rng)
         swept = [(claim, pair) for claim, pair in close if claim <= ceiling][:n_swept]
-        # the larger half of what close pairs and those of sparser regions leave
+        # the larger half of the pairs left over by close pairs and sparser regions
         n_found = (n_pairs - -(-n_pairs // 2) - n_pairs // 4 + 1) // 2
         if swept and n_found:
             found, unchanged = _sweep(perturber, swept, n_found, n_draws, bar)
@@ -370,9 +372,9 @@ def _sweep(
     n_draws: int,
     bar: Any,
 ) -> tuple[list[tuple[str, str]], dict[str, float]]:
-    """Pairs with a word unchanged more often than claimed, and the shares.
+    """Pairs with a word that is unchanged too often, and all unchanged shares.
 
-    Each round draws the pairs left by the previous one, about `n_draws` in all.
+    Each round draws for the pairs left by the previous one, about `n_draws` in all.
     """
     unchanged: dict[str, float] = {}
     while True:
@@ -405,17 +407,17 @@ def _warn_of_futility(
     advice = " Pass pairs of closer words"
     epsilon = getattr(guarantee, "epsilon", None)
     if math.isinf(least):
-        advice = ": nothing is promised of these pairs. Pass other pairs"
+        advice = " Nothing is promised for these pairs: pass other pairs"
     elif epsilon is not None:
-        # Half of what can be shown at most leaves room for faults that are not blatant.
+        # Half of the largest bound leaves room for faults that are not blatant.
         advice += f", audit at epsilon={epsilon * most / (2 * least):.1g} or less"
     needed = -6 * math.exp(min(least, 99.0)) * math.log(level)  # bound: claim + log 3
     if needed < 1e7:
         advice += f", or draw n_draws={float(f'{needed:.1e}'):.0f} or more"
     warnings.warn(
         "This audit cannot find a violation: the smallest of the "
-        f"{len(claimed)} claims is {least:.3g}, and n_draws={n_draws} refute claims "
-        f"below {most:.3g} only."
+        f"{len(claimed)} claims is {least:.3g}, and n_draws={n_draws} can only refute "
+        f"claims below {most:.3g}."
         f"{advice}.",
         stacklevel=3,
     )
@@ -435,9 +437,9 @@ def _check_pairs(pairs: Any) -> list[tuple[str, str]]:
             f"{kind_of(pairs)}."
         )
     for i, pair in enumerate(chosen):
-        if pair[0] == pair[1]:  # its exponent is 0 for any noise
+        if pair[0] == pair[1]:  # whose exponent is 0 for any noise
             raise InvalidParameterError(
-                f"pairs must be of two different words each, got one twice as pair {i}."
+                f"pairs must hold two different words each, got one twice in pair {i}."
             )
     return [(str(pair[0]), str(pair[1])) for pair in chosen]
 
@@ -445,7 +447,7 @@ def _check_pairs(pairs: Any) -> list[tuple[str, str]]:
 def _draw(
     perturber: Any, words: list[str], n_draws: int, bar: Any
 ) -> tuple[np.ndarray, list[str]]:
-    """Draws as numbers, shape (n_words, n_draws), and the words they stand for."""
+    """Draws as codes, shape (n_words, n_draws), and the words they stand for."""
     draws = _noisy_words(perturber, words, n_draws, bar)
     numbers: dict[str, int] = {}
     codes = np.array([[numbers.setdefault(w, len(numbers)) for w in d] for d in draws])
@@ -467,7 +469,7 @@ def _noisy_words(
 
 
 def _split(rng: np.random.Generator, n_draws: int) -> list[np.ndarray]:
-    """Draws that order words, those that pick the event and those that test it."""
+    """Draws that order words, draws that pick the event, and draws that test it."""
     order = rng.permutation(n_draws)
     return np.split(order, [n_draws // 4, n_draws // 2])
 
@@ -491,9 +493,10 @@ def _best_event(
 ) -> np.ndarray:
     """The set of words whose draws in `select` show the largest ratio.
 
-    Sets are those above a threshold of the likelihood ratio in `order`, and those of
-    the single words given, and of all other words: what looks again at the true word
-    treats it, or its neighbour, unlike the rest.
+    The candidates are the words above a threshold of the likelihood ratio in `order`;
+    each of the single words given; and all words but one of these. The single words
+    matter because faulty code that uses the true word again treats it, or its
+    neighbour, unlike the rest.
     """
     everything = np.arange(order.shape[1])
     candidates: list[np.ndarray] = [np.array([word]) for word in singles]

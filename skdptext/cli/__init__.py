@@ -1,4 +1,4 @@
-"""The command line: releases of files, and short doors to what helps to choose ε."""
+"""The command line: releases of files, and shortcuts to what helps to choose ε."""
 
 from skdptext.cli._main import main
 

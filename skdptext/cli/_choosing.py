@@ -1,4 +1,4 @@
-"""skdptext calibrate, audit and report: short doors to the functions of these names."""
+"""skdptext calibrate, audit and report: shortcuts to the library's own functions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CALIBRATE = """\
 Find the ε at which a given share of the words of a text stays UNCHANGED. By itself ε
 means little; this shows what it does with an embedding, a mechanism and a text. Give
 public text of the kind that you will release (--public). Without it, each word of the
-embedding counts once, and text, which uses frequent words, will show another share.
+embedding counts once, and text, which uses frequent words, will show a different share.
 Never give the documents to be protected: ε would reveal something about them that the
 guarantee does not count. See also skdptext.model_selection.calibrate_epsilon.
 
@@ -89,7 +89,9 @@ def add_commands(commands: Any) -> None:
         metavar="SOURCE",
         help="public text: .csv, .jsonl or .parquet file, or a folder",
     )
-    parser.add_argument("--column", default="text", help="of documents (default text)")
+    parser.add_argument(
+        "--column", default="text", help="column with the documents (default text)"
+    )
     parser.add_argument(
         "--draws", type=int, default=100, help="draws per word (default 100)"
     )
@@ -144,7 +146,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         stop_words=arguments.stop_words,
     )
     with warnings.catch_warnings():
-        # no ε was given to warn of, and what is counted is said below
+        # no ε was given to warn about, and what is counted is printed below
         warnings.simplefilter("ignore", CalibrationWarning)
         found = calibrate_epsilon(
             perturber.fit([]),
@@ -161,8 +163,8 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     )
     if texts is None:
         print(
-            "Text uses the frequent words, of which noise changes another share: give "
-            "--public text of the kind to be released.",
+            "Text uses frequent words more, so noise changes a different share of it: "
+            "give --public text of the kind to be released.",
             file=sys.stderr,
         )
     return 0

@@ -48,6 +48,9 @@ _ADVERSARY = (
     "been released will probably find the right ones. skdptext report tries it."
 )
 
+# Faults of a damaged release that are printed
+_MOST_FAULTS = 20
+
 _KEY = """\
 Write a key of 256 random bits to a new file, to be given to skdptext release as
 --key file:FILE. Keep it apart from the releases, and destroy it once they are sealed:
@@ -100,7 +103,9 @@ def _add_release(commands: Any) -> None:
     add_reading(parser)
     columns = parser.add_argument_group("columns and files")
     columns.add_argument(
-        "--column", default="text", help="column with the documents (default text)"
+        "--column",
+        default="text",
+        help="column with the documents, which messages call text (default text)",
     )
     columns.add_argument("--id", default="id", help="column with the ids (default id)")
     columns.add_argument(
@@ -221,7 +226,10 @@ def _tell(text: str) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     faults = verify(arguments.out)
-    print("\n".join(faults or [f"{arguments.out} is complete, and as it was sealed."]))
+    told = faults[:_MOST_FAULTS]
+    if len(faults) > len(told):
+        told.append(f"And {len(faults) - len(told):,} more.")
+    print("\n".join(told or [f"{arguments.out} is complete, and as it was sealed."]))
     return 1 if faults else 0
 
 

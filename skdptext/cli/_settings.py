@@ -33,7 +33,7 @@ and which are alike, and the guarantee is relative to them. Ways to get some:
   - fastText: https://fasttext.cc/docs/en/english-vectors.html (.vec)
   - word2vec: "word2vec-google-news-300" of gensim.downloader, saved as .npz
   - for a trial: --embedding {BUILT_IN}, trained on documentation of Python libraries
-    (7,000 words, some seconds the first time).
+    (7,000 words, about 15 seconds the first time).
 They must not be trained on the documents to be protected."""
 
 
@@ -81,7 +81,7 @@ def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """What becomes of a document before the noise."""
+    """What happens to a document before the noise."""
     group = parser.add_argument_group("documents")
     group.add_argument(
         "--length",
@@ -154,7 +154,7 @@ def mechanism(arguments: argparse.Namespace) -> WordMechanism:
 
 
 def _mechanisms() -> dict[str, type[WordMechanism]]:
-    """All that skdptext.mechanisms offers, by names as one types them."""
+    """All that skdptext.mechanisms offers, by the names that a user types."""
     found = {}
     for name in mechanisms.__all__:
         kind = getattr(mechanisms, name)

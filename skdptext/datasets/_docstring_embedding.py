@@ -18,7 +18,7 @@ __all__ = ["load_docstring_embedding"]
 
 _TOKEN = re.compile(r"\b\w\w+\b")
 
-# Everything but the size that shapes the vectors, and so part of the cache's name.
+# All that shapes the vectors, except their size; it is part of the cache's name.
 # sg: skip-gram tells rare words apart better than bag-of-words on so small a corpus.
 _TRAINING = {"sg": 1, "window": 5, "negative": 5, "epochs": 5, "seed": 0}
 

@@ -1,6 +1,6 @@
 """Which public modules make up the docstring corpus, and the topic of each.
 
-Only the modules listed here are visited. A listed path that is no module moves one
+Only the modules listed here are visited. A listed path that is not a module moves one
 object, and its methods, to another topic: the longest listed path that a document's
 name starts with decides. Modules that only repeat another's text (``numpy.ma``,
 ``numpy.char``, ``scipy.fftpack``, ``scipy.stats.mstats``), tests and plotting are left

@@ -40,7 +40,7 @@ scikit-learn), MIT (POT) and LGPL-2.1 (gensim).
 
 _REMOVABLE = ("examples", "headers", "names", "signatures")
 
-# Texts that agree in so many words to begin with are copies of one another.
+# Texts whose first words agree, this many of them, count as copies of one another.
 _COPY_WORDS = 25
 
 
@@ -65,7 +65,7 @@ def load_docstrings(
     The corpus is read from the installed numpy, scipy, scikit-learn, gensim and POT:
     no download, and nothing is stored. It is real text with two labels: the *topic*
     (what a release should keep) and the *author* (the library's house style, which an
-    adversary may want to tell).
+    adversary may want to recognise).
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ def load_docstrings(
         Libraries to load, of "numpy", "scipy", "scikit-learn", "gensim" and "POT".
         None: all.
     min_words : int, default=100
-        Leave out documents of fewer words (runs of characters between blanks), after
+        Leave out documents with fewer words (runs of characters between blanks), after
         `remove`.
     remove : iterable of {"examples", "headers", "names", "signatures"}, default=()
-        What to strip from each document, so that the author cannot be told by the
+        What to strip from each document, so that the author cannot be recognised by the
         form alone:
 
         - "examples": the Examples section, and lines of code (``>>>``) elsewhere with
@@ -125,7 +125,7 @@ def load_docstrings(
     Notes
     -----
     The texts change with the versions of the five libraries; with the versions fixed
-    they and their order are the same on every machine, but for optional parts of the
+    they and their order are the same on every machine, except for optional parts of the
     libraries that cannot be imported there.
 
     The first call imports the five libraries and takes a few seconds; later calls in
@@ -249,7 +249,7 @@ def _walk() -> tuple[_Document, ...]:
 
 
 def _import(path: str) -> ModuleType | None:
-    """The module, or None: not all versions have it, nor all machines its needs."""
+    """The module, or None: some versions lack it, some machines its dependencies."""
     try:
         return importlib.import_module(path)
     except Exception:  # optional parts fail in their own ways, not only ImportError

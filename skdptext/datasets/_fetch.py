@@ -29,7 +29,7 @@ _TRANSIENT = {408, 425, 429}
 
 # Not LZMA, whose header may ask for gigabytes.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# A hundred times the larger set: of a file, of a download and of what it unpacks to.
+# Limit of a file, a download and what it unpacks to: a hundred times the larger set.
 _MAX_BYTES = 1 << 27
 
 
@@ -155,7 +155,7 @@ def _download(url: str, *, n_retries: int, delay: float) -> bytes:
         try:
             downloader(url, received, None)
             return received.getvalue()
-        except OSError as error:  # those of requests, by which pooch fetches, are
+        except OSError as error:  # as are those of requests, which pooch uses
             if attempt == n_retries or not _worth_retrying(error):
                 raise _NetworkError(f"{type(error).__name__}: {error}") from error
             wait = delay * 2**attempt
@@ -209,7 +209,7 @@ def _unpack(public_set: PublicSet, content: bytes) -> bytes:
                     )
                 info = archive.getinfo(members[0])
                 if info.compress_type not in _METHODS:
-                    raise _BadContentError("the archive is compressed in an odd way")
+                    raise _BadContentError("the archive's compression is not allowed")
                 with archive.open(info) as member:
                     return _read_all(member)
         if content.startswith(b"\x1f\x8b"):

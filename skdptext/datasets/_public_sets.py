@@ -171,9 +171,9 @@ def fetch_sms_spam(
     InvalidParameterError
         If a parameter breaks its rule.
     OSError
-        If the set is not there and may not be or could not be downloaded, or is not
-        the one expected. `ConnectionError` for the network, `FileNotFoundError` for
-        the folder of ``SKDPTEXT_DATA``. Nothing is left half-written.
+        If the set is missing and could not or must not be downloaded, or is not the
+        expected one. `ConnectionError` for the network, `FileNotFoundError` for the
+        folder of ``SKDPTEXT_DATA``. Nothing is left half-written.
 
     References
     ----------
@@ -259,8 +259,8 @@ def fetch_disaster_tweets(
         id : ndarray of shape (7613,), int
             Kaggle's number of each tweet.
         keyword, location : list of str
-            Only if the copy has these columns: a word of the tweet, and what its
-            author gave as place; "" where missing. The checksum does not cover them.
+            Only if the copy has these columns: a word of the tweet, and the place that
+            its author gave; "" where missing. The checksum does not cover them.
         frame : DataFrame or None
             With `as_frame`: columns text, id, keyword and location if there, target.
         DESCR : str
@@ -273,9 +273,9 @@ def fetch_disaster_tweets(
     InvalidParameterError
         If a parameter breaks its rule.
     OSError
-        If the set is not there and may not be or could not be downloaded, or is not
-        the one expected. `ConnectionError` for the network, `FileNotFoundError` for
-        the folder of ``SKDPTEXT_DATA``. Nothing is left half-written.
+        If the set is missing and could not or must not be downloaded, or is not the
+        expected one. `ConnectionError` for the network, `FileNotFoundError` for the
+        folder of ``SKDPTEXT_DATA``. Nothing is left half-written.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def make_embedding(
     dim : int, default=50
         Length of a vector.
     n_clusters : int, default=20
-        Number of clusters, at most `n_words`, of sizes as equal as can be.
+        Number of clusters, at most `n_words`, as equal in size as possible.
     random_state : int, numpy.random.Generator or None, default=None
         Source of randomness, as for `numpy.random.default_rng`.
 

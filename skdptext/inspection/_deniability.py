@@ -21,7 +21,7 @@ _LABELS = {
 
 
 class PlausibleDeniabilityDisplay:
-    """Percentiles of N_w and S_w over the words, against ε, for each λ.
+    """Percentiles of N_w and S_w over the words, plotted against ε, for each λ.
 
     Figures 2 to 5 of [1]_. Create it with `from_estimator` or `from_result`. All
     parameters are stored as attributes.
@@ -157,7 +157,7 @@ class PlausibleDeniabilityDisplay:
         Parameters
         ----------
         ax : sequence of two matplotlib Axes, default=None
-            None: those of a new figure.
+            None: axes of a new figure.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class PlausibleDeniabilityDisplay:
         self.figure_ = axes[0].figure
         order = np.argsort(self.epsilons)
         epsilons = self.epsilons[order]
-        # Bars of different λ side by side, well within a step of ε.
+        # Shift bars of different λ sideways, well within a step of ε.
         steps = np.diff(np.log(np.unique(epsilons)))
         room = min([0.025 * (len(self.lams) - 1), *(steps / 4)])
         shifts = np.exp(np.linspace(-room, room, len(self.lams)))

@@ -1,4 +1,4 @@
-"""Shared by the displays: axes, colours for colour-blind readers too, labels."""
+"""Shared by the displays: axes, colours safe for colour-blind readers, labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKERS = "os^Dv<>P"
 
 
 def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
-    """The axes given, or those of a new figure of `size` inches."""
+    """The given axes, or the axes of a new figure of `size` inches."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -74,7 +74,7 @@ def place_labels(
                 cost = sum(_overlap(edges, other) for other in taken)
                 inside = _overlap(edges, np.array([*frame.p0, *frame.p1]))
                 cost += 4 * ((box.width * box.height) - inside)
-                # farther only where it helps
+                # farther away only if it helps
                 cost += distance * pixels
                 if cost < least:
                     least = cost

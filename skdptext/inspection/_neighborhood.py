@@ -38,8 +38,8 @@ class NeighborhoodDisplay:
     word : str
         The word that is perturbed.
     words : ndarray of str objects, shape (n_words,)
-        The words shown: `word` first, then its nearest ones, then others that the
-        noise lands on most.
+        The words shown: `word` first, then its nearest neighbours, then other words
+        that the noise lands on most often.
     positions : ndarray of shape (n_words, 2)
         Their vectors in the plane, relative to that of `word`.
     distances : ndarray of shape (n_words,)
@@ -55,10 +55,10 @@ class NeighborhoodDisplay:
         mechanisms other than `MahalanobisNoise`.
     levels : tuple of float
     epsilon, lam : float
-        Of the perturber.
+        Parameters of the perturber.
     n_draws : int
     axes_names : tuple of two str
-        For the axes of the figure.
+        Labels of the axes of the figure.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class NeighborhoodDisplay:
     Notes
     -----
     A plane shows two of many dimensions. Words that look near may be far, and the
-    nearest word of a noisy vector is found in all dimensions: the shares, not the
-    picture, say where draws go.
+    nearest word of a noisy vector is found in all dimensions. The shares, not the
+    picture, show where draws go.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class NeighborhoodDisplay:
             The plane: the first two principal axes of the words shown; two columns of
             the embedding; or two directions, which are made orthonormal in their order.
         levels : sequence of float in (0, 1), default=(0.5, 0.95)
-            Shares of the noisy vectors that the contours hold.
+            Shares of the noisy vectors inside the contours.
         random_state : None, int or numpy.random.Generator, default=None
             An int makes the draws repeatable. A release with the same integer uses
             different noise.
@@ -224,9 +224,9 @@ class NeighborhoodDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None: those of a new figure.
+            None: axes of a new figure.
         label_words : bool, default=True
-            Write each word, and its share of the draws, beside it.
+            Label each word with its share of the draws.
 
         Returns
         -------
@@ -274,8 +274,8 @@ class NeighborhoodDisplay:
             (legend.legend_handles[-1], 60),
         ):
             handle.set_sizes([area])
-        # Words and contours set the frame; single noisy vectors may lie outside. Equal
-        # scales, in limits that fill the axes whatever their shape.
+        # Words and contours set the limits; some noisy vectors may lie outside. Both
+        # axes have equal scales, and the limits fill the axes whatever their shape.
         self.figure_.canvas.draw()
         box = axis.get_window_extent()
         shown = np.vstack([self.positions, self.contours.reshape(-1, 2)])
@@ -309,7 +309,7 @@ def _check_levels(levels: Any) -> tuple[float, ...]:
 def _check_projection(
     projection: Any, dim: int
 ) -> tuple[np.ndarray | None, tuple[str, str]]:
-    """Orthonormal plane (dim, 2), None where it is to be learned, and axis names."""
+    """Orthonormal plane (dim, 2), or None if it is to be learned, and axis names."""
     if isinstance(projection, str):
         if projection != "pca":
             raise InvalidParameterError(
@@ -346,13 +346,13 @@ def _check_projection(
 def _principal_plane(gaps: np.ndarray) -> np.ndarray:
     """First two principal axes of the rows, (dim, 2), with signs that do not vary."""
     centred = gaps - gaps.mean(axis=0)
-    # All rows and more: of few words the rest of the axes are still orthonormal.
+    # The full matrix: with few words, the remaining axes are still orthonormal.
     plane = np.linalg.svd(centred, full_matrices=True)[2][:2].T
     return plane * np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
 
 
 def _points(channel: WordChannel, draws: Any, plane: np.ndarray) -> np.ndarray:
-    """Noisy vectors in the plane; none of a mechanism that has none."""
+    """Noisy vectors in the plane; empty for a mechanism without noise on vectors."""
     if channel.noise is None:
         return np.empty((0, 2))
     return channel.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
@@ -363,7 +363,7 @@ def _contours(
 ) -> np.ndarray:
     """Ellipses in the plane that hold the given shares of the projected noise.
 
-    None of noise of another law than that of `MahalanobisNoise`.
+    Empty if the noise does not follow the law of `MahalanobisNoise`.
     """
     metric = channel.metric
     if not channel.gamma_lengths or metric is None:

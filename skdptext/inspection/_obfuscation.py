@@ -27,19 +27,20 @@ from skdptext.utils import (
 
 __all__ = ["ObfuscationDisplay", "ObfuscationReport", "ReportedRelease"]
 
-# With fewer documents of an author, or in all, the report warns.
+# With fewer documents per author, or in total, the report warns.
 _FEW_OF_AUTHOR, _FEW = 5, 50
-# Shares of changed words that hide, or leave, almost nothing.
+# Below the first share of changed words almost nothing is hidden; above the second
+# almost nothing is left.
 _HARDLY, _NEARLY_ALL = 0.1, 0.95
-# Odds of a thousand to one, and more, are not small.
+# A factor of a thousand in the odds counts as a weak guarantee.
 _WEAK_EXPONENT = math.log(1000)
 
 _KINDS = ("auto", "adversaries", "epsilon", "trade-off")
 # The names of the default adversaries.
 _ADVERSARIES = (
     ({"SRauth", "SRtopic"}, "SR: the nearest texts by Word Mover's Distance."),
-    ({"DRauth"}, "DRauth: Koppel's method, many votes of random words."),
-    ({"DRtopic"}, "DRtopic: fastText, a linear model of learned word vectors."),
+    ({"DRauth"}, "DRauth: Koppel's method, many votes on random n-grams."),
+    ({"DRtopic"}, "DRtopic: fastText, a linear model on learned word vectors."),
     ({"linear author", "linear topic"}, "linear: logistic regression on tf-idf."),
 )
 _HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "chance")
@@ -58,7 +59,7 @@ class ReportedRelease(NamedTuple):
     lam: float
     words_changed: float
     guarantee: PrivacyGuarantee
-    exponent: float  # typical, between documents of different authors
+    exponent: float  # typical value between documents of different authors
     n_empty: int  # documents without a known word
     keeps_unknown: bool
 
@@ -71,35 +72,36 @@ class ObfuscationReport:
     Attributes
     ----------
     results : dict of str to ndarray of shape (n_lines,)
-        One line for each release, adversary, and kind of documents it knows:
+        One line for each release, adversary, and kind of documents that the adversary
+        knows:
 
-        - ``release``: which of the perturbers; ``epsilon`` and ``lam``: its parameters;
+        - ``release``: index of the perturber; ``epsilon`` and ``lam``: its parameters;
           ``noise``: its mechanism, with λ;
         - ``adversary``, ``target`` ("author" or "topic"), ``trained_on`` ("originals"
           or "releases");
-        - ``clean``, ``clean_low``, ``clean_high``: accuracy on documents in clear,
-          known in clear, and its interval;
+        - ``clean``, ``clean_low``, ``clean_high``: accuracy on documents in clear, for
+          an adversary who knows others in clear, and its interval;
         - ``noisy``, ``noisy_low``, ``noisy_high``: the same on released documents;
-        - ``chance_majority``: of always giving the most frequent answer;
-          ``chance_uniform``: of a blind guess; ``chance_from_other``: of giving the
-          most frequent author of the topic (or topic of the author), from knowing the
-          other label and nothing of the text, counted on the documents attacked
-          themselves, and so too high where few share the other label;
+        - ``chance_majority``: accuracy of always giving the most frequent answer;
+          ``chance_uniform``: of a random guess; ``chance_from_other``: of giving the
+          most frequent author of the topic (or topic of the author), knowing the other
+          label but nothing of the text. It is counted on the attacked documents
+          themselves, and so too high where few documents share the other label;
         - ``n_documents``: documents held out; ``words_changed``: share of their known
           words that the noise changes.
     guarantees : list of PrivacyGuarantee
         One for each perturber.
     exponents : ndarray of shape (n_perturbers,)
         The guarantee's exponent, in nats, between two documents of this corpus by
-        different authors, on one topic where there are topics: the median of a few
-        pairs. Infinite where lengths, or unknown words, are released as they are.
+        different authors, on the same topic if there are topics: the median over a few
+        pairs. Infinite where lengths, or unknown words, are released unchanged.
     linkages : list of Linkages
         One for each perturber: how many documents are identified by an adversary who
         holds them in clear. Empty with ``linkage=False``.
     warnings : list of str
         Reasons to read the numbers with care.
     confidence, n_splits, n_releases : float, int, int
-        Of the intervals; how often documents were split and released.
+        Confidence of the intervals; number of splits; number of releases.
 
     See Also
     --------
@@ -199,7 +201,7 @@ class ObfuscationReport:
         found += self._warn_of_promise()
         if self._defaults and find_spec("floret") is None:
             found.append(
-                "DRtopic, the paper's fastText, was not tried: install "
+                "DRtopic, the paper's fastText model, was not tried: install "
                 "skdptext[fasttext]."
             )
         return list(dict.fromkeys(found))
@@ -209,13 +211,13 @@ class ObfuscationReport:
         n = int(self.results["n_documents"].min())
         if n < _FEW:
             found.append(
-                f"Only {n} documents are attacked: differences of less than about "
-                f"{_resolution(n):.2f} in accuracy mean nothing."
+                f"Only {n} documents are attacked: differences in accuracy below about "
+                f"{_resolution(n):.2f} mean nothing."
             )
         if self._n_strangers:
             found.append(
-                f"{self._n_strangers} documents are attacked without knowing any of "
-                "their authors: these cannot be found, hidden or not."
+                f"{self._n_strangers} documents are by authors of whom the adversary "
+                "knows no other document: it cannot name them, hidden or not."
             )
         if self._author_counts.min() < _FEW_OF_AUTHOR:
             few = int((self._author_counts < _FEW_OF_AUTHOR).sum())
@@ -241,14 +243,13 @@ class ObfuscationReport:
                 "The topic gives the author away: a guess from the topic alone gets "
                 f"{levels['from_other']:.0%} of the authors right, against "
                 f"{self._chance_if_unrelated:.0%} if authors had nothing to do with "
-                "topics. A release that keeps the topic cannot hide that; only "
-                "documents of several authors on one topic can be hidden among each "
-                "other."
+                "topics. A release that keeps the topic cannot hide this; authors can "
+                "only be hidden among others who write on the same topic."
             )
         if levels["majority"] > 2 * levels["uniform"]:
             found.append(
                 f"One author wrote {levels['majority']:.0%} of the documents: compare "
-                "accuracies with that, and not with a blind guess."
+                "accuracies with this share, not with a random guess."
             )
         return found
 
@@ -269,7 +270,7 @@ class ObfuscationReport:
             )
         if release.words_changed < _HARDLY:
             found.append(
-                f"{name} changes {release.words_changed:.1%} of the words only: ε is "
+                f"{name} changes only {release.words_changed:.1%} of the words: ε is "
                 "large for this embedding."
             )
         topic = self.strongest(i, "topic")
@@ -277,8 +278,8 @@ class ObfuscationReport:
         if lost and topic["noisy_high"] < topic["clean_low"]:
             found.append(
                 f"{name} changes {release.words_changed:.0%} of the words, and no "
-                "topic classifier is better than chance for certain: ε is small for "
-                "this embedding."
+                "topic classifier is better than chance with certainty: ε is small "
+                "for this embedding."
             )
         elif not topic and release.words_changed > _NEARLY_ALL:
             found.append(
@@ -296,9 +297,9 @@ class ObfuscationReport:
         low, high = f"e^{weak.min():.0f}", f"e^{weak.max():.0f}"
         factor = low if low == high else f"{low} to {high}"
         return [
-            "Little is promised between whole documents: the odds between two of "
-            f"them, by different authors, may change by a factor of {factor}. What "
-            "hides the author here is measured, not proven."
+            "Little is promised between whole documents: the odds between two "
+            f"documents by different authors may change by a factor of {factor}. How "
+            "well the author is hidden is measured here, not proven."
         ]
 
     def _name(self, i: int) -> str:
@@ -322,7 +323,7 @@ class ObfuscationReport:
         )
 
     def _linked(self) -> list[str]:
-        """Which document was it? For each release, in words."""
+        """The linkage results of each release, in words."""
         found = [
             linkages.in_words()
             if len(self.linkages) == 1
@@ -331,13 +332,14 @@ class ObfuscationReport:
         ]
         if found:
             found.append(
-                "So who holds the documents themselves may find them. What can be "
-                "hidden is the author among authors, from who holds other documents:"
+                "So an adversary who holds the documents themselves may find them. "
+                "What can be hidden is the author, from adversaries who hold other "
+                "documents:"
             )
         return found
 
     def _lines(self, fewest: bool) -> list[list[str]]:
-        """Cells of the table; of many releases only the strongest of each kind."""
+        """Cells of the table; of several releases, only the strongest of each kind."""
         r = self.results
         rows = list(range(len(r["noisy"])))
         if fewest:
@@ -381,7 +383,7 @@ class ObfuscationReport:
         ]
 
     def _legend(self) -> list[str]:
-        """What the names of the adversaries shown stand for."""
+        """Explanation of the names of the adversaries in the table."""
         if not self._defaults:
             return []
         shown = set(self.results["adversary"])
@@ -407,17 +409,17 @@ class ObfuscationReport:
         many = len(self._releases) > 1
         attacks = table(
             _HEADER,
-            # where there is little room, a table to scroll reads better
+            # no line breaks: in a narrow window, scrolling reads better
             [[x.replace(" ", "\xa0") for x in c] for c in self._lines(many)],
             caption="The strongest adversary for each release; to_frame() has all."
             if many
-            else "What each adversary gets right. Chance: the most frequent answer.",
+            else "Accuracy of each adversary. Chance: the most frequent answer.",
         )
         releases = table(
             ("ε", "λ", "words each", "words changed", "exponent between documents"),
             self._release_rows(),
-            caption="The releases. Exponent: of the odds between two documents by "
-            "different authors, on one topic if there are topics (nats, median).",
+            caption="The releases. Exponent: for the odds between two documents by "
+            "different authors, on the same topic if there are topics (nats, median).",
         )
         return page(
             "How well hidden is this corpus?",
@@ -429,8 +431,8 @@ class ObfuscationReport:
             *([paragraph("Before you believe it:")] if self.warnings else []),
             bullets(self.warnings),
             paragraph(
-                "An adversary who fails proves nothing about the next one. What holds "
-                "against all is the guarantee. This report is as private as the "
+                "An adversary who fails proves nothing about the next one. Only the "
+                "guarantee holds against all. This report is as private as the "
                 "documents."
             ),
         )
@@ -446,7 +448,7 @@ class ObfuscationDisplay:
     results : dict of str to ndarray of shape (n_lines,)
         As in `ObfuscationReport`.
     confidence : float, default=0.95
-        Of the intervals.
+        Confidence of the intervals.
 
     Attributes
     ----------
@@ -457,7 +459,7 @@ class ObfuscationDisplay:
 
     See Also
     --------
-    obfuscation_report : Makes the numbers.
+    obfuscation_report : Computes the numbers.
 
     Examples
     --------
@@ -507,7 +509,7 @@ class ObfuscationDisplay:
               classifier, against ε; a line for each mechanism and λ.
             - ``"trade-off"``: these two accuracies against each other; a line for each
               λ, a point for each ε. Down and right is better.
-            - ``"auto"``: the first for one perturber, else the second.
+            - ``"auto"``: ``"adversaries"`` for one perturber, else ``"epsilon"``.
         ax : matplotlib Axes, default=None
             Where to draw; None: a new figure.
 
@@ -602,7 +604,7 @@ class ObfuscationDisplay:
     # -- several releases --------------------------------------------------------------
 
     def _strongest(self, target: str) -> np.ndarray:
-        """Line of the strongest adversary of each release, by release."""
+        """Row of the strongest adversary for each release, by release."""
         r = self.results
         found = []
         for release in np.unique(r["release"]):
@@ -612,7 +614,7 @@ class ObfuscationDisplay:
         return np.array(found, dtype=int)
 
     def _by_noise(self, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
-        """Rows of each mechanism and λ, by rising ε."""
+        """Rows of each mechanism and λ, by increasing ε."""
         noises, epsilons = self.results["noise"][rows], self.results["epsilon"][rows]
         found = []
         for noise in np.unique(noises):
@@ -706,5 +708,5 @@ def _number(value: float) -> str:
 
 
 def _resolution(n: int) -> float:
-    """Half a 95 % interval at one half."""
+    """Half the width of a 95 % interval for an accuracy of one half."""
     return 0.98 / math.sqrt(n)

@@ -1,4 +1,4 @@
-"""How well a perturber hides who wrote a corpus, and how well the topic survives."""
+"""How well a perturber hides the authors of a corpus, and how well topics survive."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ __all__ = ["obfuscation_report"]
 
 # Pairs of documents by different authors for which the guarantee is computed.
 _PAIRS = 8
-# Candidates, released documents, and simulated draws per word of the linkage attack: a
-# rough answer in seconds that underestimates the adversary.
+# Candidates, released documents, and simulated draws per word of the linkage attack.
+# They give a rough answer in seconds, which underestimates the adversary.
 _CANDIDATES, _TARGETS, _LINKAGE_DRAWS = 100, 50, 10
 
 
@@ -68,17 +68,17 @@ def obfuscation_report(
     documents : iterable of str, of lists of str, or bags (n_documents, n_words)
         The documents to be released.
     authors : array-like of shape (n_documents,)
-        The author of each.
+        The author of each document.
     topics : array-like of shape (n_documents,), default=None
-        The topic of each. None: only authors are attacked.
+        The topic of each document. None: only authors are attacked.
     perturber : DPWordPerturber, or a list of them
         The releases to compare, such as one per ε and λ; fitted or not. Their
         `random_state` is not used: an adversary does not know it.
     adversaries : dict, default=None
-        Name to pair of a classifier and ``"author"`` or ``"topic"``; the classifiers
-        take bags-of-words (texts, with ``oov="keep"``). None: ``"SRauth"``,
+        Maps names to pairs of a classifier and ``"author"`` or ``"topic"``. The
+        classifiers take bags-of-words (texts, with ``oov="keep"``). None: ``"SRauth"``,
         ``"SRtopic"`` (Word Mover's Distance neighbours), ``"DRauth"`` (Koppel) and
-        ``"DRtopic"`` (fastText, where it is installed) of
+        ``"DRtopic"`` (fastText, if it is installed) of
         `skdptext.attacks.paper_adversaries`, and ``"linear author"`` and
         ``"linear topic"``, logistic regression on tf-idf weights.
     trained_on : {"both", "originals", "releases"}, default="both"
@@ -90,8 +90,8 @@ def obfuscation_report(
         shuffled folds, stratified by author. None: 5, or the number of documents of
         the author with the fewest.
     groups : array-like of shape (n_documents,), default=None
-        Documents of one group, such as chapters of one story, are never both known and
-        attacked.
+        Documents of the same group, such as chapters of one story, are never split
+        between known and attacked documents.
     n_releases : int, default=1
         Number of independent releases to attack and average over.
     linkage : bool, default=True
@@ -99,7 +99,7 @@ def obfuscation_report(
         mechanism and holds 100 of them, or all if there are fewer, in clear
         (`skdptext.attacks.linkage_attack`).
     confidence : float in (0, 1), default=0.95
-        Of the intervals.
+        Confidence of the intervals.
     random_state : None, int or numpy.random.Generator, default=None
         Fixes splits, adversaries, the noise of the attacked releases and the
         permutations behind the warning about topics. It protects nothing.
@@ -128,21 +128,22 @@ def obfuscation_report(
     -----
     *Intervals.* Wilson's, for the number of distinct documents held out. A document
     that is attacked several times (several releases, overlapping splits) counts once,
-    with its mean. They say how the accuracy would vary over other documents of the same
-    authors, not over other authors, and are too narrow where documents are alike, as
-    those of one group or, for topics, of one author. The strongest adversary is chosen
-    after the fact, so its accuracy is a little high, for topics as for authors.
+    with its mean. The intervals describe how the accuracy would vary over other
+    documents of the same authors, not over other authors. They are too narrow where
+    documents are alike, such as those of one group or, for topics, of one author. The
+    strongest adversary is chosen after the fact, so its accuracy is a little too high,
+    for topics as for authors.
 
-    *The topic gives the author away* is a warning where the most frequent author of
-    each topic is right more often, by over 0.1, than on average over 199 random
-    permutations of the authors, and at least as often in at most 5 % of them (a
-    permutation test). Authors are permuted over the documents, or over `groups` where
-    each has one author. With few documents a topic this share is high for any authors.
+    *The topic gives the author away* is a warning. It appears if guessing the most
+    frequent author of each topic is right more often, by over 0.1, than on average over
+    199 random permutations of the authors, with a p-value of at most 5 % (a permutation
+    test). Authors are permuted over the documents, or over `groups` where each has one
+    author. With few documents per topic this share is high for any authors.
 
-    *Privacy.* An adversary who fails proves nothing about the next one; the guarantee
-    does, and it is shown. The report is computed from the documents in clear and is as
-    private as they are; so is an ε that was chosen by it, unless the documents are
-    public or of people who agreed.
+    *Privacy.* An adversary who fails proves nothing about the next one. Only the
+    guarantee does, and the report shows it. The report is computed from the documents
+    in clear and is as private as they are. So is an ε that was chosen with it, unless
+    the documents are public or their authors agreed.
 
     *Cost.* Each perturber releases all documents `n_releases` times; each adversary is
     fitted once per split on originals, and once per split and release on releases.
@@ -275,7 +276,7 @@ def _typical_exponent(
     perturber: DPWordPerturber, words: list[list[str]], found: Attributions
 ) -> float:
     """Median exponent between documents of different authors, on one topic if any."""
-    # lengths, or unknown words, are released as they are
+    # lengths, or unknown words, are released unchanged
     if perturber.document_length is None or perturber.oov == "keep":
         return math.inf
     guarantee = perturber.guarantee()

@@ -26,7 +26,7 @@ class PrivacyUtilityDisplay:
     privacy, utility : ndarray of shape (n_candidates,)
         Mean test scores.
     privacy_interval, utility_interval : ndarray of shape (n_candidates, 2)
-        Ends of their intervals; NaN where there are none.
+        Ends of the intervals; NaN where there are none.
     on_front : ndarray of bool, shape (n_candidates,)
         Candidates that no other one dominates.
     chosen : int, default=None
@@ -36,7 +36,7 @@ class PrivacyUtilityDisplay:
     privacy_name, utility_name : str
         Names of the scores, for the axes.
     confidence : float, default=0.95
-        Of the intervals.
+        Confidence of the intervals.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class PrivacyUtilityDisplay:
     lines_ : dict of str to matplotlib ErrorbarContainer
         One per group.
     front_, chosen_ : matplotlib artist or None
-        The Pareto front, and the ring around the candidate chosen.
+        The Pareto front, and the ring around the chosen candidate.
     labels_ : list of matplotlib Annotation
 
     See Also
@@ -111,14 +111,14 @@ class PrivacyUtilityDisplay:
         Parameters
         ----------
         search : fitted search, or mapping
-            ``GridSearchCV`` or one like it, or its ``cv_results_``.
+            ``GridSearchCV`` or a similar search, or its ``cv_results_``.
         privacy, utility : str
             Names of two of its scores.
         directions : sequence of two {"max", "min"}, default=("max", "max")
             Whether higher scores of privacy, and of utility, are better: ``"min"``, for
             example, for the share of unchanged words.
         confidence : float in (0, 1), default=0.95
-            Of the intervals.
+            Confidence of the intervals.
         test_over_train : float, default=None
             As in `skdptext.model_selection.search_results_frame`, where the intervals
             are described.
@@ -140,7 +140,7 @@ class PrivacyUtilityDisplay:
         columns = results.params
         found = [results.scores[name] for name in (privacy, utility)]
         others = [name for name in columns if name not in ("epsilon", "lam")]
-        # The step itself may be searched; its ε and λ are told already.
+        # The step itself may be searched; its ε and λ are shown already.
         others = [name for name in others if not hasattr(columns[name][0], "fit")]
         groups = [
             ", ".join(
@@ -173,7 +173,7 @@ class PrivacyUtilityDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None: those of a new figure.
+            None: axes of a new figure.
         kind : {"trade", "privacy", "utility"}, default="trade"
             Utility against privacy; or one of the two against ε, on a log scale.
         label_epsilon : bool, default=True
@@ -238,7 +238,7 @@ class PrivacyUtilityDisplay:
         return np.abs(ends - getattr(self, name)[rows][:, None]).T
 
     def _mark(self, against: str, over: str) -> None:
-        """The Pareto front, and the candidate chosen."""
+        """The Pareto front, and the chosen candidate."""
         x, y = getattr(self, against), getattr(self, over)
         self.front_ = self.chosen_ = None
         if against == "privacy" and self.on_front.any():

@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class TextTable:
-    """A small table that prints, and shows itself in a notebook.
+    """A small table, with a text form and an HTML form for notebooks.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class TextTable:
     rows : tuple of tuples
         Cells: str, int or float.
     note : str
-        What to know when reading it.
+        Note for the reader.
     """
 
     title: str
@@ -106,9 +106,9 @@ def _cell(value: Any) -> str:
 def nearest_words_table(
     embedding: WordEmbedding, words: Iterable[str], *, n_neighbors: int = 3
 ) -> TextTable:
-    """The words nearest to each of some words, and how far they are.
+    """The nearest neighbours of given words, and their distances.
 
-    What ε means on a table: a distance d costs the exponent ε d.
+    This shows what ε means for an embedding: a distance d costs the exponent ε d.
 
     Parameters
     ----------
@@ -116,13 +116,13 @@ def nearest_words_table(
     words : iterable of str
         Words of the embedding.
     n_neighbors : int, default=3
-        Neighbours per word, without the word itself.
+        Neighbours per word, not counting the word itself.
 
     Returns
     -------
     table : TextTable
         A row per word and neighbour: ``word``, ``rank``, ``distance`` (Euclidean),
-        ``neighbor``. Of equal distances, the word that comes first in the embedding.
+        ``neighbor``. Ties go to the word that comes first in the embedding.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def nearest_words_table(
 
     Notes
     -----
-    *Privacy.* Reads the public embedding and the words asked about.
+    *Privacy.* Only the public embedding and the given words are read.
 
     Examples
     --------
@@ -178,21 +178,21 @@ def nearest_texts_table(
     names: Iterable[str] | None = None,
     n_neighbors: int = 3,
 ) -> TextTable:
-    """The known texts nearest to each of some texts: Table 2 of [1]_.
+    """The known texts nearest to given texts: Table 2 of [1]_.
 
     It shows how close a decision was. In many dimensions all texts are about equally
-    far, and a little noise changes the nearest one.
+    far apart, and a little noise changes which one is nearest.
 
     Parameters
     ----------
     classifier : fitted WMDKNNClassifier
         Or another neighbours estimator with ``kneighbors``.
     X : bags-of-words of shape (n_texts, n_words)
-        The texts asked about.
+        The given texts.
     labels : iterable of length n_known
         Label (author) of each text that the classifier was fitted on, in its order.
     names : iterable of str, default=None
-        What to call the texts asked about; None: by number.
+        Names of the given texts; None: their numbers.
     n_neighbors : int, default=3
         Known texts per text.
 
@@ -210,7 +210,7 @@ def nearest_texts_table(
 
     Notes
     -----
-    *Privacy.* An attacker's view; made from private texts it is private too.
+    *Privacy.* This is an attacker's view. Made from private texts, it is private too.
 
     References
     ----------
@@ -270,23 +270,23 @@ def words_under_noise(
     Parameters
     ----------
     perturber : fitted DPWordPerturber
-        Or a fitted pipeline or search that holds one. Words are cut, and stop words
-        and unknown words left out, as it does.
+        Or a fitted pipeline or search that holds one. It decides how the text is split
+        and which stop words are left out; unknown words are always left out.
     text : str or list of str
         A text or its tokens.
     epsilons : sequence of float > 0, default=None
-        A column each, in this order. None: 4, 2, 1, 1/2 and 1/4 times the ε of the
-        perturber. `~skdptext.model_selection.calibrate_epsilon` finds those that change
-        shares of a text that you name.
+        One column for each, in this order. None: 4, 2, 1, 1/2 and 1/4 times the ε of
+        the perturber. `~skdptext.model_selection.calibrate_epsilon` finds the ε that
+        changes a given share of a text.
     random_state : None, int or numpy.random.Generator, default=None
-        An int gives the same table again. The noise is none that a release with the
-        same integer uses.
+        An int makes the table repeatable. A release with the same integer uses other
+        noise.
 
     Returns
     -------
     table : TextTable
         A row per known word of the text, in order: ``none`` (the word), and a column
-        per ε, ``ε = 30`` and so on. The note tells the share of unchanged words.
+        per ε, ``ε = 30`` and so on. The note gives the share of unchanged words.
 
     Raises
     ------
@@ -297,14 +297,15 @@ def words_under_noise(
 
     Notes
     -----
-    *Method.* The columns share the draws of each word. Noise on vectors is so divided
-    by each ε: a word moves along a straight line as ε falls, and once it has changed it
-    does not come back. In each column alone the words are distributed as in a release.
+    *Method.* The columns share the draws of each word, so noise on vectors is the same
+    noise divided by each ε: a word moves along a straight line as ε falls, and once it
+    has changed it does not come back. Within each single column, the words are
+    distributed as in a release.
 
-    *Privacy.* For the eyes of who owns the text: it holds the text itself. Never
-    publish several columns: they share their noise, and together can cost more than
-    the sum of their ε, without any bound. That a word moved at a larger ε and is back
-    at a smaller one, for instance, rules out that it is the word it is back at.
+    *Privacy.* Only the owner of the text may see the table: it contains the text
+    itself. Never publish several columns: they share their noise, and together can cost
+    more than the sum of their ε, without any bound. For instance, if a row shows one
+    word at a larger ε and another at a smaller ε, the true word cannot be the latter.
 
     References
     ----------
@@ -328,7 +329,7 @@ def words_under_noise(
     Unchanged: 100 % at ε = 1000, 100 % at ε = 100.
     """
     source = find_perturber(perturber)
-    own = source.channel_at().epsilon  # which says if it is not fitted
+    own = source.channel_at().epsilon  # raises if it is not fitted
     if epsilons is None:
         epsilons = [own * factor for factor in (4, 2, 1, 0.5, 0.25)]
     scale = check_numbers("epsilons", epsilons, low=0, open_low=True)

@@ -1,4 +1,4 @@
-"""Mechanisms: randomised maps of words that say what they promise."""
+"""Mechanisms: randomised maps of words that state what they guarantee."""
 
 from skdptext.mechanisms._channel import (
     WordChannel,

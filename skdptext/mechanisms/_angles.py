@@ -12,8 +12,8 @@ from skdptext.mechanisms._losses import LossDistribution, cosine_cells
 
 __all__ = ["NoisyAngles"]
 
-# Cells of the step functions around the density of the angle, and how far below its
-# peak, in nats, they reach one by one; and how many of them make a cell of losses.
+# Cells of the step functions that enclose the density of the angle; how far below its
+# peak, in nats, the fine cells reach; how many of them make one cell of losses.
 _CELLS = 4096
 _DEPTH = 60.0
 _TOGETHER = 32
@@ -23,17 +23,18 @@ class NoisyAngles:
     """Angles between a direction and a noisy one, by rejection from a step function.
 
     Their density is proportional to e^h, with h = κ (cos θ − 1) + (m − 2) ln sin θ, or
-    −κ θ in place of the first term. It has one peak, so that in each cell it is largest
-    at the end nearer to the peak, which is an end of cells itself, and smallest at the
-    other end.
+    −κ θ in place of the first term. It has a single peak, which is itself an edge
+    between cells. So in each cell it is largest at the end nearer to the peak, and
+    smallest at the other end.
 
     Parameters
     ----------
     dim : int >= 1
-        m.
+        m, the dimension of the space.
     kappa : float > 0
     chord : bool
-        Whether cosines count (von Mises-Fisher), and not angles (Purkayastha).
+        True: the density depends on cosines (von Mises-Fisher). False: on angles
+        (Purkayastha).
     """
 
     def __init__(self, dim: int, kappa: float, *, chord: bool) -> None:
@@ -47,7 +48,7 @@ class NoisyAngles:
             peak = np.arctan2(np.sqrt((dim - 2) * cosine / kappa), cosine)
         top = self._log_density(peak)
         ends = [0.0, np.pi]
-        for side in (0, 1):  # where the density is e^−60 of its peak, if it is
+        for side in (0, 1):  # where the density is down to e^−60 of its peak
             near, far = peak, ends[side]
             for _ in range(60):
                 middle = (near + far) / 2
@@ -89,7 +90,7 @@ class NoisyAngles:
 
     @cached_property
     def _coarse(self) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of wider cells, and no less than their probabilities."""
+        """Edges of wider cells, and upper bounds on their probabilities."""
         n = len(self._most)
         starts = np.unique([0, *range(1, n, _TOGETHER), n - 1])
         masses = np.add.reduceat(self._most, starts) / self._least.sum()
@@ -101,7 +102,7 @@ class NoisyAngles:
         Parameters
         ----------
         angle : float in [0, π]
-            Between them.
+            The angle between the two directions.
 
         Returns
         -------
@@ -109,20 +110,21 @@ class NoisyAngles:
 
         Notes
         -----
-        A noisy direction at the angle θ to u, and there with the cosine c to the side
-        of u', is at an angle θ' to u' with cos θ' = cos θ cos α + c sin θ sin α, where
-        α is the angle between u and u'. The loss is L = κ(cos θ − cos θ') or κ(θ' − θ).
+        Take a noisy direction at the angle θ to u, and let c be the cosine of the angle
+        between its part across u and the part of u' across u. Its angle θ' to u'
+        satisfies cos θ' = cos θ cos α + c sin θ sin α, where α is the angle between u
+        and u'. The loss is L = κ(cos θ − cos θ') or κ(θ' − θ).
 
         The reflection that swaps u and u' turns L into −L. So \|L\| has the same law
         under both, and given \|L\| = l the mechanism is randomized response with ε = l:
-        the loss is l with probability 1/(1 + e^−l), and else −l. A larger l loses more
-        for all t, also in sums. So an upper bound on \|L\| in each cell of θ and c, and
-        on the probability of the cell, is one on δ(t).
+        the loss is l with probability 1/(1 + e^−l), and −l otherwise. A larger l means
+        a larger δ(t) for all t, also in sums. So upper bounds on \|L\| in each cell of
+        θ and c, and on the probability of each cell, give an upper bound on δ(t).
 
-        L falls in c. κ(θ' − θ) falls in θ, as θ' changes no faster than θ does. For a
-        given c, κ(cos θ − cos θ') is a sinusoid of an amplitude of no more than κ times
-        the chord, which is above the ends of a cell of width w by a part of 1 − cos w/2
-        of it at most.
+        L decreases in c. κ(θ' − θ) decreases in θ, because θ' changes no faster than θ.
+        For a given c, κ(cos θ − cos θ') is a sinusoid with an amplitude of at most κ
+        times the chord. Inside a cell of width w it exceeds its values at the ends by
+        at most 1 − cos w/2 of that amplitude.
         """
         span = 2 * np.sin(angle / 2) if self._chord else angle
         if self._dim == 1 or angle == 0:

@@ -1,4 +1,4 @@
-"""Weights of words, and the rate that goes with them, for a proven ε."""
+"""Weights of words, and the rate that goes with them, that prove a given ε."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from skdptext.utils import Kept, working_memory_bytes
 
 __all__ = ["CALIBRATIONS", "calibrated_fit"]
 
-# Relative size of what the solver leaves of 1: where the weights make the loss ε d
-# exactly, and where they are a start only.
+# Relative residual of the solver: where the weights must make the loss exactly ε d, and
+# where they are only a starting point.
 _TIGHT, _LOOSE = 1e-12, 1e-6
 _MAX_STEPS = 300
-# Weights so little below 0 are 0.
+# Weights no further below 0 than this count as 0.
 _ZERO = -1e-9
-# Where "balanced" starts to look for the rate that it solves for, in tenths of ε.
+# Where "balanced" starts its search for the rate, in tenths of ε.
 _START = 8
-# Where "tight" is infeasible: larger ε by this factor, so many; and the steps in
-# between, where the matrix fits into memory.
+# Where "tight" is infeasible, larger ε are tried: the factor between them, how many,
+# and the bisection steps that follow if the matrix fits into memory.
 _LARGER, _MAX_LARGER, _BETWEEN = 1.3, 14, 5
 
 
@@ -45,9 +45,9 @@ class _Kernel:
 def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
     """K⁻¹1 by conjugate gradients.
 
-    From 0 they stay among vectors that are equal at equal words, so that these share
-    their mass evenly although K is singular. K need not be positive definite where
-    distances are capped: then what has been found so far is returned.
+    Starting from 0, the iterates stay equal at equal words, so that these share their
+    mass evenly although K is singular. K need not be positive definite where distances
+    are capped; then the solution found so far is returned.
     """
     product = _Kernel(table, rate)
     found, rest = np.zeros(len(table)), np.ones(len(table))
@@ -77,7 +77,7 @@ def _weights(solution: np.ndarray) -> np.ndarray:
 
 
 def _tight_fit(table: WordDistances, epsilon: float) -> tuple[Fit | None, bool]:
-    """Weights with C = 1 for every word, if they prove ε; whether one is negative."""
+    """Weights that make all C_w = 1, if they prove ε; whether one is negative."""
     rate = epsilon * (1 - MARGIN)
     while rate > epsilon * (1 - 1e-3):
         solution = _solve(table, rate, _TIGHT)
@@ -127,8 +127,8 @@ def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
 def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
     """Weights max(K⁻¹1, 0) for some rate b, and the largest rate for these weights.
 
-    Of the b on a grid it is the one by which most words stay. Where "tight" is feasible
-    the weights are its own.
+    b is the rate, found by hill climbing on a grid, that leaves the most words
+    unchanged. Where "tight" is feasible, its weights are used instead.
     """
     tight, _ = _tight_fit(table, epsilon)
     if tight is not None:

@@ -35,7 +35,7 @@ __all__ = [
 Draws = tuple[np.ndarray, ...]
 Apply = Callable[[np.ndarray, Draws], np.ndarray]
 
-# What is said of a law beside it, and by which of its parts it stands or falls.
+# Optional statements about a law, and the parts of it that each depends on.
 _STANDS_ON = {
     "metric": ("exponents",),
     "noise": ("apply", "session"),
@@ -51,7 +51,7 @@ _STANDS_ON = {
 
 
 class _Void:
-    """In the place of what no longer holds of a parent: None, and not to be set."""
+    """In place of a parent's member that no longer holds: None, and not to be set."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -62,7 +62,7 @@ class _Void:
     def __set__(self, instance: Any, value: Any) -> None:
         raise AttributeError(
             f"{self.name} must be a member of the class that defines "
-            f"{' or '.join(_STANDS_ON[self.name])}, such as a property, and not be set "
+            f"{' or '.join(_STANDS_ON[self.name])}, such as a property, not set "
             f"on instances: {type(instance).__name__} may have another law than its "
             "parent."
         )
@@ -97,8 +97,8 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         epsilon : float > 0
             In nats per unit of what the mechanism calls a distance.
         lam : float in [0, 1]
-            Names the metric on words, for a mechanism that has one; 1 needs a regular
-            Σ.
+            Selects the metric on words, for a mechanism that has one; 1 needs a
+            non-singular Σ.
 
         Returns
         -------
@@ -134,32 +134,32 @@ class WordChannel(ABC):
         Defined where `exponents` is ε times a metric on vectors, exactly; guarantees
         can then be converted between metrics.
     noise : callable or None
-        Defined where `apply` takes the word nearest to φ(w) + noise: from draws to the
+        Defined where `apply` takes the word nearest to φ(w) + noise: maps draws to the
         noise vectors, shape (n, dim).
     unit_noise : callable or None
-        Defined where, besides, the noise scales with 1/ε: ``unit_noise(rng, n)`` draws
-        it for ε = 1, so that all ε can share it.
+        Defined where, in addition, the noise scales with 1/ε: ``unit_noise(rng, n)``
+        draws it for ε = 1, so that all ε can share it.
     gamma_lengths : bool or None
-        True where, besides, the length of the noise in `metric` follows
-        Gamma(dim, 1/ε), and its direction is uniform there.
+        True where, in addition, the length of the noise in `metric` follows Gamma(dim,
+        1/ε), and its direction is uniform there.
     gamma_noise : callable or None
-        Defined where the release is computed from φ(w) + noise of that law, be it by
-        the nearest word or otherwise: from draws to the noise vectors, shape (n, dim).
-        What is known of w once the noisy vector is seen is then exact.
+        Defined where the release is computed from φ(w) + noise of that law, by the
+        nearest word or otherwise: maps draws to the noise vectors, shape (n, dim). The
+        posterior of w given the noisy vector is then known exactly.
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
         ln Pr[z | w], shape (n, n_words of the embedding), in float64.
     losses : callable or None
-        Defined where more is known of the privacy loss than all this says:
+        Defined where more is known about the privacy loss than the members above say:
         ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
         which bounds that of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
     describe : callable or None
         Defined where there is more to say in a printed guarantee: ``describe()`` gives
-        sentences on the law.
+        sentences about the law.
     at_rate : callable or None
         Defined where the law follows from a rate, and `prepare` searches for the rate
-        that proves ε: ``at_rate(a)`` is the channel of a rate, without that search. Its
-        `attained` is the least ε that holds for it.
+        that proves ε: ``at_rate(a)`` is the channel with rate a, without that search.
+        Its `attained` is the smallest ε that holds for it.
     numerical_delta : float or None
         Total variation distance, per word, between the law that is drawn and the
         stated one. None if it is not known.
@@ -171,12 +171,12 @@ class WordChannel(ABC):
 
     Notes
     -----
-    *Subclasses.* A class that redefines a part of the law no longer has what its parent
-    says beside it: without a `noise` of its own that of one with another `apply` is
-    None, and so are `metric` with other `exponents`, `unit_noise` with another `draw`,
-    `losses` and `numerical_delta` with another `draw` or `apply`, and the rest. This
-    goes by the order of resolution, mixins included; what is said must be members of
-    classes, not attributes of instances.
+    *Subclasses.* A class that redefines a part of the law loses the inherited members
+    that depend on this part, unless it redefines them as well. With a new `apply`, an
+    inherited `noise` becomes None; so does `metric` with new `exponents`, `unit_noise`
+    with a new `draw`, `losses` and `numerical_delta` with a new `draw` or `apply`, and
+    so on. The method resolution order decides, mixins included. These members must be
+    defined on classes, not set on instances.
 
     *Threads.* A release calls `draw` and `apply` from several threads at once.
     """
@@ -216,7 +216,7 @@ class WordChannel(ABC):
 
     @classmethod
     def _provider(cls, name: str) -> int:
-        """Place in the order of resolution of the class that defines a member."""
+        """Index, in the method resolution order, of the class that defines a member."""
         return next(
             i
             for i, parent in enumerate(cls.__mro__)
@@ -248,15 +248,15 @@ class WordChannel(ABC):
         Parameters
         ----------
         words : ndarray of int, shape (n,)
-            Numbers of words of the embedding.
+            Word ids of the embedding.
         draws : tuple of ndarray
-            What `draw` gave, `n` rows of it.
+            Draws from `draw`, `n` rows in each array.
 
         Returns
         -------
         noisy : ndarray of int, shape (n,)
-            Row i depends on word i and row i of the draws alone, so that a release may
-            cut its words into blocks as it likes.
+            Entry i depends on word i and row i of the draws alone, so that a release
+            may process its words in blocks of any size.
         """
 
     @abstractmethod
@@ -266,21 +266,21 @@ class WordChannel(ABC):
         Parameters
         ----------
         x, y : ndarray of int
-            Numbers of words.
+            Word ids.
 
         Returns
         -------
         exponents : ndarray of shape (len(x), len(y))
-            The least known t_ij >= 0, in nats, with Pr[z | x_i] ≤ e^t_ij Pr[z | y_j]
-            for every word z; inf where there is none. They need not be symmetric, nor
-            a metric.
+            The smallest known t_ij >= 0, in nats, with Pr[z | x_i] ≤ e^t_ij Pr[z | y_j]
+            for every word z; inf where there is none. They need not be symmetric or
+            form a metric.
         """
 
-    # -- what a release asks besides -------------------------------------------
+    # -- what else a release asks for ------------------------------------------
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """Digest of all that the law depends on; it keys the noise."""
+        """Digest of everything that the law depends on; it keys the noise."""
         law = law_fingerprint(self.mechanism, self.embedding, self.epsilon, self.lam)
         name = f"{type(self).__module__}.{type(self).__qualname__}".encode()
         return hashlib.blake2b(law + name, digest_size=32).digest()
@@ -294,9 +294,9 @@ class WordChannel(ABC):
         return 16 * len(self.embedding)
 
     def with_engine(self, engine: str) -> WordChannel:
-        """The same channel, with its nearest words found by an engine.
+        """The same channel, using an engine to find nearest words.
 
-        A channel that searches for none returns itself.
+        A channel that searches for no nearest words returns itself.
         """
         return self
 
@@ -307,14 +307,14 @@ class WordChannel(ABC):
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` for the time of a release, with library settings and memory set.
+        """`apply` for the duration of a release, with library settings and memory set.
 
         Parameters
         ----------
         n_threads : int
-            Of the linear algebra library, for each thread of the release.
+            Threads of the linear algebra library, for each thread of the release.
         memory : int
-            Bytes that each call may take beside `row_bytes` per word.
+            Bytes that each call may take on top of `row_bytes` per word.
         """
         yield self.apply
 
@@ -326,19 +326,19 @@ class WordChannel(ABC):
 
 
 def part_of(path: str, doc: str | None) -> Any:
-    """A member of a channel that is one of its parts': ``inner.metric``, for one."""
+    """A property that forwards to a part of the channel, such as ``inner.metric``."""
     return property(attrgetter(path), doc=doc)
 
 
 def law_fingerprint(
     mechanism: WordMechanism, embedding: WordEmbedding, epsilon: float, lam: float
 ) -> bytes:
-    """Digest of a mechanism's class and every option, ε, λ and the table.
+    """Digest of a mechanism's class and every option, ε, λ and the embedding.
 
     Raises
     ------
     InvalidParameterError
-        If an option is of a kind that is not known to have a stable digest.
+        If an option has a type without a known stable digest.
     """
     digest = hashlib.blake2b(digest_size=32, person=b"skdptext-law")
     parts = (mechanism, embedding, float(epsilon), float(lam) + 0.0)  # −0 is 0
@@ -349,10 +349,10 @@ def law_fingerprint(
 def noise_of_known_density(
     channel: WordChannel,
 ) -> Callable[[Draws], np.ndarray] | None:
-    """From draws to the noise that the release is computed from, if its law is Gamma's.
+    """The map from draws to the noise, if the noise has Gamma lengths; else None.
 
-    That law is a length that follows Gamma(dim, 1/ε) in the channel's `metric`, and a
-    direction that is uniform there.
+    Gamma lengths means: the length of the noise in the channel's `metric` follows
+    Gamma(dim, 1/ε), and its direction is uniform there.
     """
     if channel.gamma_lengths and channel.noise is not None:
         return channel.noise
@@ -366,9 +366,9 @@ def as_channel(
     epsilon: float,
     lam: float,
 ) -> WordChannel:
-    """What a mechanism prepared, as a `WordChannel`.
+    """The result of a mechanism's `prepare`, as a `WordChannel`.
 
-    An object with `draw`, `apply` and `exponents` that is none is wrapped in one.
+    Any other object with `draw`, `apply` and `exponents` is wrapped in one.
 
     Raises
     ------
@@ -396,11 +396,11 @@ def _of_prepared(name: str) -> Any:
 
 
 class _Wrapped(WordChannel):
-    """A channel by the protocol alone."""
+    """A channel around an object that only follows the protocol."""
 
     log_proba, losses = _of_prepared("log_proba"), _of_prepared("losses")
     describe = _of_prepared("describe")
-    # what must be there was looked for
+    # `as_channel` has checked that these exist
     draw, apply = _of_prepared("draw"), _of_prepared("apply")
     exponents = _of_prepared("exponents")
 
@@ -432,12 +432,12 @@ def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Dra
 
 
 def checked_words(channel: WordChannel, noisy: Any, n: int, n_words: int) -> np.ndarray:
-    """What `apply` returned for `n` words, if it is words of the vocabulary."""
+    """The output of `apply` for `n` words, checked to be words of the vocabulary."""
     noisy = np.asarray(noisy)
     whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
     if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
         raise InvalidParameterError(
-            f"apply of {_name(channel)} must return {n} numbers of words, integers in "
+            f"apply of {_name(channel)} must return {n} word ids, integers in "
             f"[0, {n_words}), got an array of shape {noisy.shape} and type "
             f"{noisy.dtype}."
         )
@@ -445,7 +445,7 @@ def checked_words(channel: WordChannel, noisy: Any, n: int, n_words: int) -> np.
 
 
 def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """`exponents` of a channel, if they are such."""
+    """`exponents` of a channel, checked."""
     found = np.asarray(channel.exponents(x, y), dtype=np.float64)
     if found.shape != (len(x), len(y)) or not (found >= 0).all():
         raise InvalidParameterError(
@@ -461,7 +461,7 @@ def _name(channel: WordChannel) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A value as text, whatever a subclass calls itself."""
+    """A value as text, however a subclass prints itself."""
     if isinstance(value, float):
         return float(value).hex()
     if isinstance(value, str):
@@ -470,13 +470,13 @@ def _plain(value: Any) -> str:
 
 
 def _feed(digest: Any, name: str, value: Any) -> None:
-    """Hash a value with its kind and size, so that no two read alike."""
+    """Hash a value with its type and size, so that no two values hash alike."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}:"
     digest.update(kind.encode())
     if isinstance(value, WordEmbedding):
         digest.update(value.fingerprint)
     elif isinstance(value, BaseEstimator):
-        # an option that came later is left out where it is without effect
+        # an option added later is left out where it has no effect
         unkeyed = getattr(type(value), "_unkeyed", {})
         options = value.get_params(deep=False)
         for key in [k for k in options if k in unkeyed]:

@@ -50,7 +50,7 @@ def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
     n_words, dim = vectors.shape
     if n_words < 2:
         raise InvalidParameterError(
-            "embedding must have at least 2 words, for its covariance is learned, got "
+            "embedding must have at least 2 words, as its covariance is learned, got "
             f"{n_words} (n_features = {n_words})."
         )
     mean = vectors.mean(axis=0, dtype=np.float64)
@@ -61,19 +61,19 @@ def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
     trace = np.trace(covariance)  # the divisor n_words - 1 cancels
     if not trace > 0:
         raise InvalidParameterError(
-            "embedding must have at least 2 different vectors, for its covariance is "
+            "embedding must have at least 2 different vectors, as its covariance is "
             f"learned, got {n_words} equal ones."
         )
     covariance *= dim / trace
     return covariance
 
 
-# Keyed by content: every copy of a table, in whatever clone or task, finds it.
+# Keyed by content, so that all copies of an embedding share one.
 _spectra: Kept[Spectrum] = Kept(8)
 
 
 def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
-    """`Spectrum` of a table, computed once per process and shared.
+    """`Spectrum` of an embedding, computed once per process and shared.
 
     Parameters
     ----------

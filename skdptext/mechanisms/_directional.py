@@ -19,7 +19,7 @@ from skdptext.utils import check_option
 
 __all__ = ["Directional", "DirectionalChannel"]
 
-# Vectors of length 1, keyed by the object, of which there is one per table and process.
+# Unit vectors, keyed by the embedding object, of which there is one per process.
 _directions: WeakKeyDictionary[WordEmbedding, WordEmbedding] = WeakKeyDictionary()
 _directions_lock = threading.Lock()
 
@@ -46,14 +46,14 @@ class Directional(WordMechanism):
     *Privacy.* Pr[z | w] ≤ e^t Pr[z | w'], with t = ε‖u(w) − u(w')‖ (the chord) for
     "vmf", and ε times the angle between u(w) and u(w') for "purkayastha". The
     normalising constants do not depend on the word, and the nearest word is
-    post-processing. So any two words are told apart by at most 2ε, or πε. The lengths
-    of the vectors are discarded before the noise. A small δ lowers these exponents, for
-    in many dimensions hardly any direction lies along the line between two words: see
-    `LossDistribution`, and the guide.
+    post-processing. So the privacy loss between any two words is at most 2ε, or πε. The
+    lengths of the vectors are discarded before the noise. A small δ lowers these
+    exponents, because in many dimensions hardly any direction lies along the line
+    between two words: see `LossDistribution`, and the guide.
 
-    *ε* in hundreds of dimensions has to be large, of the order of the dimension, before
-    anything of a word is left. `Exponential` with vectors of length 1 keeps as many
-    words for a proven exponent some ten times smaller.
+    In hundreds of dimensions *ε* has to be large, of the order of the dimension, before
+    anything is left of a word. `Exponential` on unit vectors keeps as many words with a
+    proven exponent about ten times smaller.
 
     *Zero vectors* have no direction, and are refused; λ has no effect.
 
@@ -104,8 +104,8 @@ class DirectionalChannel(SearchingChannel):
         zero = np.flatnonzero(~embedding.vectors.any(axis=1))
         if len(zero):
             raise InvalidParameterError(
-                "embedding must hold no zero vectors, which have no direction, for "
-                f"Directional; got {len(zero)}, the first that of word {zero[0]}."
+                "embedding must hold no zero vectors, as they have no direction, for "
+                f"Directional; got {len(zero)}, the first at word id {zero[0]}."
             )
         self._angles = NoisyAngles(embedding.dim, self.epsilon, chord=self._chord)
 
@@ -117,21 +117,21 @@ class DirectionalChannel(SearchingChannel):
     numerical_delta = 2.0**-40
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """Noisy directions of a word whose own is the first axis, shape (n, dim)."""
+        """Noisy directions of a word along the first axis, shape (n, dim)."""
         angles = self._angles.draw(rng, n)
         normals = rng.standard_normal((n, self.embedding.dim - 1))
         lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
-        # vectors of zeros, which no generator draws, and of no dimension: no direction
+        # zero vectors, which are never drawn, and empty ones have no direction
         scale = np.sin(angles) / np.where(lengths > 0, lengths, 1.0)
         return (np.column_stack([np.cos(angles), normals * scale[:, None]]),)
 
     def apply(
         self, words: np.ndarray, draws: Draws, memory: int | None = None
     ) -> np.ndarray:
-        """The words nearest to the noisy directions, turned to where u(w) is."""
+        """The words nearest to the noisy directions, turned towards u(w)."""
         points, units = draws[0], self._units(words)
-        # The reflection that takes the first axis to ∓u, the sign that cancels nothing,
-        # and ±1 for it.
+        # Reflect the first axis onto u or −u, whichever avoids cancellation, and undo
+        # the sign.
         signs = np.where(units[:, 0] < 0, -1.0, 1.0)
         mirrors = units * signs[:, None]
         mirrors[:, 0] += 1
@@ -146,7 +146,7 @@ class DirectionalChannel(SearchingChannel):
         return self.epsilon * (chords if self._chord else 2 * np.arcsin(chords / 2))
 
     def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Those of the noisy directions."""
+        """Losses of the noisy directions."""
         gaps = np.linalg.norm(self._units(x) - self._units(y), axis=1)
         angles = 2 * np.arcsin(np.minimum(gaps / 2, 1))
         found, at = np.unique(angles, return_inverse=True)
@@ -154,7 +154,7 @@ class DirectionalChannel(SearchingChannel):
         return [each[i] for i in at]
 
     def describe(self) -> list[str]:
-        """Of which distance the exponents are, and their largest value."""
+        """Which distance the exponents are based on, and their largest value."""
         name, times = ("chord", "2") if self._chord else ("angle", "π")
         return [
             f"The exponent is ε times the {name} between the directions of the "
@@ -169,7 +169,7 @@ class DirectionalChannel(SearchingChannel):
 
     @property
     def _searched(self) -> WordEmbedding:
-        # not an attribute: the table once more must not be pickled
+        # not an attribute: a copy of the embedding must not be pickled
         with _directions_lock:
             found = _directions.get(self.embedding)
             if found is None:

@@ -29,7 +29,7 @@ __all__ = [
     "RandomizedResponseChannel",
 ]
 
-# Words from which on "auto" is lazy.
+# From this many words on, "auto" is lazy.
 _LAZY_FROM = 100_000
 
 
@@ -43,7 +43,7 @@ class Exponential(WordMechanism):
         \Pr[z \mid w] = \frac{\mu_z\, e^{-a\, d(w, z)}}{C_w}, \qquad
         C_w = \sum_z \mu_z\, e^{-a\, d(w, z)},
 
-    where d is the metric named by λ: Euclid's at λ = 0, else the regularized
+    where d is the metric that λ selects: Euclidean at λ = 0, otherwise the regularized
     Mahalanobis metric.
 
     Parameters
@@ -53,42 +53,43 @@ class Exponential(WordMechanism):
 
         - "half": a = ε/2, μ = 1, which is SanText [1]_.
         - "exact": μ = 1, and the largest a found for which the privacy loss is at most
-          ε d(w, w') for every pair of words, which the loss attains for one of them. It
-          lies between ε/2 and ε, and keeps several times the words for the same proven
-          ε.
+          ε d(w, w') for every pair of words; some pair attains it. This a lies between
+          ε/2 and ε, and keeps several times as many words for the same proven ε.
         - "tight": a = ε, and the weights for which all C_w are 1, so that the loss is
-          ε d(w, w') for every pair [3]_. It keeps more words again. For a small ε there
-          are no such weights; the error then names an ε for which there are.
-        - "balanced": the weights of "tight" where it is feasible, else those of some
-          rate, with negative ones set to 0, and the largest a found for them; of a
-          few such rates the one by which most words stay. Words of weight 0 are never
-          released: see ``never_released`` of the channel.
+          ε d(w, w') for every pair [3]_. It keeps still more words. For a small ε no
+          such weights exist; the error then names an ε for which they do, if it finds
+          one.
+        - "balanced": the weights of "tight" where that is feasible. Otherwise the
+          weights solved for some rate, with negative ones set to 0, and the largest a
+          found for them; of a few such rates, the one that leaves the most words
+          unchanged. Words of weight 0 are never released: see ``never_released`` of
+          the channel.
     max_distance : float > 0, default=None
-        d is then min(d, max_distance), so that no two words are told apart by more than
-        ε times it. This is the law of TEM, the truncated exponential mechanism [2]_,
-        whose `max_distance` is its γ, with "half"; `skdptext.privacy.tem_distance`
-        gives γ.
+        If given, d is replaced by min(d, max_distance), so that the privacy loss
+        between any two words is at most ε times `max_distance`. With "half" this is the
+        law of TEM, the truncated exponential mechanism [2]_, whose γ is `max_distance`;
+        `skdptext.privacy.tem_distance` computes γ.
     sampler : {"auto", "rows", "lazy"}, default="auto"
-        How words are drawn; the law is the same, the noise of a seed is not. "rows"
-        sums up the probabilities of each distinct word. "lazy" looks closely at its √V
-        nearest words, and at few of the others, anew for every token [4]_: for some
-        words of a large table. "auto" is "lazy" from 100,000 words on.
+        How words are drawn. The law is the same, but the same seed gives other noise.
+        "rows" sums up the probabilities of each distinct word once. "lazy" scores the
+        √V nearest words and a few of the others, anew for every token [4]_; it suits
+        few words of a large vocabulary. "auto" is "lazy" from 100,000 words on.
 
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(a d(w, w') + ln C_w' − ln C_w) Pr[z | w'], with equality
-    for z = w; so this is the exponent of a pair, without slack, but for a w that is
-    never released. ε bounds it per unit of d. A 53-bit uniform and float64 sums leave
-    ``numerical_delta`` per word. For "tight" ε must not be too small.
+    for z = w. So this is the exact exponent of a pair, unless w is never released. Per
+    unit of d it is at most ε. The 53-bit uniform and the float64 sums cost
+    ``numerical_delta`` per word. "tight" needs an ε that is not too small.
 
-    *ε is not that of the noise.* For the same share of words kept it is four to twelve
-    times smaller than that of `MahalanobisNoise`, by embedding and share: see the
-    guide.
+    *ε does not compare with that of noise on vectors.* For the same share of words kept
+    it is four to twelve times smaller than that of `MahalanobisNoise`, depending on
+    embedding and share: see the guide.
 
-    *Cost.* All but "half" look at all pairs of words, some times over, when they are
-    prepared; the result is kept for the process. "balanced" and "tight" solve linear
-    systems of n_words equations: seconds while a matrix of n_words² floats fits into
-    half of scikit-learn's ``working_memory``, else minutes.
+    *Cost.* All calibrations but "half" pass over all pairs of words several times when
+    the mechanism is prepared; the result is kept for the process. "balanced" and
+    "tight" solve linear systems of n_words equations: seconds while a matrix of
+    n_words² floats fits into half of scikit-learn's ``working_memory``, else minutes.
 
     References
     ----------
@@ -103,7 +104,7 @@ class Exponential(WordMechanism):
 
     See Also
     --------
-    RandomizedResponse : The same where all words are equally far apart.
+    RandomizedResponse : The same mechanism with all words equally far apart.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class Exponential(WordMechanism):
         lam: float,
         outputs: np.ndarray,
     ) -> ExponentialChannel:
-        """The mechanism that releases some of the words only.
+        """The same mechanism, releasing only some of the words.
 
         Parameters
         ----------
@@ -152,14 +153,14 @@ class Exponential(WordMechanism):
             In nats per unit of distance, proven between any two of `outputs`.
         lam : float in [0, 1]
         outputs : array-like of int, shape (n_outputs,)
-            Numbers of the words that may be released, at least one; public.
+            Ids of the words that may be released, at least one; public.
 
         Returns
         -------
         channel : ExponentialChannel
-            Of any word of the embedding, with Pr[z | w] ∝ e^(−a d(w, z)) for the z in
-            `outputs` and 0 for others. ``exponents`` holds for all pairs of words: for
-            the words in `outputs` it is exact.
+            It accepts any word of the embedding. Pr[z | w] ∝ e^(−a d(w, z)) for z in
+            `outputs`, and 0 for others. ``exponents`` holds for all pairs of words, and
+            is exact for words in `outputs`.
 
         Raises
         ------
@@ -195,7 +196,7 @@ class ExponentialChannel(InvertedChannel):
         auto = options.sampler == "auto" and n_outputs >= _LAZY_FROM
         self._is_lazy = auto or options.sampler == "lazy"
 
-    rate = part_of("_law.rate", "a: the log probability that a unit of distance costs.")
+    rate = part_of("_law.rate", "a: how much log probability a unit of distance costs.")
     attained = _of_law("attained")
     log_normalizers = _of_law("log_normalizers")
     worst_exponent = _of_law("worst_exponent")
@@ -210,15 +211,15 @@ class ExponentialChannel(InvertedChannel):
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)).
 
-        That is the privacy loss where x may be released, and at least it elsewhere.
+        This is the exact privacy loss where x may be released, and a bound elsewhere.
         """
         return self._law.exponents(x, y)
 
     def describe(self) -> list[str]:
-        """Sentences on the law, for the printed guarantee.
+        """Sentences about the law, for the printed guarantee.
 
-        They are exact where that takes no long look at the words: in tables of up to
-        3,000, or where it was asked for before.
+        Their figures are exact for up to 3,000 words, or where they are already
+        known. Otherwise they are upper bounds.
         """
         given = self.mechanism.calibration, self.epsilon, self.embedding.words
         return exponential_sentences(self._law, *given)
@@ -226,7 +227,7 @@ class ExponentialChannel(InvertedChannel):
     numerical_delta = InvertedChannel.numerical_delta
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """One uniform number per word; a key of 256 bits each, if they are lazy."""
+        """One uniform number per word; for the lazy sampler, a key of 256 bits."""
         if not self._is_lazy:
             return super().draw(rng, n)
         top = np.iinfo(np.uint64).max
@@ -246,7 +247,7 @@ class ExponentialChannel(InvertedChannel):
 
     @property
     def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
-        """The channel of a rate, whichever ε it proves; None where ε gives the rate."""
+        """The channel of a rate, whatever ε it proves; None except for "exact"."""
         return self._at_rate if self.mechanism.calibration == "exact" else None
 
     def _at_rate(self, rate: float) -> ExponentialChannel:
@@ -260,7 +261,7 @@ class ExponentialChannel(InvertedChannel):
 
 
 class AmongChannel(ExponentialChannel):
-    """The same where some of the words only may be released.
+    """The exponential mechanism with only some of the words as outputs.
 
     Parameters
     ----------
@@ -269,7 +270,7 @@ class AmongChannel(ExponentialChannel):
     epsilon : float > 0
     lam : float in [0, 1]
     outputs : array-like of int
-        Numbers of these words.
+        Ids of these words.
     """
 
     def __init__(
@@ -285,18 +286,18 @@ class AmongChannel(ExponentialChannel):
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """Digest of all that the law depends on, the outputs included."""
+        """Digest of everything that the law depends on, the outputs included."""
         numbers = np.asarray(self._outputs, dtype="<i8").tobytes()
         return hashlib.blake2b(super().fingerprint + numbers, digest_size=32).digest()
 
 
 def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
-    """Numbers of words, each once, ascending."""
+    """Word ids, each once, ascending."""
     numbers = np.asarray(outputs)
     whole = numbers.ndim == 1 and len(numbers) and numbers.dtype.kind in "iu"
     if not whole or not 0 <= numbers.min() <= numbers.max() < n_words:
         raise InvalidParameterError(
-            "outputs must be numbers of words of the embedding, at least one integer "
+            "outputs must be word ids of the embedding, at least one integer "
             f"in [0, {n_words}), got {shown(outputs)}."
         )
     return np.unique(numbers).astype(np.intp)
@@ -314,10 +315,10 @@ class RandomizedResponse(WordMechanism):
 
     Notes
     -----
-    *Privacy.* Pure ε-local differential privacy: any two words are told apart by ε,
-    however near they are, and λ and the vectors do not matter. It is the exponential
+    *Privacy.* Pure ε-local differential privacy: the privacy loss between any two words
+    is ε, however near they are. λ and the vectors have no effect. It is the exponential
     mechanism of the metric in which all words are 1 apart, and the baseline for every
-    mechanism that asks for vectors.
+    mechanism that uses vectors.
 
     References
     ----------
@@ -359,7 +360,7 @@ class RandomizedResponseChannel(FiniteChannel):
         return others / (1 + others)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """A uniform that says whether, and the number of another word."""
+        """A uniform that decides whether a word changes, and the other word."""
         return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
@@ -378,7 +379,7 @@ class RandomizedResponseChannel(FiniteChannel):
         return self.epsilon * np.not_equal.outer(x, y)
 
     def describe(self) -> list[str]:
-        """That nearness does not count."""
+        """States that nearness does not matter."""
         return [
             "This is pure ε-local differential privacy for each word: any two words "
             "that differ have the exponent ε, however near they are."

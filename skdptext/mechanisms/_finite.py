@@ -1,4 +1,4 @@
-"""Channels whose law is known in full: drawn by inverting it."""
+"""Channels whose law is known in full, and drawing from it by inversion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = dict[int, Any]
 
 
 class FiniteChannel(WordChannel):
-    """A channel that states its law in full: exponents are those of the law.
+    """A channel that states its law in full; its exponents follow from it.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FiniteChannel(WordChannel):
 
     See Also
     --------
-    InvertedChannel : Draws from the law, too.
+    InvertedChannel : Also draws from the law.
     """
 
     @abstractmethod
@@ -38,28 +38,28 @@ class FiniteChannel(WordChannel):
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Those of the law, rounded up, shape (len(x), len(y))."""
+        """Exponents of the law, rounded up, shape (len(x), len(y))."""
         theirs = self.log_proba(y)
         found = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
         for rows in blocks(len(x), size):
             ours = self.log_proba(x[rows])[:, None]
-            with np.errstate(invalid="ignore"):  # what neither of the two releases
+            with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
             found[rows] = gaps.max(axis=2) + 2.0**-40
         return np.where(np.equal.outer(x, y), 0.0, np.maximum(found, 0))
 
     @property
     def row_bytes(self) -> int:
-        """What is drawn, numbers and their order; `apply` sees to its rows itself."""
+        """Draws, word ids and their order; `apply` accounts for its rows itself."""
         return 128
 
 
 class InvertedChannel(FiniteChannel):
-    """A channel of which `log_proba` tells everything.
+    """A channel that is fully defined by its `log_proba`.
 
-    A word takes one uniform number, and becomes the word at which the cumulative
-    probabilities of its row pass it.
+    Each word takes one uniform number, and becomes the word at which the cumulative
+    probabilities of its row pass that number.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ class InvertedChannel(FiniteChannel):
     def numerical_delta(self) -> float:  # type: ignore[override]
         """Probability that a word differs from the one exact arithmetic would give.
 
-        Each probability is off by some 2⁻⁵², for the sums and for the steps of a
-        53-bit uniform, and the logarithms may be off by some 1e-12.
+        Each probability is off by about 2⁻⁵², because of the sums and the steps of a
+        53-bit uniform, and the logarithms may be off by about 1e-12.
         """
         return 2.0**-36 + len(self.embedding) * 2.0**-51
 
@@ -115,8 +115,8 @@ class InvertedChannel(FiniteChannel):
         memory : int, default=None
             Bytes for rows of probabilities; None: scikit-learn's ``working_memory``.
         kept : dict, default=None
-            What earlier calls found out about words, such as rows, to which this one
-            adds while there is room: seven eighths of `memory`.
+            Results of earlier calls, such as rows of probabilities. This call adds to
+            them while they fit into seven eighths of `memory`.
         """
         memory = working_memory_bytes() if memory is None else memory
         return self._drawn(words, draws[0], memory, {} if kept is None else kept)
@@ -127,7 +127,7 @@ class InvertedChannel(FiniteChannel):
         yield partial(self.apply, memory=memory, kept={})
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
-        """`log_proba` up to a number for each word; the caller's own."""
+        """`log_proba` up to a constant per word; the caller may overwrite it."""
         return self.log_proba(words)
 
     def _drawn(
@@ -141,15 +141,19 @@ class InvertedChannel(FiniteChannel):
         )
         # so that no product with a sum rounds up to the sum
         below = uniforms[order] * (1 - 2.0**-53)
-        found = np.empty(len(words), dtype=np.intp)
+        found = np.full(len(words), -1)  # a release refuses what is not a word
 
         def invert(word: int, upto: np.ndarray) -> None:
             at = places[word]
             found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
 
-        for word in places.keys() & kept.keys():
-            invert(word, kept[word])
-        missing = [word for word in places if word not in kept]
+        # each word is looked up once: the other threads of a release add rows meanwhile
+        missing = []
+        for word in places:
+            if (upto := kept.get(word)) is None:
+                missing.append(word)
+            else:
+                invert(word, upto)
         row_bytes = 8 * len(self.embedding)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
         for some in blocks(len(missing), at_once):

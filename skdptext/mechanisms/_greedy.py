@@ -12,7 +12,7 @@ from skdptext.utils import Kept
 
 __all__ = ["greedy_classes", "greedy_path"]
 
-# Nearest words of each word that a path looks at before it searches.
+# Precomputed neighbours of each word that a path tries before it searches.
 _NEAR = 32
 
 # Keyed by content, as spectra are.
@@ -36,13 +36,13 @@ def greedy_path(embedding: WordEmbedding, start: int) -> np.ndarray:
 
 
 def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
-    """The first word without a class, and the nearest ones without, are the next class.
+    """Classes, each of the first word without one and the nearest others without one.
 
     Parameters
     ----------
     embedding : WordEmbedding
     size : int
-        Words of a class; the last may have fewer.
+        Words per class; the last class may have fewer.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
 def _kept(
     make: Callable[[np.ndarray, int], np.ndarray], embedding: WordEmbedding, number: int
 ) -> np.ndarray:
-    """What is made of the vectors and a number, once per process."""
+    """A result computed from the vectors and a number, once per process."""
 
     def made() -> np.ndarray:
         found = make(embedding.vectors, number)
@@ -86,7 +86,7 @@ def _classes(vectors: np.ndarray, size: int) -> np.ndarray:
     n_classes = 0
     for first in range(len(vectors)):
         if labels[first] < 0:
-            # the first itself before words with its vector
+            # the word itself comes before others with the same vector
             left.take(first)
             near = left.nearest(vectors[first], min(size - 1, left.n))
             labels[[first, *near]] = n_classes
@@ -97,10 +97,10 @@ def _classes(vectors: np.ndarray, size: int) -> np.ndarray:
 
 
 class _Left:
-    """Words to be taken away one by one, and searched for the nearest that are left.
+    """Words that are removed one by one, with a search among those that are left.
 
-    What is found is exact, so that it does not depend on threads or blocks. The vectors
-    are held once more.
+    The search is exact, so that it does not depend on threads or blocks. The vectors
+    are copied.
     """
 
     def __init__(self, vectors: np.ndarray) -> None:
@@ -114,7 +114,7 @@ class _Left:
         return bool(self._places[word] < self.n)
 
     def take(self, word: int) -> None:
-        """Take a word away; the last one moves to its place."""
+        """Remove a word; the last one moves to its place."""
         self.n -= 1
         place, last = self._places[word], self.n
         for part in (self._vectors, self._half_norms):
@@ -123,7 +123,7 @@ class _Left:
         self._places[self._words[[place, last]]] = place, last
 
     def nearest(self, vector: np.ndarray, k: int) -> np.ndarray:
-        """The k words left that are nearest to a vector, nearest first."""
+        """The k remaining words nearest to a vector, nearest first."""
         vectors, half_norms = self._vectors[: self.n], self._half_norms[: self.n]
         found, _ = k_nearest_words(vector[None], vectors, k, half_norms=half_norms)
         return self._words[found[0]]

@@ -13,7 +13,7 @@ from skdptext.mechanisms._rate import Fit, WordDistances, log_sums
 
 __all__ = ["ExponentialLaw"]
 
-# Where fewer than one word in so many is asked about, all pairs are not looked at.
+# If fewer than one word in this many is asked about, avoid a pass over all pairs.
 _FEW = 30
 
 
@@ -23,8 +23,8 @@ class ExponentialLaw:
     Parameters
     ----------
     *of_table
-        What `WordDistances` is made from: it is made when it is needed, and is not
-        pickled, as it holds the vectors once more.
+        Arguments of `WordDistances`. It is built on first use, and is not pickled
+        because it holds a copy of the vectors.
     rate : float > 0
         a.
 
@@ -45,7 +45,7 @@ class ExponentialLaw:
         return WordDistances(*self._of_table)
 
     def at(self, fit: Fit) -> ExponentialLaw:
-        """The law of another rate, and weights, over the same table."""
+        """The law with another rate and weights, over the same distances."""
         other = copy(self)
         vars(other)["table"] = self.table
         for name in ("fit", "log_normalizers", "worst_exponent", "lazy"):
@@ -59,7 +59,7 @@ class ExponentialLaw:
         return {k: v for k, v in vars(self).items() if k not in ("table", "lazy")}
 
     def knows(self, name: str) -> bool:
-        """Whether something was worked out before."""
+        """Whether a value has been computed already."""
         return name in vars(self)
 
     @cached_property
@@ -71,7 +71,7 @@ class ExponentialLaw:
     def attained(self) -> float:
         """The largest privacy loss per unit of distance over all pairs; at most ε.
 
-        With `outputs`, over all pairs of these.
+        If only some words may be released, over all pairs of these.
         """
         return self.fit.attained
 
@@ -82,7 +82,7 @@ class ExponentialLaw:
 
     @cached_property
     def worst_exponent(self) -> float:
-        """The largest exponent of two of the words that may be released, in nats."""
+        """The largest exponent between two words that may be released, in nats."""
         return self.table.largest_loss(self.fit)
 
     @cached_property
@@ -98,12 +98,12 @@ class ExponentialLaw:
 
     @property
     def outputs(self) -> np.ndarray:
-        """Numbers of the words that may be released, ascending."""
+        """Ids of the words that may be released, ascending."""
         return np.flatnonzero(self.weights)
 
     @property
     def never_released(self) -> np.ndarray:
-        """Numbers of the words that are not, ascending."""
+        """Ids of the words that are never released, ascending."""
         return np.flatnonzero(self.weights == 0)
 
     def log_masses(self, words: np.ndarray) -> np.ndarray:
@@ -127,7 +127,7 @@ class ExponentialLaw:
         return np.maximum(found, 0, out=found)  # rounding
 
     def _logs(self, words: np.ndarray) -> np.ndarray:
-        """ln C_w of words; of few words in a large table by a row each."""
+        """ln C_w of words; computed row by row for a small part of the vocabulary."""
         few = len(words) * _FEW <= len(self.table)
         if few and not (self.knows("fit") or self.knows("log_normalizers")):
             return self.table.log_normalizers_of(words, Fit(self.rate, self.mu))

@@ -1,4 +1,4 @@
-"""Words of an exponential mechanism without a row of probabilities for each."""
+"""Draws from an exponential mechanism without full rows of probabilities."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from skdptext.utils import blocks, keyed_generators
 
 __all__ = ["KEY_WORDS", "LazySampler"]
 
-# Numbers of 64 bits in the key that a word's randomness is drawn by.
+# 64-bit numbers in the key of a word's randomness.
 KEY_WORDS = 4
-# Words whose nearest ones are searched for at a time.
+# Words whose neighbours are searched for at a time.
 _TOGETHER = 256
 
 
 class _Top(NamedTuple):
-    """What is known of a word before anything is drawn."""
+    """What is known about a word before anything is drawn."""
 
     places: np.ndarray  # of the nearest outputs, ascending
-    scores: np.ndarray  # theirs: ln μ − a d
+    scores: np.ndarray  # of these outputs: ln μ − a d
     bound: float  # no other output has a larger score
 
 
 class LazySampler:
-    """The largest score plus Gumbel noise, most of which is never drawn.
+    """The Gumbel-max trick, with most of the Gumbel noise never drawn.
 
     Parameters
     ----------
@@ -38,10 +38,12 @@ class LazySampler:
 
     Notes
     -----
-    Noise is drawn for the nearest √V words; let M be the best sum so far, and B a bound
-    on the scores of all others. One of these can win only if its noise is above M − B.
-    How many are is binomial, and which they are is uniform: noise above M − B is drawn
-    for so many [1]_. The law is that of the exponential mechanism itself.
+    The word with the largest score plus Gumbel noise wins. Noise is first drawn for the
+    nearest √V words; let M be the best sum so far, and B a bound on the scores of all
+    other words. Another word can win only if its noise is above M − B. The number of
+    such words is binomial, and they are a uniformly random subset of the others. So
+    noise above M − B is drawn for this many only [1]_. The law is exactly that of the
+    exponential mechanism.
 
     The search works on vectors in float32, which moves distances by less than
     2⁻²² max‖φ‖; B allows for it, and scores are computed from differences in float64.

@@ -1,4 +1,4 @@
-"""Privacy losses as distributions: what an exponent is once a small δ is set apart."""
+"""Privacy loss distributions: what an exponent becomes once a small δ is allowed."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from skdptext.utils import check_real
 
 __all__ = ["LossDistribution", "cosine_cells"]
 
-# Losses on a grid: as many as a direct convolution takes in a millisecond or two.
+# Size of the grid of losses: a direct convolution takes a millisecond or two.
 _BINS = 4096
-# What lies beyond this probability at the top is booked as an infinite loss.
+# The upper tail of this probability counts as an infinite loss.
 _TAIL = 1e-30
 # Masses are raised by this fraction, which outweighs all rounding in float64.
 _ROUNDING = 1e-9
 # Cells of the cosine, on each side of 0, and of the length of the noise.
 _COSINES = 128
 _LENGTHS = 48
-# Beyond this ε·distance the loss is taken for its largest value.
+# Beyond this ε·distance the loss is taken to be its largest value.
 _FAR = 1e9
 
 
@@ -47,14 +47,14 @@ class LossDistribution:
         \Pr[S \mid x] \le e^{t} \Pr[S \mid y] + δ(t), \qquad
         δ(t) = \mathrm{E}\bigl[(1 - e^{t - L})_+\bigr],
 
-    for every set S, and no smaller δ(t) will do [1]_. The losses kept here are such
-    that their δ(t) is never below that of the true ones, for all t, also after any
-    number of them were added up.
+    for every set S, and no smaller δ(t) will do [1]_. The losses stored here are
+    pessimistic: their δ(t) is never below the true one, for any t, also after adding up
+    any number of them.
 
     Parameters
     ----------
     step : float > 0
-        Between neighbouring losses; a power of two.
+        Distance between neighbouring losses; a power of two.
     lowest : int
         The first loss, in steps.
     masses : ndarray of shape (n,)
@@ -64,12 +64,13 @@ class LossDistribution:
 
     Notes
     -----
-    *Why it is a bound.* (1 − e^t u)_+ with u = e^(−L) falls in u and is convex. So its
-    mean grows where losses are raised, and where mass is spread over a wider range of u
-    with the same mean. Losses between two points of the grid are spread over both in
-    this way [2]_. For a sum of independent losses the same holds given the others.
+    *Why it is a bound.* (1 − e^t u)_+ with u = e^(−L) decreases in u and is convex. So
+    its mean grows when losses are raised, and when mass is spread over a wider range of
+    u with the same mean. A loss between two points of the grid is spread over both in
+    this way [2]_. For a sum of independent losses the same holds conditionally on the
+    others.
 
-    Total masses are above 1, by one part in 10⁹ for each loss added, to outweigh
+    The total mass is above 1, by one part in 10⁹ for each loss added, to outweigh
     rounding in float64.
 
     References
@@ -129,11 +130,11 @@ class LossDistribution:
 
     @classmethod
     def of_exponents(cls, forth: float, back: float) -> LossDistribution:
-        r"""The worst that two pure exponents allow.
+        r"""The worst case that two pure exponents allow.
 
         Among all laws with Pr[S | x] ≤ e^a Pr[S | y] and Pr[S | y] ≤ e^b Pr[S | x], one
         with two outputs has the largest δ(t) for all t, alone and in any sum: its loss
-        is a with probability e^a (e^b − 1)/(e^(a+b) − 1), and else −b.
+        is a with probability e^a (e^b − 1)/(e^(a+b) − 1), and −b otherwise.
 
         Parameters
         ----------
@@ -163,12 +164,12 @@ class LossDistribution:
     def of_sizes(
         cls, sizes: np.ndarray, masses: np.ndarray, infinite: float = 0.0
     ) -> LossDistribution:
-        r"""Randomized response, with one of several ε that is seen.
+        r"""Randomized response with a random ε, which is revealed.
 
         Parameters
         ----------
         sizes : ndarray of shape (n,)
-            The ε: the loss is ε with probability 1/(1 + e^−ε), and else −ε.
+            The ε: the loss is ε with probability 1/(1 + e^−ε), and −ε otherwise.
         masses : ndarray of shape (n,)
             Their probabilities.
         infinite : float, default=0.0
@@ -207,10 +208,10 @@ class LossDistribution:
         Parameters
         ----------
         distance : float >= 0
-            Of the points, in units in which the density is e^(−‖z‖): ε times the
+            Between the points, in units in which the density is e^(−‖z‖): ε times the
             distance in the metric that shapes the noise.
         dim : int >= 1
-            Of the space.
+            Dimension of the space.
 
         Returns
         -------
@@ -227,10 +228,11 @@ class LossDistribution:
         over the cell's smallest loss (r high, c low) and its largest (r low, c high)
         with that mean.
 
-        δ(t) never falls when the distance grows: the set that attains it is cut out of
-        each parallel to the line between the points as a half-line that ends before
-        the second one, which loses probability as its centre moves away. So it is a
-        bound for all smaller distances, too.
+        δ(t) never falls when the distance grows. The set that attains it meets each
+        line parallel to the one through the points in a half-line, which ends before
+        the second point. As the second point moves away, the probability of this
+        half-line under its noise falls. So the result is a bound for all smaller
+        distances, too.
         """
         return _noise(float(distance), int(dim))
 
@@ -238,9 +240,10 @@ class LossDistribution:
     def mixture(
         cls, parts: Sequence[LossDistribution], weights: Iterable[float]
     ) -> LossDistribution:
-        """The loss where one of several pairs is drawn, and which one is seen.
+        """The loss where one of several pairs is drawn at random and revealed.
 
-        It bounds that of the two mixtures, as to forget which one is post-processing.
+        It bounds the loss between the two mixtures, because forgetting which pair was
+        drawn is post-processing.
 
         Parameters
         ----------
@@ -314,7 +317,7 @@ class LossDistribution:
         return min(1.0, self.infinite + float(self.masses[above] @ lost))
 
     def exponent(self, delta: float) -> float:
-        """The least t >= 0 with δ(t) <= delta; inf if there is none.
+        """The smallest t >= 0 with δ(t) <= delta; inf if there is none.
 
         Parameters
         ----------
@@ -336,8 +339,8 @@ class LossDistribution:
         if self.delta(0.0) <= delta:
             return 0.0
         low, high = 0.0, self._highest
-        # Halved at the same places for every delta, so that rounding in δ(t) cannot
-        # make the result grow with it.
+        # The bisection points are the same for every delta, so that rounding in δ(t)
+        # cannot make the result grow with delta.
         while high - low > 1e-12 * high:
             middle = (low + high) / 2
             if self.delta(middle) <= delta:
@@ -382,7 +385,7 @@ class LossDistribution:
     def _trimmed(
         cls, step: float, lowest: int, masses: np.ndarray, infinite: float
     ) -> LossDistribution:
-        """Without its tails: the lower one is raised, the upper one is infinite."""
+        """Cut the tails: the lower one is raised, the upper one becomes infinite."""
         upto = np.cumsum(masses)
         first = int(upto.searchsorted(_TAIL, side="right"))
         above = np.cumsum(masses[::-1])
@@ -399,22 +402,22 @@ class LossDistribution:
 
 def _power(number: float) -> float:
     """The smallest power of two that is not below a number; 0 for 0."""
-    # no step is smaller, as losses near 1e-30 are none
+    # no step is smaller, as losses near 1e-30 do not count
     return 2.0 ** max(-100, math.ceil(math.log2(number))) if number > 0 else 0.0
 
 
 def _common_step(parts: Sequence[LossDistribution], width: float) -> float:
-    """The finest step on which losses of that range have a grid."""
-    # and on which they can be counted in float64
+    """The finest step of a grid that spans losses of that range."""
+    # and whose points float64 can still count
     largest = max(max(abs(p._lowest), abs(p._highest)) for p in parts)
     finest = max(_power(width / _BINS), _power(largest * 2.0**-50))
     return max(min(part.step for part in parts), finest)
 
 
 def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Which part of a mass goes up, from `above` over the lower of two losses.
+    """Share of a mass that moves up, if it lies `above` the lower of two losses.
 
-    The other part goes down, so that the mean of e^(−loss) stays as it was.
+    The rest moves down, so that the mean of e^(−loss) is unchanged.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.expm1(-above) / np.expm1(-np.asarray(width))
@@ -423,7 +426,7 @@ def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
 
 
 def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
-    """Masses between the points of a grid, put on its points."""
+    """Masses between the points of a grid, moved onto its points."""
     below = places.astype(np.intp)
     up = _share((places - below) * step, step) * masses
     n = int(below.max()) + 2
@@ -437,7 +440,7 @@ def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
 def cosine_cells(dim: int) -> tuple[Any, ...]:
     """Cells of the cosine of a uniform direction: ends, means and probabilities.
 
-    Last, the probability of none of the cells.
+    The last item is the probability outside all cells.
     """
     if dim == 1:
         ends = np.array([-1.0, 1.0])
@@ -467,7 +470,7 @@ def cosine_cells(dim: int) -> tuple[Any, ...]:
 def _lengths(dim: int) -> tuple[Any, ...]:
     """Cells of a Gamma(dim, 1) length: ends, where the means lie, probabilities.
 
-    Last, the probability of none of the cells.
+    The last item is the probability outside all cells.
     """
     first, last = np.cbrt([gammaincinv(dim, 1e-32), gammainccinv(dim, 1e-12)])
     ends = np.linspace(first, last, _LENGTHS + 1) ** 3
@@ -482,7 +485,7 @@ def _lengths(dim: int) -> tuple[Any, ...]:
         means = (dim * masses(dim + 1) / mass - ends[:-1]) / width
     means = np.where(mass > 0, np.clip(means - 1e-9, 0, 1), 0.0)
     beyond = float(gammaincc(dim, ends[-1]))
-    # the last cell has no upper end: all of it is taken for its lower one
+    # the last cell has no upper end: all of its mass is put at its lower one
     return (
         ends,
         np.append(ends[1:], ends[-1]),

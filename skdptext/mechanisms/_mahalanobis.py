@@ -43,14 +43,14 @@ class MahalanobisNoise(WordMechanism):
 
     Notes
     -----
-    *Privacy.* Pr[z | w] ≤ exp(ε‖φ(w) − φ(w')‖_RM) Pr[z | w'] for all words w, w', z. To
-    take the nearest word is post-processing of the noisy vector, and so is the choice
-    of the second: `second` changes words, not the promise, and fewer words that stay
-    are no more privacy, as an adversary knows the rule. This is about real
-    numbers. What is drawn are float64 numbers: no length is above some 44/ε in one
-    dimension, where a fraction of 5e-20 of the true law lies, and a normal number is
-    exactly 0 with a probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per word for
-    all that.
+    *Privacy.* Pr[z | w] ≤ exp(ε‖φ(w) − φ(w')‖_RM) Pr[z | w'] for all words w, w', z.
+    Taking the nearest word is post-processing of the noisy vector, and so is the choice
+    of the second. So `second` changes words but not the guarantee. Fewer unchanged
+    words are not more privacy, because an adversary knows the rule. All this holds for
+    real numbers, while the noise is drawn in float64: in one dimension no length
+    exceeds about 44/ε, which cuts off 5e-20 of the true law, and a normal number is
+    exactly 0 with probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per word for
+    this.
 
     References
     ----------
@@ -81,7 +81,7 @@ class MahalanobisNoise(WordMechanism):
     (3,)
     """
 
-    # noise is keyed as it was before there was this option
+    # at its default this option does not change the key of the noise
     _unkeyed: ClassVar[dict[str, float]] = {"second": 0.0}
 
     def __init__(self, *, second: float = 0.0) -> None:
@@ -105,9 +105,10 @@ class MahalanobisChannel(SearchingChannel):
     epsilon : float > 0
     lam : float in [0, 1]
     metric : MahalanobisMetric, default=None
-        Shapes the noise and bounds its privacy loss. None: that of `lam` over the
-        covariance of the embedding. One over another Σ must be fixed by the options of
-        `mechanism`, which key the noise, and must owe nothing to private documents.
+        Shapes the noise and bounds its privacy loss. None: the metric of `lam` over the
+        covariance of the embedding. A metric over another Σ must be fixed by the
+        options of `mechanism`, which key the noise, and must not depend on private
+        documents.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class MahalanobisChannel(SearchingChannel):
             metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
         self._shape = metric
 
-    metric = part_of("_shape", "Shapes the noise, and times ε bounds the loss.")
+    metric = part_of("_shape", "Shapes the noise; ε times it bounds the privacy loss.")
     gamma_lengths = True
     numerical_delta = 2.0**-50
 
@@ -132,7 +133,7 @@ class MahalanobisChannel(SearchingChannel):
         """Lengths ‖Z‖_RM, which follow Gamma(m, 1/ε), and standard normal vectors.
 
         The normals are float64: a float32 normal is exactly 0 once in 2^23 draws, and
-        such an atom shows.
+        such an atom can be detected.
         """
         radii = rng.gamma(self._shape.dim, 1.0 / self.epsilon, n)
         return radii, rng.standard_normal((n, self._shape.dim))
@@ -141,9 +142,9 @@ class MahalanobisChannel(SearchingChannel):
         """r · M^½ · g/‖g‖ for lengths r and normals g, shape (n, dim)."""
         radii, normals = draws
         lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
-        # a vector of zeros, which no generator draws, has no direction
+        # a zero vector, which is never drawn, has no direction
         scale = radii / np.where(lengths > 0, lengths, 1.0)
-        # Not renormalised after: the length is in the metric, not in Euclid's.
+        # Not renormalised afterwards: the length is measured in `metric`.
         shaped = normals @ self._shape.factor if self._shape.lam > 0 else normals
         return shaped * scale[:, None]
 
@@ -154,7 +155,7 @@ class MahalanobisChannel(SearchingChannel):
     def apply(
         self, words: np.ndarray, draws: Draws, memory: int | None = None
     ) -> np.ndarray:
-        """Numbers of the words nearest to φ(w) + noise."""
+        """Ids of the words nearest to φ(w) + noise."""
         points = self.noise(draws)
         points += self.embedding.vectors[words]
         return self._search(points, memory)
@@ -173,18 +174,18 @@ class MahalanobisChannel(SearchingChannel):
 class VickreyChannel(MahalanobisChannel):
     """`MahalanobisNoise` with ``second > 0``, for one embedding.
 
-    What holds of the noisy vector holds here; that the release is the word nearest to
-    it does not, and is not said.
+    What holds for the noisy vector holds here. But the release need not be the word
+    nearest to it, so `noise` is None.
     """
 
     numerical_delta = MahalanobisChannel.numerical_delta
 
     def gamma_noise(self, draws: Draws) -> np.ndarray:
-        """The noise that the two words are nearest to."""
+        """The noise; the two words are nearest to φ(w) plus this noise."""
         return MahalanobisChannel.noise(self, draws[:-1])
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """What the noise takes, and a uniform number per word."""
+        """The draws of the noise, and a uniform number per word."""
         return (*super().draw(rng, n), rng.random(n))
 
     def apply(
@@ -209,17 +210,17 @@ class VickreyChannel(MahalanobisChannel):
         return np.where(stays, first, second)
 
     def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Those of the noisy vectors."""
+        """Losses of the noisy vectors."""
         given = self.embedding, self.epsilon, self.lam
         noisy = MahalanobisChannel(MahalanobisNoise(), *given, metric=self._shape)
         return word_losses(noisy, x, y)
 
     def describe(self) -> list[str]:
-        """That the choice of the second costs nothing, and hides nothing."""
+        """States that choosing the second word costs nothing, and hides nothing."""
         return [
             "The choice between the two nearest words is post-processing of the noisy "
-            "vector. Words that it changes are no privacy, as an adversary knows the "
-            "rule."
+            "vector. The words that it changes add no privacy, because an adversary "
+            "knows the rule."
         ]
 
     @property
@@ -227,7 +228,7 @@ class VickreyChannel(MahalanobisChannel):
         """Why the engine asked for is not in use; None if it is."""
         if self._engine == "numpy":
             return None
-        return "the two nearest words are searched by NumPy alone"
+        return "the two nearest words are searched with NumPy only"
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:

@@ -1,4 +1,4 @@
-"""The metrics on vectors that noise can be shaped by."""
+"""The metrics on vectors that can shape the noise."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class MahalanobisMetric:
     Parameters
     ----------
     lam : float in [0, 1]
-        0: Euclid's metric.
+        0 gives the Euclidean metric.
     spectrum : Spectrum
-        Of Σ: that of the embedding (`embedding_spectrum`), or of any other matrix that
-        owes nothing to private documents.
+        Spectrum of Σ: that of the embedding (`embedding_spectrum`), or of any other
+        matrix that does not depend on private documents.
 
     Raises
     ------

@@ -31,30 +31,30 @@ __all__ = ["Ranked", "RankedChannel"]
 
 
 _RANKS = (
-    "This is the promise of the inner mechanism: neighbours by rank are "
-    "post-processing. Words that they change are no privacy, as an adversary knows the "
-    "rule."
+    "This is the guarantee of the inner mechanism: neighbours by rank are "
+    "post-processing. The words that they change add no privacy, because an adversary "
+    "knows the rule."
 )
 
 
 class Ranked(WordMechanism):
     r"""A near neighbour of what another mechanism releases: rank post-processing.
 
-    The other mechanism makes of a word the *pivot* x. Released is the r-th neighbour of
-    x, in Euclidean distance, where
+    The other mechanism turns a word into the *pivot* x. The r-th neighbour of x, in
+    Euclidean distance, is released, where
 
     .. math::
 
         \Pr[r] \propto e^{-r / \text{spread}}, \qquad r = 0, 1, \ldots, V - 1 ,
 
-    and rank 0 is x itself. In hundreds of dimensions what noise makes of a word is
-    either the word or, mostly, a word that is far from it; the ranks bring near words
-    back, without any cost in privacy [1]_.
+    and rank 0 is x itself. In hundreds of dimensions, noise either leaves a word as it
+    is or, mostly, moves it to a distant one. The ranks bring near words back, at no
+    cost in privacy [1]_.
 
     Parameters
     ----------
     mechanism : WordMechanism, default=None
-        What makes the pivot. None: `MahalanobisNoise`. Its options are searched over as
+        Draws the pivot. None: `MahalanobisNoise`. Its options are searched over as
         ``mechanism__option``.
     spread : float > 0, default=1.0
         How far down the ranks go: each further rank is less likely by a factor of
@@ -63,16 +63,17 @@ class Ranked(WordMechanism):
 
     Notes
     -----
-    *Privacy.* That of the inner mechanism: ranks depend on the pivot and the public
-    embedding alone, and post-processing costs nothing. It hides nothing either: that
-    fewer words come out unchanged is no privacy, as an adversary knows the rule.
+    *Privacy.* The guarantee is that of the inner mechanism: ranks depend on the pivot
+    and the public embedding alone, and post-processing costs nothing. It hides nothing
+    either: fewer unchanged words are not more privacy, because an adversary knows the
+    rule.
 
     *ε* and *λ* are those of the inner mechanism.
 
-    *Ties.* Words equally far from the pivot are ranked in the order of the table.
+    *Ties.* Words equally far from the pivot are ranked in the order of the embedding.
 
-    *Cost.* Beside the inner mechanism, a product with the table for each distinct
-    pivot, and a sort of as many of its neighbours as the largest rank drawn.
+    *Cost.* On top of the inner mechanism, a product with the embedding for each
+    distinct pivot, and a sort of its neighbours up to the largest rank drawn.
 
     References
     ----------
@@ -81,7 +82,7 @@ class Ranked(WordMechanism):
 
     See Also
     --------
-    MahalanobisNoise : Its `second` takes one of the two words nearest to the noise.
+    MahalanobisNoise : Its `second` takes one of the two nearest words.
 
     Examples
     --------
@@ -136,11 +137,11 @@ class RankedChannel(WordChannel):
     # -- what post-processing leaves as it is ---------------------------------
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Those of the inner mechanism."""
+        """Exponents of the inner mechanism."""
         return self.inner.exponents(x, y)
 
     def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Those of the inner mechanism."""
+        """Losses of the inner mechanism."""
         return word_losses(self.inner, x, y)
 
     @property
@@ -154,19 +155,19 @@ class RankedChannel(WordChannel):
     fallback_reason = part_of("inner.fallback_reason", "The inner mechanism's.")
 
     def describe(self) -> list[str]:
-        """That ranks cost nothing, and hide nothing; and what the inner one says."""
+        """States that ranks cost and hide nothing; then the inner sentences."""
         if self.inner.describe is None:
             return [_RANKS]
         return [_RANKS, "Of the inner mechanism:", *self.inner.describe()]
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """Digest of all that the law depends on, the inner channel included."""
+        """Digest of everything that the law depends on, the inner channel included."""
         both = super().fingerprint + self.inner.fingerprint
         return hashlib.blake2b(both, digest_size=32).digest()
 
     def with_engine(self, engine: str) -> RankedChannel:
-        """The same channel, its inner one searching by an engine."""
+        """The same channel, with its inner channel searching with an engine."""
         other = copy(self)
         other.inner = self.inner.with_engine(engine)
         return other
@@ -174,7 +175,7 @@ class RankedChannel(WordChannel):
     # -- the ranks ---------------------------------------------------------------
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """What the inner mechanism draws, and a uniform number per word."""
+        """The draws of the inner mechanism, and a uniform number per word."""
         return (*self.inner.draw(rng, n), rng.random(n))
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
@@ -209,8 +210,8 @@ class RankedChannel(WordChannel):
         """ln Pr[z | w] for words and every z, where the inner mechanism has it.
 
         Ranks all words around every pivot, and keeps the ranks for the next call where
-        they fit into a quarter of ``working_memory``. What is below 1e-300 is bounded
-        from below.
+        they fit into a quarter of ``working_memory``. Probabilities below 1e-300 are
+        replaced by a lower bound.
         """
         return None if self.inner.log_proba is None else self._log_proba
 

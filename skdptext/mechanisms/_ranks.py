@@ -1,4 +1,4 @@
-"""Words by their rank among the neighbours of others."""
+"""Neighbours of words, by rank."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Ranks:
     def neighbours(
         self, pivots: np.ndarray, ranks: np.ndarray, memory: int
     ) -> np.ndarray:
-        """The word of a rank around each pivot, by some `memory` bytes of scores."""
+        """The neighbour of given rank of each pivot, using about `memory` bytes."""
         found = np.array(pivots)
         moved = np.flatnonzero(ranks)
         of = np.unique(pivots[moved], return_inverse=True)[1]
         depths = np.zeros(len(moved), dtype=np.intp)
         np.maximum.at(depths, of, ranks[moved])
-        # a pivot's words together, and pivots that are searched as far
+        # keep together the words of a pivot, and pivots that are searched equally far
         moved = moved[np.lexsort((of, -depths[of]))]
         at_once = memory // (32 * max(1, depths.max(initial=0)))
         for some in blocks(len(moved), int(np.clip(at_once, 64, 1024))):
@@ -58,7 +58,7 @@ class Ranks:
         )[0]
 
     def around_all(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """All words from rank 0 on, around some pivots at a time.
+        """All words by rank, from 0 on, around some pivots at a time.
 
         Kept for the next call where they fit into a quarter of ``working_memory``.
         """

@@ -22,11 +22,11 @@ __all__ = ["MARGIN", "Fit", "WordDistances", "find_fit", "log_sums"]
 # Below this share of ‖φ‖², squared distances are computed from differences: there the
 # product's would have lost more than three of their sixteen digits.
 _NEAR = 2.2e-3
-# What rounding may do to a difference of two ln C, in nats; added before a division.
+# Bound on rounding in a difference of two ln C, in nats; added before a division.
 _ROUNDING = 2.0**-40
-# What float32 may do to it, subtracted.
+# The same for float32, subtracted.
 _ROUGH = -(2.0**-16)
-# How far below ε the rate is aimed, relative: more than rounding changes.
+# Relative margin by which the rate is aimed below ε: more than rounding changes.
 MARGIN = 2.0**-33
 # Words that the search for a rate starts with, and rows that each failure adds.
 _FIRST_WORDS = 256
@@ -50,21 +50,21 @@ class WordDistances:
     ----------
     embedding : WordEmbedding
     lam : float in [0, 1]
-        Names the metric.
+        Selects the metric.
     max_distance : float > 0 or None
-        Words further apart count as so far apart.
+        Larger distances count as this one.
     outputs : ndarray of int, shape (n_outputs,), default=None
-        Numbers of the words that may be released, ascending; None: all.
+        Ids of the words that may be released, ascending; None: all.
 
     Attributes
     ----------
     n_words : int
-        Of the embedding.
+        Number of words of the embedding.
     key : tuple
-        Tells all that the distances depend on.
+        Identifies everything that the distances depend on.
     outputs : ndarray of int, shape (n_outputs,)
     targets : ndarray of shape (n_outputs, dim)
-        Their points.
+        The points of the outputs.
 
     Notes
     -----
@@ -86,7 +86,7 @@ class WordDistances:
         digest = hashlib.blake2b(self.outputs.astype("<i8").tobytes()).digest()
         self.key = embedding.fingerprint, lam, max_distance, digest
         seen: dict[bytes, int] = {}
-        # of equal vectors the first; + 0.0: −0 is 0
+        # the first word with the same vector; + 0.0 makes −0 a 0
         self._first = np.array(
             [seen.setdefault((row + 0.0).tobytes(), i) for i, row in enumerate(vectors)]
         )
@@ -108,11 +108,11 @@ class WordDistances:
         return len(self.targets)
 
     def rough(self) -> WordDistances:
-        """The same in float32, for a look that decides nothing, in half the time."""
+        """The same in float32: takes half the time, for a pass that decides nothing."""
         found = copy(self)
         for name in ("_points", "targets", "_left", "_right"):
             setattr(found, name, getattr(self, name).astype(np.float32))
-        found._rounding = _ROUGH  # what may be rounding is none
+        found._rounding = _ROUGH  # what may be rounding does not count
         return found
 
     def points(self, words: np.ndarray) -> np.ndarray:
@@ -185,7 +185,7 @@ class WordDistances:
         return found
 
     def log_normalizers_of(self, words: np.ndarray, fit: Fit) -> np.ndarray:
-        """ln C_w of any words, by a row each."""
+        """ln C_w of any words, computed row by row."""
         distinct, numbers = np.unique(self._first[words], return_inverse=True)
         found = np.empty(len(distinct))
         for some in blocks(len(distinct), self._n_rows):
@@ -193,7 +193,7 @@ class WordDistances:
         return found[numbers]
 
     def log_normalizers_from(self, fit: Fit) -> np.ndarray:
-        """ln C_w of all words, of which a fit has those of the outputs."""
+        """ln C_w of all words; a fit already has those of the outputs."""
         found = np.full(len(self._first), np.nan)
         found[self._first[self.outputs]] = fit.log_normalizers
         missing = np.flatnonzero(np.isnan(found[self._first]))
@@ -203,7 +203,7 @@ class WordDistances:
         return found
 
     def evaluated(self, fit: Fit) -> Fit:
-        """The same rate and weights, with what is attained by them."""
+        """The same rate and weights, with the privacy loss that they attain."""
         logs = self.log_normalizers(fit.rate, fit.weights)
         attained, _ = self.attained(fit.rate, logs)
         return Fit(fit.rate, fit.weights, attained, logs)
@@ -228,7 +228,7 @@ class WordDistances:
         return rate + float(best.max()), np.concatenate([worst, mates[worst]])
 
     def largest_loss(self, fit: Fit) -> float:
-        """The largest exponent of two outputs, in one pass."""
+        """The largest exponent between two outputs, in one pass."""
         logs, found = fit.log_normalizers, 0.0
         for rows in self._passing():
             losses = self.rows(self.outputs[rows], rows.start)
@@ -239,13 +239,13 @@ class WordDistances:
 
     @property
     def diameter(self) -> float:
-        """No two outputs are further apart."""
+        """An upper bound on the distance between two outputs."""
         found = 2 * float(np.sqrt(self._right[:, -1].max()))
         return found if self.max_distance is None else min(found, self.max_distance)
 
     @cached_property
     def alike(self) -> np.ndarray:
-        """For each output the first of the outputs with its vector."""
+        """For each output, the first output with the same vector."""
         _, places, numbers = np.unique(
             self._first[self.outputs], return_index=True, return_inverse=True
         )
@@ -263,7 +263,7 @@ class WordDistances:
 
 
 def log_sums(logs: np.ndarray) -> np.ndarray:
-    """ln Σ e^x of each row, where all of them may be too small for floats."""
+    """ln Σ e^x of each row, even where every e^x underflows."""
     highest = logs.max(axis=1)
     return np.log(np.exp(logs - highest[:, None]).sum(axis=1)) + highest
 
@@ -278,7 +278,7 @@ def _excess(
     theirs: np.ndarray,
     rounding: float = _ROUNDING,
 ) -> np.ndarray:
-    """|ln C_w − ln C_w'| / d(w, w'), rounded up; `distances` is used up.
+    """|ln C_w − ln C_w'| / d(w, w'), rounded up; overwrites `distances`.
 
     0 for words 0 apart. By the triangle inequality it is at most a, but for rounding.
     """
@@ -292,7 +292,7 @@ def _excess(
 
 
 class _Some:
-    """The same question among some of the outputs: the answer is a lower bound."""
+    """The privacy loss attained among some of the outputs: a lower bound."""
 
     def __init__(self, table: WordDistances, weights: np.ndarray | None) -> None:
         self._table = table
@@ -301,7 +301,7 @@ class _Some:
         self._rows = np.empty((0, len(table)))
 
     def add(self, places: np.ndarray) -> bool:
-        """Whether any of the outputs, by their places, are new."""
+        """Add outputs, by their places; return whether any of them is new."""
         new = np.setdiff1d(places, self.places)
         self.places = np.concatenate([self.places, new])
         rows = self._table.rows(self._table.outputs[new])
@@ -321,11 +321,11 @@ class _Some:
 def find_fit(
     table: WordDistances, epsilon: float, weights: np.ndarray | None = None
 ) -> Fit:
-    """A rate for ε: aimed at among some words, accepted only if it holds for all.
+    """A rate that proves ε: chosen on some words, accepted only if it holds for all.
 
-    ε/2 always holds. A rate above what some of the words allow cannot hold for all, so
-    the aim comes down from above as the words that broke it are added. The first look
-    at all of them is a rough one, and accepts nothing.
+    ε/2 always holds. A rate that some of the words rule out cannot hold for all, so
+    the candidate comes down from above as the words that broke it are added. The first
+    pass over all words is a rough one, and accepts nothing.
     """
     some = _Some(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
@@ -349,9 +349,9 @@ def find_fit(
 def _largest(
     attained: Callable[[float], float], low: float, high: float, aim: float
 ) -> float:
-    """The largest rate with attained(rate) = aim that a grid of nine shows; else low.
+    """The largest rate with attained(rate) = aim that a grid of nine finds; else low.
 
-    What is attained need not grow with the rate.
+    The attained loss need not grow with the rate.
     """
     above = high
     for rate in np.linspace(high, low, 9)[:-1].tolist():

@@ -19,7 +19,7 @@ __all__ = ["SearchingChannel"]
 
 
 class SearchingChannel(WordChannel):
-    """A channel whose `apply` searches, by an engine, within ``memory`` bytes."""
+    """A channel whose `apply` searches with an engine, within ``memory`` bytes."""
 
     _engine = "numpy"
 
@@ -27,7 +27,7 @@ class SearchingChannel(WordChannel):
     def apply(
         self, words: np.ndarray, draws: Draws, memory: int | None = None
     ) -> np.ndarray:
-        """Noisy words, by at most `memory` bytes of scores."""
+        """Noisy words, using at most `memory` bytes for scores."""
 
     @property
     def _searched(self) -> WordEmbedding:
@@ -35,11 +35,11 @@ class SearchingChannel(WordChannel):
 
     @property
     def _search(self) -> Search:
-        # not an attribute: it holds the table once more, and must not be pickled
+        # not an attribute: it holds a copy of the embedding, and must not be pickled
         return embedding_search(self._searched, self._engine)
 
     def with_engine(self, engine: str) -> Self:
-        """The same channel, searching by an engine."""
+        """The same channel, searching with an engine."""
         other = copy(self)
         other._engine = engine
         return other

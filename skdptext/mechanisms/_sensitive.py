@@ -1,4 +1,4 @@
-"""Sensitive words of a public list become one another; other words mostly stay."""
+"""Sensitive words of a public list replace each other; other words mostly stay."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class SensitiveWords(WordMechanism):
     those of the inner mechanism, ε d(w, w') at most. For w in S and w' not, Pr[z | w] ≤
     exp(t) Pr[z | w'], where t is a d(w, w') + ln C_w' − ln C_w + ln(1/p), with the rate
     a and the sums C of the inner mechanism. It is at most 2a d(w, w') + ln(1/p), which
-    is ε d(w, w') + ln(1/p) with ``calibration="half"`` only: that a word is sensitive
-    is never sure. In the other direction, and between two words outside of S, the
-    exponent is infinite where p < 1: that a word is *not* sensitive, and which it is,
-    may be released. The list and p are public.
+    is ε d(w, w') + ln(1/p) with ``calibration="half"`` only. So it is never certain
+    that a word is sensitive. In the other direction, and between two words outside of
+    S, the exponent is infinite where p < 1: a release may show that a word is *not*
+    sensitive, and which word it is. The list and p are public.
 
     *ε* and *λ* are those of the inner mechanism, among the words of S.
 
-    *p* costs words and buys doubt: a word of S in the release is the trace of a word
-    outside of S more often where p is large and S is rare.
+    *p* costs words and buys doubt: the larger p and the rarer S, the more often a word
+    of S in the release stands for a word outside of S.
 
     References
     ----------
@@ -131,7 +131,7 @@ class SensitiveWordsChannel(WordChannel):
         self.sensitive[found] = True
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """A uniform that says whether, and what the inner mechanism draws."""
+        """A uniform that decides whether a word changes, and the inner draws."""
         return (rng.random(n), *self.inner.draw(rng, n))
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
@@ -158,7 +158,7 @@ class SensitiveWordsChannel(WordChannel):
 
     @property
     def numerical_delta(self) -> float:  # type: ignore[override]
-        """The inner mechanism's, and what a 53-bit uniform errs by."""
+        """The inner mechanism's, plus the error of a 53-bit uniform."""
         return self.inner.numerical_delta + 2.0**-53
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
@@ -171,7 +171,7 @@ class SensitiveWordsChannel(WordChannel):
         return found
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Of the inner mechanism, and ln(1/p), or inf; shape (len(x), len(y))."""
+        """Those of the inner mechanism, plus ln(1/p) or inf; shape (len(x), len(y))."""
         found = self.inner.exponents(x, y)
         hidden = self.sensitive[x][:, None]
         if self._p < 1:

@@ -1,4 +1,4 @@
-"""What the laws of mechanisms say in a printed guarantee, where it takes more words."""
+"""Sentences about the laws of mechanisms, for printed guarantees."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from skdptext.mechanisms._law import ExponentialLaw
 
 __all__ = ["exponential_sentences", "sensitive_sentences"]
 
-# Words up to which looking at all pairs takes a second or so.
+# Up to this many words, a pass over all pairs takes a second or so.
 _AT_ONCE = 3000
 
 
 def exponential_sentences(
     law: ExponentialLaw, calibration: str, epsilon: float, words: Sequence[str]
 ) -> list[str]:
-    """The law, what is lost by it, and what is never released."""
+    """The law, its privacy loss, and the words that are never released."""
     table = law.table
     metric = "Euclidean" if table.lam == 0 else f"Mahalanobis (λ = {table.lam:g})"
     distance = f"the {metric} distance of their vectors"
@@ -24,7 +24,7 @@ def exponential_sentences(
         distance += f", at most {table.max_distance:g}"
     weighted = "" if law.mu is None else "μ(z)·"
     said = (
-        f"A word w becomes the word z with probability in proportion to {weighted}"
+        f"A word w becomes the word z with probability proportional to {weighted}"
         f"exp(−{law.rate:.4g}·d(w, z)), where d is {distance} (calibration "
         f'"{calibration}")'
     )
@@ -36,7 +36,7 @@ def exponential_sentences(
         kappa = law.attained / law.rate - 1
         said += (
             f"; no two words lose more than ε* = {_rounded_up(law.attained)} per "
-            f"unit of d (1 + κ times the rate, with κ = {_rounded_up(kappa)})"
+            f"unit of d (the rate times 1 + κ, with κ = {_rounded_up(kappa)})"
         )
         if law.mu is None:
             said += ", and some pair loses exactly that"
@@ -89,15 +89,15 @@ def sensitive_sentences(
         if calibration == "half":
             outside = "Every exponent is at most ε d(w, w')."
         return [f"{some}. Every word is released as a sensitive one.", outside, public]
-    denied = "as another sensitive word, and never as one outside the list"
+    denied = "another sensitive word, but never one outside the list"
     if p > 0:
         denied = (
-            f"as another sensitive word or, at ln(1/p) more with p = {p:g}, as any "
-            "other word"
+            f"another sensitive word or, for ln(1/p) more with p = {p:g}, any other "
+            "word"
         )
     return [
-        f"This promise is one-sided. {some}, and only those are protected: each can be "
-        f"denied, {denied}.",
+        f"This promise is one-sided. {some}, and only those are protected: each could "
+        f"have been {denied}.",
         "A word that is not sensitive is released in clear with probability "
         f"{1 - p:g}; exponents from it are infinite, and such a release shows that the "
         "word was not sensitive, and which word it was.",

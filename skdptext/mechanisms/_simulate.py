@@ -1,4 +1,4 @@
-"""Noisy versions of words: as a release draws them, or by the law in full."""
+"""Noisy versions of words: drawn as in a release, or as a full law."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skdptext.utils import blocks, working_memory_bytes
 
 __all__ = ["draw_words", "probabilities"]
 
-# Words drawn at a time; the same whatever memory there is, so that a seed tells all.
+# Words drawn at a time. Independent of the memory, so that the seed fixes the result.
 _PIECE = 256
 
 
@@ -49,7 +49,7 @@ def draw_words(
 def probabilities(
     channel: WordChannel, ids: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """The law of words, of a channel that has `log_proba`, some words at a time.
+    """The law of each word, for a channel with `log_proba`, some words at a time.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def probabilities(
     rows : slice
         Of `ids`.
     law : ndarray of shape (n_rows, n_words of the embedding)
-        Pr[z | w]; the caller's own.
+        Pr[z | w]; the caller may overwrite it.
     """
     at_once = working_memory_bytes() // (64 * len(channel.embedding))
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):

@@ -21,7 +21,7 @@ from skdptext.utils import blocks, check_integer, kind_of
 
 __all__ = ["WordClasses", "WordClassesChannel"]
 
-# Words of one class: all its pairs are looked at together.
+# Most words in one class: all its pairs are held in memory together.
 _MAX_CLASS = 2048
 
 
@@ -35,28 +35,29 @@ class WordClasses(WordMechanism):
 
         \Pr[z \mid w] = \frac{e^{-a_G\, d(w, z)}}{\sum_{v \in G} e^{-a_G\, d(w, v)}} ,
 
-    where d is the metric named by λ, and :math:`a_G` the largest rate found for which
-    no two words of G are told apart by more than ε.
+    where d is the metric that λ selects, and :math:`a_G` is the largest rate found for
+    which the privacy loss between any two words of G is at most ε.
 
     Parameters
     ----------
     classes : int >= 1 or array-like of shape (n_words,), default=20
-        An int: words in a class. The first word of the embedding that has no class yet
-        takes the words without one that are nearest to it, until all words have one;
-        the last class may be smaller. An array (a list, tuple or ndarray): for each
-        word a label, an int or a str, of its class, 2,048 words at most; it must be
-        public.
+        An int: the number of words in a class. The first word of the embedding without
+        a class forms one with the nearest other words without a class, until all words
+        have one; the last class may be smaller. An array (a list, tuple or ndarray):
+        the label of each word's class, an int or a str; it must be public. A class
+        holds at most 2,048 words.
 
     Notes
     -----
-    *Privacy.* Inside a class pure ε-local differential privacy; exponents of pairs are
-    exact. Across classes none: the class of every word is released, and with it some
-    log2(n_words / classes) bits of the word. Never report its ε without saying so.
+    *Privacy.* Inside a class: pure ε-local differential privacy, with exact exponents.
+    Across classes: none. The class of every word is released, which gives away about
+    log2(n_words / classes) bits of the word. Never report ε without saying so.
 
-    *λ* names the metric inside of the classes; they are made by Euclid's.
+    *λ* selects the metric inside the classes. The classes are made with the Euclidean
+    one.
 
-    The paper [1]_ scales scores to [0, 1] for each word, and takes half of the rate for
-    it. Here scores are distances, with the rate that ε allows.
+    The paper [1]_ scales the scores of each word to [0, 1], and halves the rate in
+    return. Here scores are distances, with the largest rate that ε allows.
 
     References
     ----------
@@ -101,7 +102,7 @@ class WordClassesChannel(FiniteChannel):
     labels : ndarray of int, shape (n_words,)
         The class of each word.
     rates : ndarray of shape (n_classes,)
-        The rate of each class; 0 where its words do not differ.
+        The rate of each class; 0 where all its vectors are equal.
     """
 
     mechanism: WordClasses
@@ -167,7 +168,7 @@ class WordClassesChannel(FiniteChannel):
         return found
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Exact inside of classes, inf across; shape (len(x), len(y))."""
+        """Exact inside classes, inf across them; shape (len(x), len(y))."""
         found = np.full((len(x), len(y)), np.inf)
         for label, rows in self._by_class(x, len(x)):
             columns = np.flatnonzero(self.labels[y] == label)
@@ -178,14 +179,14 @@ class WordClassesChannel(FiniteChannel):
         return found
 
     def describe(self) -> list[str]:
-        """That classes are released."""
+        """States that classes are released."""
         sizes = np.bincount(self.labels)
         bits = np.log2(len(self.labels)) - sizes @ np.log2(sizes) / sizes.sum()
         return [
             f"The class of every word, and so about {bits:.1f} bits (of the "
             f"{np.log2(len(self.labels)):.1f} that tell a word from all others), is "
-            f"released: between words of different classes, of which there are "
-            f"{len(sizes)}, nothing is promised. Inside of a class the exponent is at "
+            f"released. There are {len(sizes)} classes, and nothing is promised "
+            "between words of different classes. Inside a class the exponent is at "
             f"most ε = {self.epsilon:.4g}."
         ]
 
@@ -216,7 +217,7 @@ def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
 
 
 def _given(classes: Any, n_words: int) -> np.ndarray:
-    """Numbers of the classes that the labels name."""
+    """The class number of each word, from its label."""
     rule = (
         "classes must be an integer >= 1 or an array (a list, tuple or ndarray) of "
         "shape (n_words,) of labels, each an int or a str"

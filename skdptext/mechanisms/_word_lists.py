@@ -28,28 +28,27 @@ class WordLists(WordMechanism):
 
         \Pr[k] = \frac{1 - e^{-ε}}{1 + e^{-ε}}\, e^{-ε|k|} .
 
-    A word that would leave the list stops at its end. With several lists one of them is
-    drawn first, for every word anew.
+    A word that would leave the list stops at its end. With several lists, one of them
+    is drawn first, anew for every word.
 
     Parameters
     ----------
     n_lists : int >= 1, default=1
-        How many lists. With more than one, near words are far apart in some list, and
-        what is proven is the worst of them.
+        Number of lists. With more than one, near words are far apart in some list, and
+        the guarantee is that of the worst list.
     order : {"greedy", "random"} or array-like of int, default="greedy"
-        How the lists are made. "greedy": each word is followed by the nearest word,
-        in Euclidean distance, that is not in the list yet; the l-th list begins at the
+        How the lists are made. "greedy": each word is followed by the nearest word, in
+        Euclidean distance, that is not in the list yet; the l-th list begins at the
         word at place ``l * n_words // n_lists`` of the embedding. "random": fixed
         permutations, a baseline. An array of shape (n_words,) or (n_lists, n_words):
-        every row a permutation of the numbers of the words, which must be public.
+        every row a permutation of the word ids, which must be public.
 
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
-    are the places of w and w' in list l: ε is per place. It is the largest distance
-    over the lists that counts, not the mean. With one list this is the exponent,
-    without slack; with several the exponents are computed from the exact law, and lie
-    below.
+    are the places of w and w' in list l: ε is per place. The largest distance over the
+    lists counts, not the mean. With one list this is the exact exponent. With several,
+    the exponents are computed from the exact law, and lie below.
 
     *λ* has no effect; nor, once the lists are made, do the vectors.
 
@@ -145,7 +144,7 @@ class WordListsChannel(FiniteChannel):
         found = np.full((len(words), len(self.embedding)), -np.inf)
         for places in self.places:
             steps = np.abs(places[words][:, None] - places)
-            # all that would go beyond an end stops there
+            # steps beyond an end stop there
             at_end = (places == 0) | (places == len(places) - 1)
             inner = np.where(at_end, 0.0, math.log(-math.expm1(-self.epsilon)))
             inner -= math.log1p(math.exp(-self.epsilon))
@@ -165,7 +164,7 @@ class WordListsChannel(FiniteChannel):
         )
 
     def describe(self) -> list[str]:
-        """Of which distance the exponents are."""
+        """Which distance the exponents are based on."""
         n = len(self.lists)
         if n == 1:
             return [
@@ -179,10 +178,10 @@ class WordListsChannel(FiniteChannel):
 
 
 def _given(order: Any, n_lists: int, n_words: int) -> np.ndarray:
-    """Lists as they are given, if each holds every word once."""
+    """The given lists, if each of them holds every word once."""
     rule = (
         "order must be 'greedy', 'random' or an array of shape (n_words,) or (n_lists, "
-        "n_words) whose rows are permutations of the numbers of the words"
+        "n_words) whose rows are permutations of the word ids"
     )
     try:
         lists = np.atleast_2d(np.asarray(order))

@@ -1,4 +1,4 @@
-"""How much pairs of words lose in privacy, by all that a channel says of itself."""
+"""Privacy losses between words, from everything that a channel states about itself."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from skdptext.utils import blocks
 
 __all__ = ["word_losses"]
 
-# With more different distances than these in one call, they are rounded up.
+# With more different distances than this in one call, they are rounded up.
 _DISTANCES = 128
-# Pairs of words whose laws are looked at together.
+# Pairs of words whose laws are computed together.
 _PAIRS = 32
 
 
@@ -28,29 +28,29 @@ def word_losses(
     ----------
     channel : WordChannel
     x, y : ndarray of int, shape (n,)
-        Numbers of words, pair by pair.
+        Word ids, pair by pair.
 
     Returns
     -------
     losses : list of n LossDistribution
-        By the first of these that the channel has: its own `losses`; noise with
+        From the first of these that the channel has: its own `losses`; noise with
         `gamma_lengths` in its `metric`; the exact laws, `log_proba`; else the worst
         that its `exponents` in both directions allow.
 
     Raises
     ------
     InvalidParameterError
-        If the channel's own answer is not of this kind.
+        If the channel's own `losses` returns something else.
 
     Notes
     -----
     The loss is one-sided: that of Pr[· | x_i] against Pr[· | y_i].
 
     *A mechanism around another*, whose output is a function of the other's noisy vector
-    or word, defines ``losses`` as that of the other: post-processing never adds loss.
+    or word, defines ``losses`` as those of the other: post-processing never adds loss.
 
     *Noise.* Where a call has more than 128 different distances, each is rounded up, by
-    less than one part in 32, so that few are left to work out.
+    less than one part in 32, so that few distributions have to be computed.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _checked(
 
 
 def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
-    # up, so that what differs by rounding alone is worked out once
+    # up, so that distances that differ only by rounding are computed once
     rounded = _rounded_up(distances, 30)
     if len(np.unique(rounded)) > _DISTANCES:
         rounded = _rounded_up(distances, 6)
@@ -101,7 +101,7 @@ def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
 
 
 def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
-    """To so many binary digits."""
+    """Numbers rounded up to a number of binary digits."""
     mantissas, powers = np.frexp(numbers)
     return np.ldexp(np.ceil(np.ldexp(mantissas, digits)), powers - digits)
 

@@ -1,4 +1,4 @@
-"""Distances between documents, and measures of what a perturber does."""
+"""Distances between documents, and measures of what a perturber does to words."""
 
 from skdptext.metrics._channel import (
     Estimate,

@@ -28,6 +28,7 @@ from skdptext.utils import (
     check_noise_state,
     check_real,
     check_rng,
+    progress_bar,
     warn_once,
     working_memory_bytes,
 )
@@ -39,17 +40,17 @@ __all__ = [
     "word_channel",
 ]
 
-# Held-out draws to choose the smoothing by, and from which statistics are computed.
+# Held-out draws that choose the smoothing, and those that statistics are computed from.
 _N_TRIED, _N_TEST = 5000, 20_000
-# What a known law gives a word that float32 holds no probability for.
+# Stands in for probabilities of a known law that are too small for float32.
 _LEAST = 1e-35
-# Share of the draws that go to all words alike, so that rare ones are drawn too.
+# Share of the draws that is spread evenly over all words, so that rare ones are drawn.
 _EVEN = 0.1
 _BITS = np.log(2)
-# Of Blahut and Arimoto's iteration.
+# Rounds of Blahut and Arimoto's iteration.
 _MAX_ROUNDS = 10_000
 
-# The last results, by all that they depend on.
+# The latest results, keyed by everything they depend on.
 _kept: Kept[WordTransitions] = Kept(working_memory_bytes)
 
 
@@ -66,25 +67,27 @@ class WordTransitions:
     Attributes
     ----------
     words : ndarray of str objects, shape (n_words,)
-        The words w at hand.
+        The words w that may have been written.
     released : ndarray of str objects, shape (n_released,)
         Every word z that may be released: those of the embedding.
     prior : ndarray of shape (n_words,)
         How frequent the words are; sums to 1.
     proba : ndarray of shape (n_words, n_released), float32
-        Pr[z | w]; rows sum to 1, but for words that none of very few draws tells of.
+        Pr[z | w]; rows sum to 1. With very few draws, words that none of them reaches
+        have rows of 0.
     method : {"exact", "posterior", "counts"}
-        Whether the law is known in full; estimated by averaging exact posteriors of
-        noisy vectors; or counted.
+        How Pr[z | w] was found: the law is known in full; the exact posteriors of noisy
+        vectors were averaged; or draws were counted.
     n_draws : int
         Simulated draws per word, on average; 0 where the law is known.
     smoothing, self_smoothing : float
-        Draws added to each transition, and to those of a word to itself, where
-        `posterior` and `profiles` use the estimate; chosen by further draws.
+        Pseudo-counts, in draws, that `posterior` and `profiles` add to each transition
+        of an estimate, and to the transition of a word to itself; chosen on further
+        draws.
 
     Notes
     -----
-    *Privacy.* All of it follows from what is public: embedding, mechanism, ε and λ. It
+    *Privacy.* All of this follows from public things: embedding, mechanism, ε and λ. It
     is what an adversary starts from.
     """
 
@@ -118,7 +121,7 @@ class WordTransitions:
 
     @property
     def self_smoothing(self) -> float:
-        """Draws added to those of a word to itself."""
+        """Draws added to the transition of a word to itself."""
         return self._smoothing[1]
 
     @cached_property
@@ -141,19 +144,19 @@ class WordTransitions:
     def _test_draws(self, n: int) -> Any:
         return self._simulated.draw(np.random.default_rng([self._seed, 1]), n)
 
-    # -- what it tells ---------------------------------------------------------
+    # -- posteriors and profiles -----------------------------------------------
 
     def counts(
         self, released: np.ndarray, smoothing: float | None = None
     ) -> np.ndarray:
-        """Likelihood of every word, as draws per word; smoothed.
+        """Smoothed likelihood of every word, as draws per word.
 
         Parameters
         ----------
         released : ndarray of int, shape (n,)
-            Numbers of words of the embedding.
+            Word ids of the embedding.
         smoothing : float > 0, default=None
-            Draws added to each; None: `smoothing` and `self_smoothing`.
+            Draws added to each count; None: `smoothing` and `self_smoothing`.
 
         Returns
         -------
@@ -171,7 +174,7 @@ class WordTransitions:
         return found
 
     def posterior(self, released: Iterable[str]) -> np.ndarray:
-        """Pr[w | z]: what a released word tells of the one that was written.
+        """Pr[w | z]: what a released word says about the written one.
 
         Parameters
         ----------
@@ -181,7 +184,7 @@ class WordTransitions:
         Returns
         -------
         posterior : ndarray of shape (n, n_words)
-            Over the words at hand, from their `prior`.
+            Over `words`, from their `prior`.
         """
         ids = some_word_ids(released, self._simulated.channel.embedding)
         return self._posterior(ids)
@@ -219,20 +222,20 @@ class WordTransitions:
         return found
 
     def unmixed(self, profiles: np.ndarray, released: np.ndarray) -> np.ndarray:
-        """A step of expectation maximization: profiles that explain a release better.
+        """One step of expectation maximization: profiles that explain a release better.
 
         Parameters
         ----------
         profiles : ndarray of shape (n_profiles, n_words)
-            Word frequencies that are supposed; rows sum to 1.
+            Current guess of the word frequencies; rows sum to 1.
         released : ndarray of shape (n_profiles, n_released)
             Counts of released words.
 
         Returns
         -------
         profiles : ndarray of shape (n_profiles, n_words)
-            Never less likely than those given; rows sum to 1, but for those of no
-            released word, which are 0.
+            Never less likely than the given ones. Rows sum to 1; rows without any
+            released word are 0.
         """
         ratio = released / self.profiles(profiles)
         found = np.zeros(profiles.shape)
@@ -245,7 +248,7 @@ class WordTransitions:
     # -- statistics ------------------------------------------------------------
 
     def expected_unchanged(self, n_draws: int = 100) -> np.ndarray:
-        """Expectation of N_w, how often a word comes out unchanged in `n_draws` draws.
+        """Expected N_w: how often a word comes out unchanged in `n_draws` draws.
 
         Returns
         -------
@@ -256,7 +259,7 @@ class WordTransitions:
         return n_draws * self._by_released[ids, np.arange(len(ids))].astype(np.float64)
 
     def expected_distinct(self, n_draws: int = 100) -> np.ndarray:
-        """Expectation of S_w, how many different words it becomes in `n_draws` draws.
+        """Expected S_w: how many different words it becomes in `n_draws` draws.
 
         Returns
         -------
@@ -273,8 +276,8 @@ class WordTransitions:
     def vulnerability(self, k: int = 1) -> Estimate:
         """How often the written word is among the `k` most likely ones.
 
-        This is Bayes vulnerability [1]_ for ``k=1``: what the best guess from one
-        released word gets right.
+        For ``k=1`` this is the Bayes vulnerability [1]_: how often the best guess from
+        one released word is right.
 
         Parameters
         ----------
@@ -283,8 +286,8 @@ class WordTransitions:
         Returns
         -------
         vulnerability : Estimate
-            Of an estimated law, what this estimate's own guesses reach on further
-            draws: a lower bound of the optimum, in expectation.
+            For an estimated law: how often the guesses of this estimate are right on
+            further draws, in expectation a lower bound on the optimum.
 
         References
         ----------
@@ -304,9 +307,10 @@ class WordTransitions:
         Returns
         -------
         bits : Estimate
-            −log₂ of what `posterior` gives the written word. For a known law this is
-            the entropy H(W | Z); of an estimate it is no less, in expectation, so that
-            what an adversary lacks is not overstated as the work of the noise.
+            Mean of −log₂ of the posterior probability of the written word. For a known
+            law this is the entropy H(W | Z). For an estimate it is no less, in
+            expectation: part of it is then the error of the estimate, not the work of
+            the noise.
         """
 
         def lost(posterior: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -319,7 +323,7 @@ class WordTransitions:
     def _mean(
         self, statistic: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> Estimate:
-        """Mean of a statistic of posterior and truth over what is released."""
+        """Mean, over releases, of a statistic of posterior and truth."""
         if self.method == "exact":
             total = 0.0
             for rows in blocks(len(self.released), _rows(len(self.words))):
@@ -341,20 +345,20 @@ class WordTransitions:
         )
 
     def capacity(self, tolerance: float = 1e-3) -> float:
-        """The most bits that one released word can tell of a written one.
+        """The most bits that one released word can reveal about the written one.
 
         The largest mutual information over all priors, by Blahut and Arimoto [1]_.
 
         Parameters
         ----------
         tolerance : float > 0, default=1e-3
-            In bits; the iteration stops when its bounds are so close, or after 10,000
+            In bits; the iteration stops when its bounds are this close, or after 10,000
             rounds.
 
         Returns
         -------
         capacity : float
-            Of `proba` as it is: few draws make it too large.
+            That of `proba` as it is; with few draws it is too large.
 
         Raises
         ------
@@ -390,24 +394,25 @@ class WordTransitions:
             prior /= prior.sum()
         else:
             warn_once(
-                f"capacity stopped after {_MAX_ROUNDS} rounds within "
-                f"{(high - low) / _BITS:.2g} bits, not the tolerance of {tolerance:g}.",
+                f"capacity stopped after {_MAX_ROUNDS} rounds with bounds "
+                f"{(high - low) / _BITS:.2g} bits apart, more than the tolerance of "
+                f"{tolerance:g}.",
                 ConvergenceWarning,
             )
         return float(low / _BITS)
 
     def summary(self, n_draws: int = 100) -> dict[str, Estimate]:
-        """The statistics, averaged over the words at hand.
+        """The statistics, averaged over `words`.
 
         Parameters
         ----------
         n_draws : int, default=100
-            Of N_w and S_w.
+            Draws that N_w and S_w count.
 
         Returns
         -------
         summary : dict of str to Estimate
-            ``n_unchanged`` and ``n_distinct``, means over the words, all alike;
+            ``n_unchanged`` and ``n_distinct``, unweighted means over the words;
             ``vulnerability``, ``vulnerability_top_10``, ``log_loss``.
         """
         unchanged = self.expected_unchanged(n_draws)
@@ -426,9 +431,9 @@ class WordTransitions:
         return found
 
     def _errors(self, n_draws: int) -> tuple[float, float]:
-        """Standard errors of both means: what a single draw moves them by.
+        """Standard errors of both means, from how much a single draw moves them.
 
-        The words are drawn evenly, which makes the true errors smaller.
+        The simulation draws the words evenly, so the true errors are smaller.
         """
         n_words = len(self.words)
         even = np.full(n_words, 1 / n_words)
@@ -466,23 +471,23 @@ def word_channel(
     random_state: Any = None,
     verbose: int = 0,
 ) -> WordTransitions:
-    r"""Pr[z | w] of a perturber: how likely each word is released as each other one.
+    r"""Pr[z | w] of a perturber: how likely each word is to be released as any other.
 
     Parameters
     ----------
     perturber : fitted DPWordPerturber
         Or a fitted pipeline or search that holds one.
     prior : array-like of shape (n_words,), default=None
-        How frequent the words are, in any unit, from public text; of `words` if they
-        are given, else of the embedding. None: all alike.
+        How frequent the words are, in any unit, from public text: one number for each
+        of `words` if given, else for each word of the embedding. None: a uniform prior.
     words : iterable of str, default=None
         The words that may have been written; None: all of the embedding. Time and
         memory are proportional to their number.
     n_draws : int, default=100
         Simulated draws per word, on average, where the law is not known in full.
     random_state : None, int or numpy.random.Generator, default=None
-        Of the simulation, which is no secret. A result for equal arguments is used
-        again, but with a Generator.
+        Seeds the simulation, which is not secret. The result for equal arguments is
+        reused, except with a Generator.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -493,35 +498,36 @@ def word_channel(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks its rule, or the result, 4 bytes for each word at hand and
-        word of the embedding, does not fit into scikit-learn's ``working_memory``:
-        see `released_profiles`.
+        If a parameter breaks its rule, or the result does not fit into scikit-learn's
+        ``working_memory``: it takes 4 bytes for each pair of one of `words` and a word
+        of the embedding. See `released_profiles`.
 
     See Also
     --------
     released_profiles : What whole documents or classes are released as.
-    plausible_deniability : N_w and S_w by their definition, by draws.
+    plausible_deniability : N_w and S_w as defined, by drawing.
 
     Notes
     -----
-    *Method.* Finite mechanisms say their law (``log_proba``). Of noise with a known
-    density, draw w from the prior and v = φ(w) + Z, whose nearest word is z. The
+    *Method.* Finite mechanisms state their law (``log_proba``). For noise with a known
+    density, draw w from the prior and v = φ(w) + Z; the word nearest to v is z. The
     posterior of a word given v is exact,
 
     .. math::
 
         \Pr[w' \mid v] \propto π(w')\, e^{-ε ‖v - φ(w')‖_{RM}} ,
 
-    and its mean over the draws that end at z is Pr[w' | z]. So each draw tells of all
-    words, where a count tells of one: transitions that are never drawn get their
-    probability, too. The estimate of Pr[z, w'] is unbiased, and divided by that of
-    Pr[w']. It is the same where z is one of the two nearest words (``second``) or a
-    neighbour by rank (`Ranked`). Mechanisms with neither are counted, and smoothed.
+    and its mean over the draws that end at z is Pr[w' | z]. So each draw informs about
+    all words, where a count informs about one: transitions that are never drawn get a
+    probability, too. The estimate of Pr[z, w'] is unbiased; it is divided by that of
+    Pr[w']. The same works where z is one of the two nearest words (``second``) or a
+    neighbour by rank (`Ranked`). For all other mechanisms, draws are counted and
+    smoothed.
 
     *Cost.* A product of (n_draws n_words × dim) by (dim × n_words), another for the
-    nearest words, and as many exponentials: see the page of benchmarks.
+    nearest words, and as many exponentials: see the benchmarks page.
 
-    *Privacy.* Only public things go in.
+    *Privacy.* All inputs are public.
 
     References
     ----------
@@ -549,14 +555,14 @@ def word_channel(
     p = _check_prior(prior, len(ids))
     n_draws = check_integer("n_draws", n_draws, low=1)
     check_integer("verbose", verbose, low=0)
-    random_state = check_noise_state(random_state)  # no SecretSeed, which hides itself
+    random_state = check_noise_state(random_state)  # no SecretSeed: it hides its value
     needed = 4 * len(ids) * len(embedding)
     if needed > working_memory_bytes():
         raise InvalidParameterError(
-            f"words must be so few that 4 bytes for each of the {len(ids)} and each of "
-            f"the {len(embedding)} words of the embedding fit into working_memory, "
-            f"{working_memory_bytes()} bytes, got {needed}. Give fewer words, or more "
-            "memory by sklearn.set_config(working_memory=...)."
+            f"words must be few enough: 4 bytes for each of these {len(ids)} words and "
+            f"each of the {len(embedding)} words of the embedding must fit into "
+            f"working_memory, {working_memory_bytes()} bytes, got {needed} bytes. Give "
+            "fewer words, or more memory with sklearn.set_config(working_memory=...)."
         )
 
     def make() -> WordTransitions:
@@ -614,9 +620,9 @@ def released_profiles(
 
     Notes
     -----
-    Words that no profile holds take no time. Where the transitions of all others fit
-    into ``working_memory`` they are those of `word_channel`, and are kept for the next
-    call; else they are summed by profile as they are drawn.
+    Words that no profile holds take no time. If the transitions of all other words fit
+    into ``working_memory``, they come from `word_channel`, and are kept for the next
+    call. Otherwise they are summed by profile as they are drawn.
 
     Examples
     --------
@@ -638,7 +644,7 @@ def released_profiles(
     if not len(totals) or (totals == 0).any():
         raise InvalidParameterError(
             "profiles must hold at least one row, and a word in every row, got "
-            f"{int((totals == 0).sum())} of {len(totals)} rows without."
+            f"{int((totals == 0).sum())} of {len(totals)} rows without any."
         )
     weights = normalize(weights, norm="l1")
     frequency = np.asarray(weights.mean(axis=0)).ravel()
@@ -664,12 +670,12 @@ def released_profiles(
     by_released = _simulate(
         channel, ids, frequency[ids], weights, n_draws, rng, verbose
     )
-    # one draw per word goes to all released words alike
+    # one draw per word is spread evenly over all released words
     return (n_draws * by_released.T + 1 / len(embedding)) / (n_draws + 1)
 
 
 def _check_prior(prior: Any, n_words: int) -> np.ndarray:
-    """Frequencies of words that sum to 1; None: all alike."""
+    """Frequencies of words that sum to 1; None: uniform."""
     if prior is None:
         return np.full(n_words, 1 / n_words)
     rule = f"prior must hold one number per word of the embedding ({n_words})"
@@ -694,15 +700,13 @@ def _simulate(
     verbose: int,
 ) -> np.ndarray:
     """Pr[z | w] of words, or of profiles of words; a row per word of the embedding."""
-    from tqdm.auto import tqdm
-
     proposal = (1 - _EVEN) * prior + _EVEN / len(ids)
     simulated = SimulatedReleases(channel, ids, proposal)
     n = n_draws * len(ids)
     n_columns = len(ids) if profiles is None else profiles.shape[0]
     found = np.zeros((len(channel.embedding), n_columns), dtype=np.float32)
     weight = (1 / (n * proposal)).astype(np.float32)
-    with tqdm(total=n, disable=not verbose, unit="draw") as progress:
+    with progress_bar(verbose, "draws", total=n, unit="draw") as progress:
         for written, released, posterior in simulated.draw(rng, n, even=True):
             if posterior is None:
                 if profiles is None:
@@ -717,11 +721,11 @@ def _simulate(
                     found[z] += row
             progress.update(len(written))
     totals = found.sum(axis=0, dtype=np.float64)
-    # a word that no draw tells of, of very few, has a column of zeros
+    # with very few draws, a word that none of them reaches has a column of zeros
     found /= np.where(totals > 0, totals, 1)
     return found
 
 
 def _rows(n_columns: int) -> int:
-    """Rows of a block of some float64 arrays of so many columns."""
+    """Rows in a block, for several float64 arrays of `n_columns` columns."""
     return max(1, working_memory_bytes() // (16 * 8 * n_columns))

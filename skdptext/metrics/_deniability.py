@@ -24,33 +24,34 @@ from skdptext.utils import (
 
 __all__ = ["PlausibleDeniability", "expected_distinct", "plausible_deniability"]
 
-# Draws of which pairs are counted, for the error of S_w.
+# Number of draws whose pairs are counted, for the standard error of S_w.
 _PAIRED = 400
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PlausibleDeniability:
-    """What `plausible_deniability` found.
+    """The result of `plausible_deniability`.
 
     Attributes
     ----------
     words : ndarray of str objects, shape (n_words,)
-        The words asked about.
+        The given words.
     n_unchanged : ndarray of shape (n_words,) or (n_epsilons, n_lams, n_words)
-        N_w, the number of draws in which a word comes out unchanged: int; where
-        `exact`, its expectation, float.
+        N_w, the number of draws in which a word comes out unchanged (int); its
+        expectation where `exact` (float).
     n_distinct : ndarray of the same shape and type
-        S_w, the number of different words that it comes out as; likewise.
+        S_w, the number of different words that it comes out as (int); its expectation
+        where `exact` (float).
     n_draws : int
-        Draws per word, which the two are counted in.
+        Draws per word that both statistics count.
     epsilons, lams : ndarray of shape (n_epsilons,), (n_lams,)
-        The grid; one value each where none was asked for.
+        The grid; a single value where none was given.
     unchanged_error, distinct_error : ndarray of shape () or (n_epsilons, n_lams)
-        Monte-Carlo standard errors of the means of N_w and S_w over the words, which
-        allow for the noise that the words share. NaN for a single draw, and of S_w
-        for two; 0 where `exact`.
+        Monte-Carlo standard errors of the means of N_w and S_w over the words. They
+        account for the noise that the words share. NaN for a single draw, and for S_w
+        with two; 0 where `exact`.
     exact : bool
-        Whether nothing was drawn: the mechanism knows its law in full.
+        Whether nothing was drawn, because the mechanism knows its law in full.
     """
 
     words: np.ndarray
@@ -64,7 +65,7 @@ class PlausibleDeniability:
     exact: bool = False
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Both statistics over the words, as the tables and figures of [1]_ have them.
+        """Both statistics over the words, as in the tables and figures of [1]_.
 
         Returns
         -------
@@ -72,8 +73,8 @@ class PlausibleDeniability:
             For ``"n_unchanged"`` and ``"n_distinct"`` a dict of float, or of arrays of
             shape (n_epsilons, n_lams): ``mean``; ``std`` (population); percentiles
             ``p5``, ``p50``, ``p95``; ``low`` and ``high``, the paper's 95 % interval
-            mean ± 1.96 std/√n_draws, cut to what counts can be; ``standard_error``, the
-            Monte-Carlo error of the mean.
+            mean ± 1.96 std/√n_draws, clipped to the possible counts;
+            ``standard_error``, the Monte-Carlo error of the mean.
 
         Notes
         -----
@@ -122,7 +123,7 @@ class PlausibleDeniability:
         -------
         frame : pandas.DataFrame
             Columns ``epsilon``, ``lam``, ``word``, ``n_unchanged``, ``n_distinct``; or
-            ``epsilon``, ``lam``, ``statistic`` and those of `summary`.
+            ``epsilon``, ``lam``, ``statistic`` and the keys of `summary`.
 
         Raises
         ------
@@ -194,8 +195,8 @@ def plausible_deniability(
     n_draws : int, default=100
         Noisy versions per word.
     random_state : None, int or numpy.random.Generator, default=None
-        An int gives the same statistics again. The noise is none that a release with
-        the same integer uses.
+        An int makes the statistics repeatable. A release with the same integer uses
+        other noise.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -215,40 +216,39 @@ def plausible_deniability(
     See Also
     --------
     words_unchanged : The share of unchanged words of given documents.
-    skdptext.model_selection.calibrate_epsilon : The ε for a wanted share.
+    skdptext.model_selection.calibrate_epsilon : Finds the ε for a given share.
 
     Notes
     -----
-    *Privacy.* Nothing is read but the public embedding: the statistics may be
-    published. They describe typical words; the guarantee alone bounds the worst case.
-    Words taken from private documents make the result private too.
+    *Privacy.* Only the public embedding is read, so the statistics may be published.
+    They describe typical words; only the guarantee bounds the worst case. If `words`
+    come from private documents, the result is private too.
 
-    *Exact laws.* A channel with `log_proba`, as that of
-    `~skdptext.mechanisms.Exponential`, needs no draws: N_w = n Pr[w | w], and
-    S_w = Σ_z 1 − (1 − Pr[z | w])ⁿ is the expected number, for n = `n_draws`. What
-    follows is about the others.
+    *Exact laws.* A channel with `log_proba`, such as that of
+    `~skdptext.mechanisms.Exponential`, needs no draws: N_w = n Pr[w | w] and S_w = Σ_z
+    1 − (1 − Pr[z | w])ⁿ are expected numbers, for n = `n_draws`. The rest of these
+    notes is about all other channels.
 
     *Method.* The draws of one word are independent and follow the law of
     `DPWordPerturber.perturb_words`, so N_w ~ Binomial(n_draws, Pr[w stays]) for each
-    word. Where noise on vectors scales with 1/ε, as the default's does, all words, and
-    all ε and λ, share the same n_draws noise vectors; other mechanisms draw for each
-    word, ε and λ, and what follows is not about them. Sharing
-    makes the differences between settings less noisy, and turns a matrix product per
-    word and draw into a sum. It also makes the words depend on each other: if a draw is
-    long, it is long for all. So the mean over many words is known less well than
-    n_words × n_draws independent draws would tell; adding words does not help beyond
-    a point, more draws do. ``standard_error`` takes that into account: the draws are
-    independent, and it is computed from their totals (for S_w by a jackknife of one and
-    two draws [2]_, within some tenth of the truth; NaN for fewer than 3 draws).
-    Percentiles over words and ``std`` are affected in the same way. No such noise
-    ever goes into a release.
+    word. Mechanisms in general draw separately for each word, ε and λ. But where noise
+    on vectors scales with 1/ε, as it does by default, all words, and all ε and λ, share
+    the same n_draws noise vectors. Sharing makes the differences between settings less
+    noisy, and turns a matrix product per word and draw into a sum. It also makes the
+    words depend on each other: if a draw is long, it is long for all. So the mean over
+    many words is less precise than with n_words × n_draws independent draws; beyond a
+    point more words do not help, while more draws do. ``standard_error`` takes this
+    into account: the draws are independent, and it is computed from their totals (for
+    S_w by a jackknife of one and two draws [2]_, accurate to about a tenth; NaN for
+    fewer than 3 draws). Percentiles over words and ``std`` are affected in the same
+    way. No such noise ever goes into a release.
 
     *Exactness.* For the noise drawn, each nearest word is that of a float64 search.
 
-    *Cost.* Per word, draw, ε and λ a sum and a maximum over the vocabulary, and a
-    matrix product per word and λ. Under a table of 30,000 × 300, on one idle core,
-    that is 25 to 28 times less than ``perturb_words`` takes. It needs numba (the extra
-    ``fast``): without, it is 12 to 15 times less. Memory stays within
+    *Cost.* For each word, draw, ε and λ, a sum and a maximum over the vocabulary; for
+    each word and λ, a matrix product. With an embedding of 30,000 × 300, on one idle
+    core, it is 25 to 28 times as fast as ``perturb_words`` with numba (the extra
+    ``fast``), and 12 to 15 times as fast without. Memory stays within
     ``working_memory`` (of 64 MB or more), beyond the result.
 
     References
@@ -307,7 +307,7 @@ def _exact(
     n_draws: int,
     bar: Any,
 ) -> dict[str, np.ndarray]:
-    """What is expected of n draws, for every ε, λ and word."""
+    """Expectations for n draws, for every ε, λ and word."""
     unchanged, distinct = np.empty((2, len(epsilons), len(lams), len(ids)))
     for i, j in np.ndindex(unchanged.shape[:2]):
         channel = source.channel_at(epsilon=float(epsilons[i]), lam=float(lams[j]))
@@ -320,7 +320,7 @@ def _exact(
 
 
 def expected_distinct(law: np.ndarray, n_draws: int, axis: int) -> np.ndarray:
-    """Expectation of S_w, Σ_z 1 − (1 − Pr[z | w])ⁿ; overwrites the law.
+    """Expected S_w, Σ_z 1 − (1 − Pr[z | w])ⁿ; overwrites the law.
 
     Parameters
     ----------
@@ -329,14 +329,14 @@ def expected_distinct(law: np.ndarray, n_draws: int, axis: int) -> np.ndarray:
     n_draws : int >= 1
         n.
     axis : int
-        That of z.
+        The axis of z.
 
     Returns
     -------
     expected : ndarray
     """
     np.minimum(law, 1, out=law)  # of rounding
-    with np.errstate(divide="ignore"):  # ln 0, of a word that is certain
+    with np.errstate(divide="ignore"):  # ln 0, for a word that is certain
         misses = np.log1p(-law, out=law)
     misses *= n_draws
     return -np.expm1(misses, out=misses).sum(axis=axis)
@@ -351,7 +351,7 @@ def _drawn(
     streams: NoiseStreams,
     bar: Any,
 ) -> dict[str, np.ndarray]:
-    """Counts of draws, and the errors of their means."""
+    """Counts over draws, and the standard errors of their means."""
     shape = (len(epsilons), len(lams), len(ids))
     unchanged, distinct = np.empty((2, *shape), dtype=np.int64)
     by_draw = np.zeros((*shape[:2], n_draws))
@@ -389,9 +389,9 @@ def _winners(
     n_draws: int,
     streams: NoiseStreams,
 ) -> Iterator[tuple[int, slice, np.ndarray]]:
-    """Noisy words: the first of some ε, rows of `ids`, (n_epsilons, n_rows, n_draws).
+    """Index of the first ε, rows of `ids`, noisy words (n_epsilons, n_rows, n_draws).
 
-    λ and ε have no stream of their own: the same draws in another shape.
+    All λ and ε use one stream: the same draws, shaped differently.
     """
     unit_noise = source.channel_at(lam=lam).unit_noise
     if unit_noise is not None:
@@ -422,8 +422,9 @@ def _count_distinct(
 ) -> np.ndarray:
     """Different values per row.
 
-    Adds to `singles` in how many rows a column's value is the only one, and to `pairs`
-    in how many two columns alone have one: by so much S_w falls without them.
+    Adds to `singles`, for each column, the number of rows in which its value occurs
+    nowhere else; and to `pairs`, for each two columns, the number of rows in which a
+    value occurs in these two only. This is how much S_w falls without them.
     """
     order = winners.argsort(axis=1)
     ranked = np.take_along_axis(winners, order, axis=1)
@@ -448,14 +449,15 @@ def _error(by_draw: np.ndarray) -> np.ndarray:
 def _nonlinear_error(singles: np.ndarray, pairs: np.ndarray) -> float:
     """Standard error of a symmetric function S of independent draws.
 
-    With V_k the part of the variance that comes from k draws together, the jackknife
-    has the expectation Σ k V_k, which is too large, and Efron and Stein's correction of
-    it Σ k (k − 1)/2 V_k. Of parts that fall geometrically both give Σ V_k.
+    Let V_k be the part of the variance that comes from k draws together. The jackknife
+    has the expectation Σ k V_k, which is too large; Efron and Stein's correction of it
+    has the expectation Σ k (k − 1)/2 V_k. If the V_k fall geometrically, the two
+    together give Σ V_k.
 
     Parameters
     ----------
     singles : ndarray of shape (n,)
-        S less S without each draw.
+        S minus S without each draw.
     pairs : ndarray of shape (m, m), m <= n
         Above the diagonal, by how much more S falls without two of the first m draws
         than without each of them.

@@ -1,4 +1,4 @@
-"""How unevenly the words of a table, or of a corpus, lie in space."""
+"""How unevenly the words of an embedding, or of a corpus, lie in space."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["DensityStatistics", "density_statistics"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DensityStatistics:
-    """What `density_statistics` found.
+    """The result of `density_statistics`.
 
     Attributes
     ----------
     words : ndarray of str objects, shape (n_words,)
-        The vocabulary: all words of the table, or those that occur in the corpus.
+        The vocabulary: all words of the embedding, or those that occur in the corpus.
     distances : ndarray of shape (n_words,)
-        Euclidean distance of each to the nearest other one.
+        Euclidean distance of each word to its nearest neighbour.
     sparsest, densest : ndarray of str objects, shape (n_extreme,)
         Words with the largest distances, and with the smallest.
     n_words : int
@@ -36,14 +36,14 @@ class DensityStatistics:
     sparse_over_dense : float
         Mean distance of the sparsest words over that of the densest.
     n_records : int or None
-        Number of documents; None, as all that follow, without a corpus.
+        Number of documents. This and all that follows is None without a corpus.
     mean_record_size, std_record_size : float or None
         Known words per document.
     records_with_sparse : float or None
-        Share of the documents that hold at least one of the sparsest words.
+        Share of the documents that contain at least one of the sparsest words.
     records_per_sparse : float or None
-        Share of the documents that hold one of the sparsest words, averaged over
-        these words: the paper's p̄.
+        Share of the documents that contain a given one of the sparsest words, averaged
+        over these words: the paper's p̄.
     """
 
     words: np.ndarray
@@ -82,9 +82,9 @@ def density_statistics(
     ----------
     embedding : WordEmbedding
     X : iterable of str, of lists of str, or count matrix, default=None
-        Documents. The vocabulary is then that of their known words, and the shares of
-        documents with sparse words are computed too. Strings are cut as
-        `DPWordPerturber` cuts them by default.
+        Documents. The vocabulary is then made of their known words, and the shares of
+        documents with sparse words are computed too. Strings are split as
+        `DPWordPerturber` splits them by default.
     n_extreme : int, default=50
         Number of sparsest and of densest words; all, if there are fewer.
 

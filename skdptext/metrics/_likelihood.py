@@ -1,4 +1,4 @@
-"""How likely a release is for each of some documents, by the law of the mechanism."""
+"""How likely a release is for each of several documents, by the mechanism's law."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["ReleaseLikelihood"]
 
 
 class ReleaseLikelihood:
-    r"""ln Pr[release | document], for releases and some candidate documents.
+    r"""ln Pr[release | document], for releases and candidate documents.
 
-    Of a bag of words z_1, …, z_n, with p_d(w) the share of word w in document d,
+    For a bag of words z_1, …, z_n, with p_d(w) the share of word w in document d,
 
     .. math::
 
         \ln L_d = \sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w] ,
 
-    which takes the words for independent draws from the document. Of a text in order,
+    which treats the words as independent draws from the document. For a text in order,
     :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact.
 
     Parameters
@@ -41,7 +41,7 @@ class ReleaseLikelihood:
     ordered : bool, default=None
         Whether releases come in order. None: as the perturber's `output` says.
     random_state : None, int or numpy.random.Generator, default=None
-        Of the simulation; no secret.
+        Seeds the simulation, which is not secret.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -52,11 +52,11 @@ class ReleaseLikelihood:
 
     Notes
     -----
-    *Length.* A document that is released as long as it is has likelihood 0 for a
-    release of another length. Words that ``oov="keep"`` leaves in clear are passed
-    over; no attack is needed where they name the document.
+    *Length.* A document that keeps its length has likelihood 0 for a release of another
+    length. Words that ``oov="keep"`` leaves in clear are ignored; where they identify
+    the document, no attack is needed.
 
-    *Privacy.* It is what an adversary computes who knows the mechanism.
+    *Privacy.* An adversary who knows the mechanism computes exactly this.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class ReleaseLikelihood:
         if not is_count_matrix(documents):
             documents = list(documents)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # the attack says more
+            warnings.simplefilter("ignore", PrivacyLeakWarning)  # known here
             fitted = clone(perturber).set_params(random_state=None).fit(documents)
         self.perturber = fitted
         embedding = fitted.embedding_
@@ -101,16 +101,16 @@ class ReleaseLikelihood:
             self.lengths = np.full(len(self.lengths), reader.sample_length)
         if ordered is None:
             ordered = fitted.output != "bow"
-        # words redrawn from a document stand in no order of its own
+        # resampled words have no order
         self.ordered = bool(ordered) and not self.sampled
         options = {"n_draws": n_draws, "random_state": random_state, "verbose": verbose}
         bags = codes.bags(len(embedding))
         empty = np.flatnonzero(bags.sum(axis=1) == 0)
-        if len(empty):  # drawn from the whole vocabulary, if it is redrawn
+        if len(empty):  # resampling draws these from the whole vocabulary
             bags = bags.tolil()
             bags[empty] = 1.0
         if self.ordered:
-            # the prior that `released_profiles` has, so that one simulation serves both
+            # the prior of `released_profiles`, so that one simulation serves both
             share = np.asarray(normalize(bags, norm="l1").mean(axis=0)).ravel()
             used = np.flatnonzero(share)
             self._codes, self._offsets = used.searchsorted(codes.codes), codes.offsets
@@ -129,8 +129,8 @@ class ReleaseLikelihood:
         Parameters
         ----------
         releases : iterable of str, of lists of str, or count matrix
-            What the perturber released; texts are cut at blanks. A count matrix has no
-            order.
+            What the perturber released; texts are split at blanks. A count matrix has
+            no order.
 
         Returns
         -------

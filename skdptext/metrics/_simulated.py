@@ -1,4 +1,4 @@
-"""Words drawn from a prior, what they are released as, and what that tells of them."""
+"""Words drawn from a prior, their releases, and what the releases say about them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from skdptext.utils import blocks, working_memory_bytes
 
 __all__ = ["SimulatedReleases"]
 
-# Draws of a block at most: enough to fill a product.
+# Most draws in a block: enough to keep a matrix product busy.
 _ROWS = 512
 
 
 class SimulatedReleases:
     """Draws of a word, its release and the posterior of the words given the noise.
 
-    Where the noise on vectors has a known density, what is known of a word w once its
-    noisy vector v is seen is exact: Pr[w | v] ∝ π(w) exp(−ε d(v, φ(w))). To take the
-    nearest word, one of the two nearest or a neighbour of it tells less, and its
-    posterior is the mean of these. Elsewhere the word that was drawn takes the place of
-    the posterior.
+    Where the noise on vectors has a known density, the posterior of a word w given its
+    noisy vector v is exact: Pr[w | v] ∝ π(w) exp(−ε d(v, φ(w))). A release of the
+    nearest word, one of the two nearest, or a neighbour of it says less; its posterior
+    is the mean of these. For other mechanisms, the word that was drawn takes the place
+    of the posterior.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SimulatedReleases:
     ids : ndarray of int, shape (n_words,)
         The words that may be drawn.
     prior : ndarray of shape (n_words,)
-        Sums to 1.
+        Their probabilities; sums to 1.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class SimulatedReleases:
         if self.has_density:
             assert channel.metric is not None
             vectors = channel.embedding.vectors[ids].astype(np.float64)
-            vectors -= vectors.mean(axis=0)  # float32 products err by its length
+            vectors -= vectors.mean(axis=0)  # for float32 products
             self._points = channel.metric.whiten(vectors).astype(np.float32)
             self._squares = np.einsum("ij,ij->i", self._points, self._points)
             with np.errstate(divide="ignore"):
@@ -73,9 +73,9 @@ class SimulatedReleases:
         written : ndarray of int, shape (n_rows,)
             Rows of `ids`.
         released : ndarray of int, shape (n_rows,)
-            Numbers of words of the embedding.
+            Word ids of the embedding.
         posterior : ndarray of shape (n_rows, n_words), float32, or None
-            Given the noisy vectors. None where their density is not known.
+            Posterior given the noisy vectors. None where their density is not known.
         """
         upto = np.cumsum(self.prior)
         upto /= upto[-1]

@@ -1,4 +1,4 @@
-"""How far simulated transitions are to be trusted, tried on further draws."""
+"""How far simulated transitions can be trusted, tested on further draws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["choose_smoothing"]
 
-# Draws that are added to each transition, and to those of a word to itself.
+# Candidates: draws added to each transition, and to that of a word to itself.
 _ANY = np.geomspace(1e-4, 10, 11)
 _SELF = np.array([0.0, *np.geomspace(0.1, 1000, 13)])
 
@@ -16,10 +16,10 @@ _SELF = np.array([0.0, *np.geomspace(0.1, 1000, 13)])
 def choose_smoothing(
     drawn: np.ndarray, totals: np.ndarray, stayed: np.ndarray, p_released: np.ndarray
 ) -> tuple[float, float]:
-    """What to add to all counts, and to the diagonal, for the best posterior.
+    """Pseudo-counts for all transitions, and for the diagonal, with the best posterior.
 
-    The best has the least logarithmic loss on held-out pairs of a word, drawn from the
-    prior, and what it was released as.
+    The best posterior has the smallest logarithmic loss on held-out pairs of a word
+    drawn from the prior and its release.
 
     Parameters
     ----------

@@ -28,21 +28,22 @@ __all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
 
 
 def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> float:
-    """Least total distance that the words of `x` travel to become those of `y`.
+    """Smallest total distance that the words of `x` travel to become those of `y`.
 
     Parameters
     ----------
     x, y : array-like of shape (n_words,), row of a sparse matrix, or list of str
-        Documents. Weights must be non-negative; each document is given mass 1. Of
-        tokens those that the embedding does not know are dropped.
+        Documents. Weights must be non-negative; each document is scaled to mass 1.
+        Tokens that the embedding does not know are dropped.
     embedding : WordEmbedding or "one-hot"
-        With ``"one-hot"``, for weights only, every word is √2 from every other.
+        ``"one-hot"``, for weights only, puts every word at distance √2 from every
+        other.
 
     Returns
     -------
     distance : float
-        In the unit of the embedding; 0 if and only if, up to rounding and to words
-        with equal vectors, both have the same word frequencies.
+        In the unit of the embedding. 0 if and only if both have the same word
+        frequencies, up to rounding and words with equal vectors.
 
     Raises
     ------
@@ -55,8 +56,9 @@ def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> floa
 
     Notes
     -----
-    *Privacy.* The bag-level guarantees of skdptext scale with this distance [2]_. As a
-    function of released bags it costs no privacy; of raw documents it has none.
+    *Privacy.* The bag-level guarantees of skdptext scale with this distance [2]_.
+    Computed from released bags, it costs no privacy; computed from raw documents, it is
+    not private.
 
     References
     ----------
@@ -99,12 +101,12 @@ def pairwise_word_movers_distances(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_x, n_words)
-        Non-negative word weights, counts or frequencies; each row is given mass 1.
+        Non-negative word weights, counts or frequencies; each row is scaled to mass 1.
     Y : {array-like, sparse matrix} of shape (n_y, n_words), default=None
         None: `X` again; each pair is then solved once.
     embedding : WordEmbedding or "one-hot"
-        Word j of the embedding is column j. With ``"one-hot"`` every word is √2 from
-        every other.
+        Word j of the embedding is column j. ``"one-hot"`` puts every word at distance
+        √2 from every other.
     n_jobs : int, default=None
         Threads over the rows of `X`. None means 1, -1 all processors. The result does
         not depend on it.
@@ -118,7 +120,7 @@ def pairwise_word_movers_distances(
     Raises
     ------
     InvalidParameterError
-        If an input breaks its rule, or rows hold no word; the message names them.
+        If an input breaks its rule, or rows hold no word; the message names these rows.
 
     See Also
     --------
@@ -126,7 +128,7 @@ def pairwise_word_movers_distances(
 
     Notes
     -----
-    Beside the result, memory is bounded by scikit-learn's ``working_memory``.
+    Apart from the result, memory is bounded by scikit-learn's ``working_memory``.
 
     *Privacy.* As for `word_movers_distance`.
 
@@ -161,7 +163,7 @@ def pairwise_word_movers_distances(
 
     def fill(rows: range, part: slice, bags: WordBags, block: BagBlock | None) -> None:
         for i in rows:
-            # of a symmetric result only what is right of the diagonal
+            # if the result is symmetric, only what is right of the diagonal
             first = max(i + 1 - part.start, 0) if Y is None else 0
             if first >= len(bags):
                 continue
@@ -179,7 +181,7 @@ def pairwise_word_movers_distances(
         for part in _blocks(y_bags, x_bags, table, workers):
             bags = take_bags(y_bags, np.arange(part.start, part.stop))
             block = None if table is None else BagBlock(bags, table.vectors, kernels)
-            # dealt in turn: of a symmetric result the first rows are the longest
+            # dealt in turn: if the result is symmetric, the first rows take longest
             parallel(
                 delayed(fill)(range(i, len(x_bags), 4 * workers), part, bags, block)
                 for i in range(4 * workers)
@@ -196,7 +198,7 @@ def _is_one_hot(embedding: Any) -> bool:
 def _blocks(
     bags: WordBags, queries: WordBags, table: WordEmbedding | None, n_workers: int
 ) -> Iterator[slice]:
-    """Runs of bags whose words' vectors and costs fit in the working memory."""
+    """Blocks of bags whose vectors and costs fit in the working memory."""
     width = 4  # arrays as long as the bags, per worker
     if table is not None:
         width = 2 * table.dim + n_workers * (4 + int(queries.sizes.max()))
@@ -261,7 +263,7 @@ def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
 
 
 def _as_tokens(x: Any) -> list[str] | None:
-    """Tokens as a list; None for what is no sequence of tokens."""
+    """The tokens as a list; None if `x` is not a sequence of tokens."""
     if isinstance(x, np.ndarray) and x.dtype.kind in "UO":
         x = x.tolist()
     if isinstance(x, list | tuple) and any(isinstance(token, str) for token in x):

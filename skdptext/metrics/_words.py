@@ -29,12 +29,12 @@ def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
     ----------
     estimator : estimator
         A perturber, or a pipeline, search, FeatureUnion, ColumnTransformer or other
-        meta-estimator that holds one; a fitted part (``best_estimator_``,
-        ``estimator_``, ``transformers_``) goes before the unfitted.
+        meta-estimator that holds one. Fitted parts (``best_estimator_``,
+        ``estimator_``, ``transformers_``) take precedence over unfitted ones.
     name : str, default=None
-        Which one, where there are several: the name of its step, or as much of its path
-        as tells it from the others, as in parameters (``"columns__title"``). None: the
-        only one.
+        Which perturber, if there are several: the name of its step, or as much of its
+        path as identifies it, written as in parameters (``"columns__title"``). None:
+        the only one.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
     Raises
     ------
     InvalidParameterError
-        If there is none, or more than one, of that name.
+        If there is no perturber of that name, or more than one.
 
     Warns
     -----
     PrivacyLeakWarning
-        If a pipeline has a `memory`: it keeps private texts in files.
+        If a pipeline has a `memory`, which writes private texts to files.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def has_perturber(estimator: Any) -> bool:
     Parameters
     ----------
     estimator : object
-        As for `find_perturber`; what is no estimator holds none.
+        As for `find_perturber`; anything but an estimator gives False.
 
     Returns
     -------
@@ -98,13 +98,13 @@ class _Place(NamedTuple):
 
 
 def _find(estimator: Any, name: str | None = None) -> _Place:
-    """The perturber of a name, or the only one."""
+    """The perturber of a given name, or the only one."""
     places = list(_perturbers(estimator))
     if name is None:
         if len(places) == 1:
             return places[0]
         raise InvalidParameterError(
-            "estimator must hold exactly one word perturber, or name must say which, "
+            "estimator must hold exactly one word perturber, or name must select one, "
             f"got {len(places)} in {type(estimator).__name__}{_listed(places)}."
         )
     if not isinstance(name, str):
@@ -115,8 +115,8 @@ def _find(estimator: Any, name: str | None = None) -> _Place:
     ]
     if len(found) != 1:
         raise InvalidParameterError(
-            f"name must tell one word perturber, got {shown(name)}, which tells "
-            f"{len(found)} of {len(places)}{_listed(places)}."
+            f"name must match exactly one word perturber, got {shown(name)}, which "
+            f"matches {len(found)} of {len(places)}{_listed(places)}."
         )
     return found[0]
 
@@ -151,13 +151,13 @@ def _perturbers(
 
 
 def _warn_of_memory(pipeline: Pipeline) -> None:
-    """A pipeline with a cache: its perturber cannot see that it is in one."""
+    """Warn of a pipeline with a cache, which its perturber cannot see."""
     location = getattr(pipeline.memory, "location", pipeline.memory)
     if location is not None and len(pipeline.steps) > 1:
         warn_once(
-            "memory of the pipeline is set: joblib writes what its steps are given, "
-            "private texts too, to files, and takes noise that was drawn before for "
-            "the same texts. Leave memory=None where texts are private.",
+            "memory of the pipeline is set: joblib writes the inputs of its steps, "
+            "private texts included, to files, and reuses the noise that was drawn "
+            "before for the same texts. Leave memory=None where texts are private.",
             PrivacyLeakWarning,
         )
 
@@ -192,8 +192,8 @@ def words_unchanged(
     perturber : fitted DPWordPerturber
     X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
     max_words : int or None, default=2000
-        Look at so many words, spread evenly over all documents, rather than at all.
-        The standard error is at most 1/(2 √max_words), that is 1.1 % at 2000.
+        Use only this many words, spread evenly over all documents; None uses all. The
+        standard error is at most 1/(2 √max_words), that is 1.1 % at 2000.
 
     Returns
     -------
@@ -203,8 +203,8 @@ def words_unchanged(
 
     Notes
     -----
-    *Privacy.* The share is computed from the documents themselves. A value that is
-    published, or used to choose ε on private documents, is outside the guarantee.
+    *Privacy.* The share is computed from the documents themselves. Publishing it, or
+    using it to choose ε on private documents, is outside the guarantee.
 
     References
     ----------
@@ -245,19 +245,19 @@ def words_unchanged_scorer(
     estimator : fitted estimator
         A perturber, or a pipeline or search that holds one.
     X : documents
-        What the estimator is given.
+        Input of the estimator.
     y : ignored
     name : str, default=None
-        Which perturber, where the estimator holds several: see `find_perturber`.
+        Which perturber, if the estimator holds several: see `find_perturber`.
 
     Returns
     -------
     share : float in [0, 1]
-        Less is more private; to maximise privacy, use `words_changed_scorer`.
+        A lower share is more private; to maximise privacy, use `words_changed_scorer`.
 
     See Also
     --------
-    skdptext.model_selection.best_under_constraint : Chooses by two scores at once.
+    skdptext.model_selection.best_under_constraint : Chooses by two scores at a time.
     """
     perturber, before, _ = _find(estimator, name)
     for step in before:
@@ -276,16 +276,16 @@ def words_changed_scorer(
     estimator : fitted estimator
         A perturber, or a pipeline or search that holds one.
     X : documents
-        What the estimator is given.
+        Input of the estimator.
     y : ignored
     name : str, default=None
-        Which perturber, where the estimator holds several: see `find_perturber`. For a
-        search: ``partial(words_changed_scorer, name="title")``, of `functools`.
+        Which perturber, if the estimator holds several: see `find_perturber`. In a
+        search, pass ``functools.partial(words_changed_scorer, name="title")``.
 
     Returns
     -------
     share : float in [0, 1]
-        More is more private, at the same guarantee.
+        A higher share is more private, at the same guarantee.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The ε at which a wanted share of words stays unchanged."""
+"""The ε at which a given share of words stays unchanged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from skdptext.utils import (
 
 __all__ = ["Calibration", "calibrate_epsilon"]
 
-# Every ε tried lies between them.
+# Every ε tried lies between these.
 _LOWEST, _HIGHEST = 1e-6, 1e6
 # Relative error of the smallest ε that a mechanism accepts.
 _STEP = 1e-4
@@ -37,29 +37,29 @@ _FIRST_WORDS = 256
 
 @dataclass(frozen=True)
 class Calibration:
-    """What `calibrate_epsilon` found.
+    """The result of `calibrate_epsilon`.
 
     Attributes
     ----------
     epsilon : float
-        The ε that reaches the target: with the noise drawn, or exactly.
+        The ε that reaches the target, for the noise that was drawn, or exactly.
     interval : (float, float)
-        The ε whose share differs from the target by no more than 1.96 standard
+        The range of ε whose share differs from the target by no more than 1.96 standard
         errors: about 95 % confidence. 0 and inf are possible ends. Where `exact`, both
         ends are `epsilon`.
     share : float
-        Share reached at `epsilon`, with the noise drawn, or exactly.
+        Share reached at `epsilon`, for the noise that was drawn, or exactly.
     standard_error : float
-        Monte-Carlo standard error of `share`, allowing for the dependence between
+        Monte-Carlo standard error of `share`, which accounts for the dependence between
         words; 0 where `exact`.
     target : float
     statistic : str
     n_words : int
-        Different words that were counted.
+        Number of different words that were counted.
     n_draws : int
         Noise vectors, or draws per word; 0 where `exact`.
     counted : str
-        Which words the share refers to, as text.
+        Description of the words that the share refers to.
     exact : bool
         Whether the share follows from the law of the mechanism, without draws.
     """
@@ -88,7 +88,7 @@ def calibrate_epsilon(
     tuned_on: str = "private",
     verbose: int = 0,
 ) -> Calibration:
-    """The ε at which a wanted share of the words of a text stays unchanged.
+    """The ε at which a given share of the words of a text stays unchanged.
 
     Compares mechanisms and embeddings at equal empirical privacy [1]_: equal ε means
     little where λ, the dimension or the scale of the vectors differ.
@@ -97,22 +97,22 @@ def calibrate_epsilon(
     ----------
     perturber : fitted DPWordPerturber
         Or a fitted pipeline or search that holds one. Its mechanism, λ, embedding and
-        way of reading documents are used, its ε is not.
+        way of reading documents are used; its ε is not.
     target : float in (0, 1), default=0.5
-        Wanted mean of N_w / n_draws over the words, or of its complement.
+        Target for the mean of N_w / n_draws over the words, or for its complement.
     documents : iterable of str, of lists of str, or count matrix, default=None
         Public text of the kind to be released, as it reaches the perturber. Each word
         counts as often as it occurs. Recommended.
     words : iterable of str, default=None
-        Words of the embedding, each of which counts once. Neither `documents` nor
-        `words`: all words of the embedding, with a warning.
+        Words of the embedding; each counts once. If neither `documents` nor `words` are
+        given, all words of the embedding count, with a warning.
     statistic : {"unchanged", "changed"}, default="unchanged"
         The share that `target` refers to.
     n_draws : int, default=100
         Noise vectors shared by all words, or draws per word if noise cannot be shared;
         at least 2. Not used if the law of the mechanism is known exactly.
     random_state : None, int or numpy.random.Generator, default=None
-        An int gives the same ε again, and ε that rise with the target.
+        An int makes the result repeatable, and monotone in the target.
     tuned_on : {"private", "public", "released"}, default="private"
         Where `documents` or `words` come from. If they are private, ε depends on the
         protected documents: this is assumed, with a warning, unless they are declared
@@ -128,22 +128,23 @@ def calibrate_epsilon(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, or no ε reaches the target: some words may stay
-        with any noise, of words with equal vectors only the first can stay, and some
-        mechanisms accept no ε below a bound, which the message then gives.
+        If a parameter breaks a rule, or no ε reaches the target. Some words may stay
+        unchanged under any noise; of several words with equal vectors only the first
+        can stay; and some mechanisms accept no ε below a bound, which the message then
+        gives.
 
     Warns
     -----
     CalibrationWarning
         If neither `documents` nor `words` are given: text consists of frequent words,
-        of which noise changes a different share than of the whole embedding.
+        and noise changes a different share of them than of the whole embedding.
     PrivacyLeakWarning
-        If `documents` or `words` are given and not said to be public or released.
+        If `documents` or `words` are given and not declared public or released.
 
     See Also
     --------
     skdptext.metrics.plausible_deniability : The same statistic, word by word.
-    skdptext.metrics.words_changed_scorer : The share changed, as a score.
+    skdptext.metrics.words_changed_scorer : The share of changed words, as a score.
 
     Notes
     -----
@@ -156,22 +157,22 @@ def calibrate_epsilon(
     *Noise on vectors.* Along one noise direction a word stays unchanged above a certain
     ε, since its Voronoi cell is convex. That ε is computed for every word and draw, in
     one pass over the vocabulary (float32, relative error about 10⁻⁵). The share at any
-    ε is the fraction of these values below it: monotone, with no search. The
-    share at the result misses the target by less than the weight of one word and draw.
+    ε is the fraction of these values below it: monotone, with no search. The share at
+    the result differs from the target by less than the weight of one word and draw.
     Shared noise makes the words depend on each other. The standard error is computed
-    from the shares of single draws, which are independent: more words do not replace
-    more draws. It needs n_words × n_draws floats.
+    from the shares of single draws, which are independent; more words do not replace
+    more draws. Memory: n_words × n_draws floats.
 
     *Laws known exactly* (such as `~skdptext.mechanisms.Exponential`) need no draws: the
-    share is the mean of Pr[w | w], and its root is found in some ten evaluations. If ε
-    is itself found by a search, the root is sought in the rate, and ε computed once.
+    share is the mean of Pr[w | w], and the ε that reaches the target is found in about
+    ten evaluations. Where the mechanism itself searches for a rate given ε, the rate
+    that reaches the target is found first, and ε is computed once.
 
-    *Other mechanisms* draw the words at one ε after the other, from 1e-6 to 1e6, each
-    time with the same draws, until the share is bracketed to a relative 1e-4; the share
-    is taken to grow with ε.
+    *Other mechanisms* draw the words at a series of ε between 1e-6 and 1e6, each time
+    with the same draws, until the result is bracketed to a relative 1e-4. The share is
+    assumed to grow with ε.
 
-    *Privacy.* Nothing is read but the public embedding, and the documents or words
-    given.
+    *Privacy.* Only the public embedding and the given documents or words are read.
 
     References
     ----------
@@ -217,12 +218,9 @@ def calibrate_epsilon(
             low, high = shares.limits()
             if statistic == "changed":
                 low, high = 1 - high, 1 - low
-            least = shares.least() if isinstance(shares, _Exact) else 0.0
-            refused = (
-                ""
-                if least <= _LOWEST
-                else (f" The mechanism takes no epsilon below {least:.4g}.")
-            )
+            refused = ""
+            if isinstance(shares, _Exact) and (least := shares.least()) > _LOWEST:
+                refused = f" The mechanism accepts no epsilon below {least:.4g}."
             raise InvalidParameterError(
                 f"target must be a share that some epsilon reaches, between {low:.4g} "
                 f"and {high:.4g} here, got {target:g}.{refused}"
@@ -255,16 +253,16 @@ def _counted(
         if words is None:
             warn_once(
                 "calibrate_epsilon counted each word of the embedding once. Text uses "
-                "frequent words, of which noise changes a different share: give "
-                "documents=, public text of the kind to be released. If each word "
-                "counting once is what you want, give words=embedding.words.",
+                "frequent words, and noise changes a different share of them: give "
+                "documents=, public text of the kind to be released. If each word is "
+                "to count once, give words=embedding.words.",
                 CalibrationWarning,
             )
             return ids, np.ones(len(ids)), "every word of the embedding, once"
         return ids, np.ones(len(ids)), "the words given, once each"
     if words is not None:
         raise InvalidParameterError(
-            "words must be None if documents are given, whose words are counted."
+            "words must be None if documents are given: their words are counted."
         )
     read = DocumentReader.of(source, embedding).read(documents)
     codes, each = read.codes, np.ones(len(read.codes))
@@ -315,7 +313,7 @@ class _Exact:
         return float(stays / weights.sum())
 
     def _channel(self, scale: float) -> WordChannel | None:
-        """Of a rate, where ε follows from one; else of an ε. None if ε is too small."""
+        """The channel of a rate, or else of an ε; None if this ε is too small."""
         if self.own.at_rate is not None:
             return self.own.at_rate(scale)
         if scale <= self.too_small:
@@ -334,13 +332,13 @@ class _Exact:
         def excess_of(some: Any) -> Callable[[float], float]:
             def excess(scale: float) -> float:
                 channel = self._channel(scale)
-                return (
-                    -np.inf if channel is None else self._share(channel, some) - share
-                )
+                if channel is None:
+                    return -np.inf
+                return self._share(channel, some) - share
 
             return excess
 
-        # Some words tell a rate from which all need few steps.
+        # Some words give a starting point from which all words need few steps.
         rng = np.random.default_rng(0)
         some = rng.permutation(len(self.ids))[:_FIRST_WORDS]
         start = _root(excess_of(some), self.own.epsilon, 2.0)
@@ -462,7 +460,7 @@ class _Shared:
 
 
 class _Drawn:
-    """The same for any mechanism: words are drawn at each ε, from the same stream."""
+    """Shares of unchanged words for any mechanism: drawn at each ε, from one stream."""
 
     precision = 1e-4
 
@@ -520,7 +518,7 @@ def _mean_and_error(weights: np.ndarray, stays: np.ndarray) -> tuple[float, floa
 def _interval(
     shares: _Shared | _Drawn, target: float, epsilon: float
 ) -> tuple[float, float]:
-    """All ε around the estimate at which the target is within 1.96 standard errors."""
+    """The ε around the estimate with shares within 1.96 errors of the target."""
 
     def agrees(at: float) -> bool:
         mean, error = shares.at(at)

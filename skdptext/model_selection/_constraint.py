@@ -28,8 +28,8 @@ from skdptext.utils import check_real, kind_of, shown
 __all__ = ["best_under_constraint"]
 
 _RELATIONS = {">=": operator.ge, "<=": operator.le}
-# Recognised by name, so without random_state, which most classifiers have. The others
-# left out do not change the release.
+# Recognised by name, so random_state is left out, which most classifiers have. The
+# other parameters left out do not change the release.
 _OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - {
     "random_state",
     "order",
@@ -54,15 +54,15 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         None: a bound is met if the mean over the splits meets it. 0.95: it is met
         only if the whole 95 % interval over the splits meets it.
     test_over_train : float, default=None
-        For the interval: test documents over training documents in a split. None:
-        1/(n_splits − 1), as k-fold cross-validation has. Give it for other splitters,
-        0.3/0.7 for ``ShuffleSplit(test_size=0.3)``.
+        For the interval: the ratio of test to training documents in a split. None:
+        1/(n_splits − 1), as in k-fold cross-validation. Give it for other splitters,
+        such as 0.3/0.7 for ``ShuffleSplit(test_size=0.3)``.
     tuned_on : {"private", "public", "released"}, default="private"
         What the search is fitted on. ``"private"``: the documents to be protected; a
         search over ε, λ or any other parameter that changes the release then warns.
-        ``"public"``: public documents. ``"released"``: text released before, by this
-        library or otherwise. Tune on one of the latter two, which silences the
-        warning.
+        ``"public"``: public documents. ``"released"``: text that was released before,
+        by this library or otherwise. Tuning on one of the latter two is recommended,
+        and does not warn.
     scoring : iterable of str, default=None
         Names of the scores of the search, such as the mapping passed to the search as
         `scoring`. A misspelt name is then found here, before any fit.
@@ -84,8 +84,8 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     -----
     PrivacyLeakWarning
         With ``tuned_on="private"``, when called on a search over perturbers, over
-        parameters with the name of a perturber's that changes the release, such as
-        ``perturb__document_length``, or over the options of a mechanism, such as
+        parameters named like a parameter of a perturber that changes the release, such
+        as ``perturb__document_length``, or over the options of a mechanism, such as
         ``perturb__mechanism__calibration``.
 
     See Also
@@ -100,14 +100,14 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     pass ``scoring`` where the search is scored, as in ``cross_val_score(search, X, y,
     scoring="accuracy")``.
 
-    The 2020 paper [1]_ (section 6) poses the choice of λ as this problem. Of equally
-    good candidates, the one that clears the first constraint by most is taken, then
-    the first one. A candidate with a NaN score is never taken.
+    The 2020 paper [1]_ (section 6) poses the choice of λ as this problem. Among equally
+    good candidates, the one that clears the first constraint by the largest margin is
+    taken; then the first one. A candidate with a NaN score is never taken.
 
     *The interval* is mean ± t s √(1/k + n_test/n_train), Student's t with the variance
-    correction of [2]_, as `search_results_frame` gives it. The splits overlap, so it is
-    approximate. It holds for one candidate: if many are tried, some will meet a
-    bound by chance. Confirm the chosen one on documents that the search did not see.
+    correction of [2]_, as in `search_results_frame`. The splits overlap, so it is
+    approximate. It holds for one candidate: if many are tried, some will meet a bound
+    by chance. Confirm the chosen one on documents that the search did not see.
 
     *Privacy.* A choice made by scores on private documents depends on them, which the
     guarantee of the release does not count. Tune on public documents of the same
@@ -180,7 +180,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         for candidate in cv_results.get("params", ()):
             for key, value in candidate.items():
                 *path, last = key.split("__")
-                # any option of a mechanism changes the release
+                # every option of a mechanism changes the release
                 searched.add("mechanism" if "mechanism" in path else last)
                 if has_perturber(value):  # the step itself, with its ε and λ
                     searched |= {"epsilon", "lam"}
@@ -206,7 +206,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     def _bounded(
         self, cv_results: Mapping[str, Any], name: str, relation: str
     ) -> np.ndarray:
-        """What a bound is compared with: the mean, or the end of the interval."""
+        """The values to compare with a bound: the mean, or the end of the interval."""
         scores = _mean_scores(cv_results, name)
         if self.confidence is None:
             return scores
@@ -271,10 +271,10 @@ def _check_bound(name: Any, bound: Any) -> tuple[str, float]:
 
 def _check_names(scoring: Any) -> list[str]:
     names = list(scoring) if isinstance(scoring, Iterable) else []
-    single = isinstance(scoring, str)  # as a search takes it, whose score is "score"
+    single = isinstance(scoring, str)  # a search would call this "score"
     if single or not names or not all(isinstance(name, str) for name in names):
         raise InvalidParameterError(
-            "scoring must hold names of scores, as the mapping of a search does, got "
+            "scoring must hold names of scores, like the mapping of a search, got "
             f"{shown(scoring)}."
         )
     return names

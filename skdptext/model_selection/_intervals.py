@@ -63,7 +63,7 @@ def score_summary(
 
     The variance of the mean of k splits is taken as (1/k + n_test/n_train) s², since
     the splits share training documents (Nadeau and Bengio, 2003). If all scores lie in
-    [0, 1], they are taken for shares and the interval is clipped to it.
+    [0, 1], they are taken to be shares, and the interval is clipped to [0, 1].
     """
     by_split = split_scores(cv_results, name)
     k = by_split.shape[1]
@@ -90,5 +90,5 @@ def check_confidence(confidence: Any) -> float:
 
 
 def check_test_over_train(value: Any) -> float | None:
-    """Return n_test/n_train, or None for that of k-fold cross-validation."""
+    """Return n_test/n_train, or None for the ratio of k-fold cross-validation."""
     return None if value is None else check_real("test_over_train", value, low=0)

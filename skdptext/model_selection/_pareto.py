@@ -16,10 +16,10 @@ __all__ = ["pareto_front"]
 def pareto_front(
     scores: Any, *, directions: Sequence[str] | Mapping[str, str] | None = None
 ) -> np.ndarray:
-    """Which candidates no other candidate dominates.
+    """The candidates that no other candidate dominates.
 
     One candidate dominates another if it is at least as good in every score and better
-    in one. The candidates left are the possible trade-offs between the scores.
+    in one. The remaining candidates are the possible trade-offs between the scores.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def pareto_front(
     Returns
     -------
     on_front : ndarray of bool, shape (n_candidates,)
-        Candidates of equal scores are on the front together. A candidate with a NaN
-        score never is, and dominates nothing.
+        Candidates with equal scores are on the front together. A candidate with a NaN
+        score is never on the front, and dominates nothing.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def pareto_front(
     Notes
     -----
     Mean scores over splits are estimates: a candidate may be off the front by chance
-    alone. The intervals of `search_results_frame` tell by how much.
+    alone. The intervals of `search_results_frame` show how uncertain they are.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def search_results(
     Parameters
     ----------
     search, confidence, test_over_train, name
-        As for `search_results_frame`, which says what the intervals are.
+        As for `search_results_frame`, which describes the intervals.
 
     Returns
     -------
@@ -105,19 +105,19 @@ def search_results_frame(
     Parameters
     ----------
     search : fitted search, or mapping
-        ``GridSearchCV``, ``RandomizedSearchCV`` or one like them, or their
-        ``cv_results_``. With the search, an ε or λ that was not searched is read from
-        its perturber, whatever the name of the step.
+        ``GridSearchCV``, ``RandomizedSearchCV`` or a similar search, or its
+        ``cv_results_``. If the search is given, an ε or λ that was not searched is read
+        from its perturber, whatever the name of the step.
     confidence : float in (0, 1), default=0.95
-        Of the interval from `low` to `high`.
+        Confidence of the interval from `low` to `high`.
     test_over_train : float, default=None
-        Test documents over training documents in a split. None: 1/(n_splits − 1), as
-        k-fold cross-validation has. Give it for other splitters: 0.3/0.7 for
+        Ratio of test to training documents in a split. None: 1/(n_splits − 1), as in
+        k-fold cross-validation. Give it for other splitters: 0.3/0.7 for
         ``ShuffleSplit(test_size=0.3)``, 1/(k − 1) for repeated k-fold.
     name : str, default=None
-        The perturber whose ε and λ are meant, if the search is over several: see
-        `skdptext.metrics.find_perturber`. Those of the others are then columns under
-        their own names.
+        The perturber whose ε and λ are meant, if the search has several: see
+        `skdptext.metrics.find_perturber`. The ε and λ of the others are then columns
+        under their own names.
 
     Returns
     -------
@@ -146,9 +146,9 @@ def search_results_frame(
     over the k splits and t the quantile of Student's distribution with k − 1 degrees of
     freedom. Splits share training documents, so their scores are not independent, and
     the usual √(1/k) is too narrow; the second term is the correction of [1]_. No
-    unbiased estimate of this variance exists for cross-validation [2]_: take the
-    interval for approximate. It covers the splits and the noise drawn in them, but not
-    the selection of the best of many candidates.
+    unbiased estimate of this variance exists for cross-validation [2]_: the interval is
+    approximate. It covers the splits and the noise drawn in them, but not the selection
+    of the best of many candidates.
 
     *Privacy.* The scores are statistics of the documents that the search saw.
 
@@ -201,8 +201,8 @@ def _params(
             if name not in keys:
                 raise InvalidParameterError(
                     f"search must vary one parameter {name}, got "
-                    f"{sorted(set().union(*params))}. Give the search itself in place "
-                    "of its cv_results_, and what is fixed is read from the perturber."
+                    f"{sorted(set().union(*params))}. Give the search itself instead "
+                    "of its cv_results_: a fixed value is read from its perturber."
                 )
             columns[name] = np.array(
                 [float(candidate[keys[name]]) for candidate in params]
@@ -216,7 +216,7 @@ def _params(
 
 
 def _noise_columns(params: list[Mapping[str, Any]], step: str | None) -> dict[str, str]:
-    """Which searched parameters are ε and λ, where one step alone has them."""
+    """Which searched parameters are ε and λ, if only one step has them."""
     keys: dict[str, str] = {}
     for name in _NOISE:
         end = name if step is None else f"{step}__{name}"

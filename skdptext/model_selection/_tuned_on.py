@@ -1,4 +1,4 @@
-"""The origin of the text by which parameters are chosen: public, released, private."""
+"""The origin of the text that parameters are chosen on: public, released, private."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
     if tuned_on == "private":
         warn_once(
             f"{what} of documents that may be private: a release that uses the choice "
-            "tells something about them which its guarantee does not count. Choose on "
+            "reveals something about them that its guarantee does not count. Choose on "
             f"public text of the same kind, or on text released before. If {documents} "
-            'are such, say so: tuned_on="public" or tuned_on="released".',
+            'are public or released, say so: tuned_on="public" or tuned_on="released".',
             PrivacyLeakWarning,
         )

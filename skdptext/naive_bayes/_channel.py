@@ -1,4 +1,4 @@
-"""Multinomial naive Bayes behind a known noise."""
+"""Multinomial naive Bayes for words released through known noise."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ __all__ = ["ChannelNaiveBayes"]
 
 
 class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
-    r"""Classify noisy bags-of-words by the law of the noise.
+    r"""Classify noisy bags-of-words, using the law of the noise.
 
-    The words of a class have frequencies p_c(w), which are learned from clean text; a
-    released word then has frequency :math:`q_c(z) = \sum_w p_c(w) \Pr[z \mid w]`, and a
-    release is put into the class with the largest
-    :math:`\ln π_c + \sum_j \ln q_c(z_j)`. What the noise does need not be learned.
+    The word frequencies p_c(w) of each class are learned from clean text. A released
+    word then has frequency :math:`q_c(z) = \sum_w p_c(w) \Pr[z \mid w]`, and a release
+    is assigned to the class with the largest :math:`\ln π_c + \sum_j \ln q_c(z_j)`. The
+    effect of the noise need not be learned.
 
     Parameters
     ----------
     perturber : DPWordPerturber, default=None
-        What releases the bags that are to be classified, fitted or not. Its parameters
-        are searched over as ``perturber__epsilon``. None: there is no noise, and the
-        classifier is multinomial naive Bayes on counts.
+        Releases the bags to be classified; fitted or not. Its parameters are searched
+        over as ``perturber__epsilon``. None: there is no noise, and the classifier is
+        multinomial naive Bayes on counts.
     alpha : float > 0, default=100.0
-        Smoothing of p_c: so many words are added to each class, in the proportions of
-        all classes together (with one of every word more, if there is no noise).
+        Smoothing of p_c: this many words are added to each class, in the proportions of
+        all classes together (after adding one of every word, if there is no noise).
     prior : str or array-like of shape (n_classes,), default="frequency"
-        π_c: ``"frequency"``, as frequent as in `fit`; ``"uniform"``, all alike; or
-        given, in any unit.
+        π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
+        number per class, in any unit.
     trained_on : {"originals", "releases"}, default="originals"
-        What `fit` gets: clean public texts; or releases by `perturber`, of which p_c is
-        then inferred by expectation maximization.
+        What `fit` is given: clean public texts, or releases by `perturber`. From
+        releases, p_c is inferred by expectation maximization.
     n_iter : int, default=30
         Steps of expectation maximization.
     n_draws : int, default=100
-        As for `skdptext.metrics.word_channel`, which gives Pr[z | w].
+        As for `skdptext.metrics.word_channel`, which estimates Pr[z | w].
     random_state : None, int or numpy.random.Generator, default=None
-        Of that simulation, which is no secret.
+        Seeds this simulation, which is not secret.
 
     Attributes
     ----------
@@ -70,25 +70,27 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
         ln q_c.
     perturber_ : DPWordPerturber
-        A fitted copy, which releases what is to be classified. Absent without one.
+        A fitted copy of `perturber`, for releasing what is to be classified. Absent if
+        `perturber` is None.
     n_features_in_ : int
-        Words of the embedding, or columns.
+        Number of words of the embedding, or of columns.
 
     See Also
     --------
-    skdptext.WMDKNNClassifier : Knows which words are near, and not the noise.
+    skdptext.WMDKNNClassifier : Knows which words are near, but not the noise.
 
     Notes
     -----
-    *Use.* `fit` takes clean text, `predict` releases. So this is no step of a pipeline
-    behind the perturber, unless ``trained_on="releases"``; in a search, a scorer
-    releases what is held out, as in the last example.
+    *Use.* `fit` takes clean text, `predict` releases. So it cannot follow the perturber
+    in a pipeline, unless ``trained_on="releases"``. In a search, a scorer releases the
+    held-out documents, as in the last example.
 
-    *Privacy.* The classifier adds none: it keeps word frequencies of its training
-    texts, which must be public. Fitted on releases it is post-processing, and costs
-    none. As an adversary, it shows what the classes of released documents give away.
+    *Privacy.* The classifier adds no privacy: it keeps word frequencies of its training
+    texts, which must be public. Fitted on releases, it is post-processing and costs no
+    privacy. Used as an adversary, it shows how far releases give away the classes of
+    documents.
 
-    *Smoothing.* Classes of few words need more of it than those of many.
+    *Smoothing.* Classes with few words need more smoothing than classes with many.
 
     References
     ----------
@@ -109,7 +111,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     >>> model.predict(noisy)
     array(['pets', 'drinks'], dtype='<U6')
 
-    A search over ε and `alpha`; what is held out is released before it is classified:
+    A search over ε and `alpha`; held-out documents are released before they are
+    classified:
 
     >>> from sklearn.model_selection import GridSearchCV
     >>> def on_releases(model, X, y):
@@ -144,8 +147,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Clean texts, all words of which count; or releases: see `trained_on`.
-            Without a perturber a count matrix, or one of other weights.
+            Clean texts, or releases: see `trained_on`. All words of clean texts count,
+            whatever the `document_length`. Without a perturber, a matrix of counts or
+            other weights.
         y : array-like of shape (n_documents,)
             Classes, at least two.
 
@@ -174,7 +178,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             )
             check_classification_targets(y)
             bags = check_bags(X)
-            # of the matrix it needs no more than how wide it is
+            # only the width of the matrix matters
             fitted = self._fitted(sp.csr_array((1, bags.shape[1])))
         else:
             X = list(X)
@@ -220,16 +224,16 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if self.perturber is None:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # of public texts
+            warnings.simplefilter("ignore", PrivacyLeakWarning)  # the texts are public
             return clone(self.perturber).fit(X)
 
     def _through_noise(
         self, fitted: DPWordPerturber, counts: np.ndarray, alpha: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Word frequencies of the classes, in clear and as released."""
+        """Word frequencies of the classes, before and after the noise."""
         options = {"n_draws": self.n_draws, "random_state": self.random_state}
         if self.trained_on == "originals":
-            # words that no class holds need no place: noise makes all words possible
+            # words of no class may have frequency 0: noise makes all words possible
             profiles = _smoothed(counts, counts.sum(axis=0), alpha)
             return profiles, released_profiles(fitted, profiles, **options)
         channel = word_channel(fitted, **options)
@@ -259,7 +263,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return np.log(found / found.sum())
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """ln π_c + ln Pr[X | c], up to a number per document.
+        """ln π_c + ln Pr[X | c], up to a constant per document.
 
         Parameters
         ----------
@@ -306,7 +310,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         proba : ndarray of shape (n_documents, n_classes)
-            Too sure of itself where the words of a document depend on each other.
+            Overconfident where the words of a document depend on each other.
         """
         return np.exp(self.predict_log_proba(X))
 
@@ -330,11 +334,11 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.input_tags.string = self.perturber is not None
-        tags.classifier_tags.poor_score = True  # on blobs, whose columns are no counts
+        tags.classifier_tags.poor_score = True  # on blobs, whose columns are not counts
         return tags
 
 
 def _smoothed(counts: np.ndarray, background: np.ndarray, alpha: float) -> np.ndarray:
-    """Frequencies with `alpha` words more, of the proportions of the background."""
+    """Frequencies after adding `alpha` words in the proportions of the background."""
     found = counts + alpha * background / background.sum()
     return found / found.sum(axis=1, keepdims=True)

@@ -163,7 +163,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         embedding = None if one_hot else check_embedding(self.embedding)
         k = check_integer("n_neighbors", self.n_neighbors, low=1)
         self._check_voting()
-        check_matrix(X)  # or scikit-learn quotes what is no number
+        check_matrix(X)  # or scikit-learn would quote what is not a number
         as_array(y, "y must hold one label per document")
         with _as_parameter_error():
             weights, y = check_X_y(
@@ -295,7 +295,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Raises
         ------
         InvalidParameterError
-            As `kneighbors`, and if `mode` is none of the two.
+            As `kneighbors`, and if `mode` is neither of the two.
         """
         check_is_fitted(self, "classes_")
         check_option("mode", mode, ("connectivity", "distance"))
@@ -307,7 +307,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return sp.csr_matrix((data, rows.ravel(), starts), shape=shape)
 
     def _query_bags(self, X: Any) -> tuple[WordBags, np.ndarray | None]:
-        """Bags of the queries; and of training rows, their own numbers."""
+        """Bags of the queries; for training rows, also their own numbers."""
         if X is not None:
             return self._read(X), None
         if len(self.empty_rows_):
@@ -354,7 +354,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_queries,)
-            Of equal votes, the class that comes first in `classes_`.
+            For equal votes, the class that comes first in `classes_`.
 
         Warns
         -----
@@ -390,7 +390,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Raises
         ------
         InvalidParameterError
-            If callable `weights` return another shape, a negative or non-finite
+            If callable `weights` return a different shape, a negative or non-finite
             weight, or only zeros for a document.
 
         Warns
@@ -412,7 +412,7 @@ class WMDKNNClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return k, queries, np.setdiff1d(np.arange(len(queries)), empty)
 
     def _shares(self, k: int, queries: WordBags, filled: np.ndarray) -> np.ndarray:
-        """What share of the votes each class gets."""
+        """The share of the votes that each class gets."""
         result = np.tile(self.class_prior_, (len(queries), 1))
         if len(filled):
             distances, rows, _ = self._index.nearest(

@@ -16,6 +16,7 @@ from skdptext.utils import (
     NoiseStreams,
     blas_threads,
     limit_blas_threads,
+    progress_bar,
     working_memory_bytes,
 )
 
@@ -70,8 +71,6 @@ class Release:
             Numbers of the noisy words; negative ones are words kept in clear.
         offsets : ndarray of shape (n_documents + 1,), int64
         """
-        from tqdm.auto import tqdm
-
         offsets = documents.offsets
         if self.sample_length is not None:
             offsets = np.arange(len(offsets), dtype=np.int64) * self.sample_length
@@ -88,7 +87,9 @@ class Release:
         with (
             limit_blas_threads(each) if share_out else nullcontext(),
             self.channel.session(each, memory) as apply,
-            tqdm(total=len(documents), disable=not verbose, unit="doc") as progress,
+            progress_bar(
+                verbose, "perturbing", total=len(documents), unit="doc"
+            ) as progress,
         ):
             # sharedmem: processes would be sent the embedding with each task
             results = Parallel(

@@ -266,13 +266,17 @@ class PrivacyGuarantee:
 
     # -- the metric ------------------------------------------------------------
 
-    def _single(self, what: str) -> tuple[ReleasePart, float, MahalanobisMetric]:
-        """The one part, and ε and metric of its noise."""
+    def _only(self, what: str) -> ReleasePart:
+        """The one part."""
         if len(self.parts) > 1:
             raise InvalidParameterError(
                 f"{what} needs a single kind of release, got {len(self.parts)} parts."
             )
-        (part,) = self.parts
+        return self.parts[0]
+
+    def _single(self, what: str) -> tuple[ReleasePart, float, MahalanobisMetric]:
+        """The one part, and ε and metric of its noise."""
+        part = self._only(what)
         return part, part.channel.epsilon, _noise_metric(part, what)
 
     @property
@@ -646,7 +650,7 @@ class PrivacyGuarantee:
         Raises
         ------
         InvalidParameterError
-            If the guarantee is of several ways of releasing.
+            If the guarantee is of several kinds of release.
 
         Examples
         --------
@@ -661,11 +665,7 @@ class PrivacyGuarantee:
         >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
         (120.0, 1e-06, 98)
         """
-        if len(self.parts) > 1:
-            raise InvalidParameterError(
-                f"scale is of one way of releasing, got {len(self.parts)} parts."
-            )
-        return scale_rows(self.parts[0])
+        return scale_rows(self._only("scale"))
 
 
 def _noise_metric(part: ReleasePart, what: str) -> MahalanobisMetric:

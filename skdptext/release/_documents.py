@@ -19,12 +19,12 @@ from skdptext.utils import import_pyarrow, kind_of, shown
 
 __all__ = ["DocumentRelease"]
 
-# Columns of a bag: the numbers of its words, and how often each is there.
+# Columns of a bag: the ids of its words, and how often each occurs.
 BAG_COLUMNS = ("word_ids", "counts")
 
 # Canaries that this process has repeated.
 _repeated: set[str] = set()
-# Words that a canary perturbs, about: each worker does it once.
+# About how many words a canary perturbs; each worker does it once.
 _CANARY_WORDS = 256
 
 
@@ -35,7 +35,7 @@ class DocumentRelease:
     The noise of a document is drawn from a stream that the key, the name of the
     release, the document's id and its words fix. So a task that an engine runs twice
     (a retry, a lost node, an evicted cache, a query that is written and then counted)
-    gives the same words again, and costs no privacy; and documents of equal words have
+    gives the same words again, and costs no privacy. Documents with equal words have
     different ids, and so get independent noise.
 
     Parameters
@@ -45,24 +45,25 @@ class DocumentRelease:
         document) and ``random_state=None`` (the noise comes from the key). Fitted or
         not. Load its embedding ``by_address=True`` for an engine with processes.
     key : ReleaseKey
-        Read on the worker; only where it is kept travels.
+        It is read on the worker; only the place where it is kept travels.
     name : str
-        Of the release. Another name gives independent noise, and so a release whose
-        privacy loss adds up with that of this one.
+        Name of the release. Another name gives independent noise, and so a release
+        whose privacy loss adds to that of this one.
     text : str, default="text"
         Name of the column of documents, strings. Null and empty ones are redrawn from
-        the whole vocabulary, as all documents without a known word.
+        the whole vocabulary, as are all documents without a known word.
     id : str, default="id"
         Name of the column of ids, strings or integers, one per document. They come from
-        the data (never from an engine: its numbers of rows change), must not be null,
-        empty or twice there, and are released in clear.
+        the data (never from an engine: its row numbers change), must not be null, empty
+        or repeated, and are released in clear.
     keep : iterable of str, or mapping of str to pyarrow.DataType, default=()
-        Further columns, which are released in clear. With types they are cast to them.
+        Further columns, which are released in clear. If types are given, the columns
+        are cast to them.
 
     Attributes
     ----------
     perturber, key, name, text, id
-        As given; the perturber fitted.
+        As given; the perturber is fitted.
     keep : dict
         Name to type, or to None.
     canary : str
@@ -88,8 +89,8 @@ class DocumentRelease:
     that is released under two ids, names or keys, or changed under the same id, gets
     fresh noise, and the exponents add up.
 
-    *Size.* A pickle takes some 2 MB with noise on vectors of 300 dimensions, and less
-    with other mechanisms, plus the embedding unless that is loaded by address.
+    *Size.* A pickle takes about 2 MB with noise on vectors of 300 dimensions, and less
+    with other mechanisms, plus the embedding unless it is loaded by address.
 
     Examples
     --------
@@ -136,8 +137,8 @@ class DocumentRelease:
         names = [*self._out_names, *self.keep]
         if len(set(names)) < len(names) or self.id == self.text:
             raise InvalidParameterError(
-                "id, text and keep must name different columns, and of a release of "
-                f"bags none of {BAG_COLUMNS}, got {names}."
+                "id, text and keep must name different columns, and none of "
+                f"{BAG_COLUMNS} where bags are released, got {names}."
             )
         perturber = self.perturber
         if hasattr(perturber, "mechanism_"):
@@ -178,8 +179,8 @@ class DocumentRelease:
         """The `pyarrow.Schema` of what is released.
 
         The id as a string; the text as a string, a list of strings, or as two lists of
-        integers, ``word_ids`` and ``counts``, by the `output` of the perturber; and the
-        columns kept, which must be given with their types.
+        integers, ``word_ids`` and ``counts``, depending on the `output` of the
+        perturber; and the columns kept, which must be given with their types.
 
         Raises
         ------
@@ -202,7 +203,7 @@ class DocumentRelease:
         return pa.schema(list(zip([*self._out_names, *self.keep], fields, strict=True)))
 
     def manifest(self) -> dict[str, Any]:
-        """What the release is, and by what it is known again; no secret.
+        """What the release is, and what identifies it. It holds no secret.
 
         Returns
         -------
@@ -232,15 +233,15 @@ class DocumentRelease:
         Returns
         -------
         released : of the same type
-            Of as many rows, in the same order.
+            With as many rows, in the same order.
 
         Raises
         ------
         InvalidParameterError
-            If a column is missing or of the wrong type, an id is null, empty or twice
-            in the batch, or the key is not there.
+            If a column is missing or of the wrong type, an id is null, empty or
+            repeated in the batch, or the key is not there.
         RuntimeError
-            If this worker draws other noise than the process that made the release.
+            If this worker draws different noise from the process that made the release.
         """
         pa = import_pyarrow("DocumentRelease")
         if not isinstance(batch, pa.RecordBatch | pa.Table):
@@ -279,9 +280,9 @@ class DocumentRelease:
             return
         if _canary(self.perturber) != self.canary:
             raise RuntimeError(
-                "This worker draws other noise than the process that made the release, "
-                "so that a task run on both would release its documents twice. They "
-                "need the same versions of skdptext, NumPy, randomgen and Python."
+                "This worker draws different noise from the process that made the "
+                "release, so a task run on both would release its documents twice. "
+                "They need the same versions of skdptext, NumPy, randomgen and Python."
             )
         _repeated.add(self.canary)
 
@@ -330,13 +331,13 @@ def _column(batch: Any, role: str, name: str) -> Any:
     if len(found) != 1:
         raise InvalidParameterError(
             f"{role} must name one column of the documents, got {name!r}, of which "
-            f"there are {len(found)}; there are {batch.schema.names}."
+            f"there are {len(found)}; the columns are {batch.schema.names}."
         )
     return batch.column(found[0])
 
 
 def _plain(column: Any) -> Any:
-    """A column with its dictionary, if it has one, put in."""
+    """A column, decoded if it is stored as a dictionary."""
     kind = column.type
     pa = import_pyarrow("DocumentRelease")
     return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
@@ -348,8 +349,11 @@ def _is_text(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def ids_of(column: Any) -> list[str]:
-    """Ids as strings: an engine or format that makes 17 of "17" changes nothing."""
+def ids_of(column: Any, start: int = 0) -> list[str]:
+    """Ids as strings: an engine or format that turns "17" into 17 changes nothing.
+
+    `start` is the position of the first one, for an error.
+    """
     pa = import_pyarrow("DocumentRelease")
     column = _plain(column)
     if not _is_text(column.type) and not pa.types.is_integer(column.type):
@@ -360,7 +364,8 @@ def ids_of(column: Any) -> list[str]:
     if "" in ids:
         raise InvalidParameterError(
             "id must be a column without null or empty values, got "
-            f"{ids.count('')} of {len(ids)}."
+            f"{ids.count('')} of {len(ids)}, the first at position "
+            f"{start + ids.index('')}."
         )
     return ids
 

@@ -28,7 +28,7 @@ from skdptext.utils import (
 
 __all__ = ["Shard", "release_files", "shards_of"]
 
-# Ids that are looked at together
+# Ids that are checked together
 _SURVEYED = 1 << 16
 # What a resumed release may differ in. The guarantee follows from the rest, and its
 # last digits may depend on the machine.
@@ -67,30 +67,30 @@ def release_files(
 ) -> dict[str, Any]:
     """Release files of documents that need not fit in memory.
 
-    Killed at any moment and called again with the same arguments, it goes on where it
-    was, and its files are the same, byte for byte. Two that run at once write the same
-    files. `seal` ends it.
+    If it is killed at any moment and called again with the same arguments, it continues
+    where it stopped, and its files are the same, byte for byte. Two calls that run at
+    once write the same files. `seal` ends the release.
 
     Parameters
     ----------
     source : path, or list of paths
-        Parquet, CSV or JSON lines (one object per line), told by their suffix:
-        ``.parquet``, ``.csv``, ``.jsonl``, ``.ndjson``, the latter three also with
-        ``.gz`` behind. A folder stands for all such files in it, at any depth.
+        Parquet, CSV or JSON lines (one object per line), recognised by their suffix:
+        ``.parquet``, ``.csv``, ``.jsonl``, ``.ndjson``, the latter three also followed
+        by ``.gz``. A folder stands for all such files in it, at any depth.
     out : path
         Folder for the release; new, empty, or of the same release. It gets a file per
         `batch_rows` documents, and the manifest ``_release.json``.
     release : DocumentRelease
-        A file without types gives its ids as strings.
+        From a file without types, ids are read as strings.
     format : {"parquet", "csv", "jsonl"}, default=None
-        Of the files written. None: that of the first input. CSV holds texts only, not
-        tokens or bags.
+        Format of the files written. None: that of the first input. CSV holds texts
+        only, not tokens or bags.
     batch_rows : int, default=4096
-        Documents that are read, released and written at a time: memory grows with it,
-        and no more than so many are lost when the process is killed.
+        Documents that are read, released and written at a time. Memory grows with it,
+        and no more than that many are lost when the process is killed.
     n_jobs : int, default=None
-        Processes, by joblib. None: 1, in this process, with the threads that `n_jobs`
-        of the perturber says.
+        Number of processes, run by joblib. None: only this process, with as many
+        threads as `n_jobs` of the perturber says.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -103,19 +103,20 @@ def release_files(
     ------
     InvalidParameterError
         Before any noise is drawn: if a parameter breaks its rule, a column is missing,
-        an id is null, empty or twice in the inputs, or `out` holds something else: a
-        release of another name, key, ε or embedding, by other versions, from inputs
-        that have changed, or with another `format` or `batch_rows`.
+        an id is null, empty or repeated in the inputs, or `out` holds something else: a
+        release with another name, key, ε or embedding, made by other versions, from
+        inputs that have changed, or with another `format` or `batch_rows`.
 
     Notes
     -----
-    *Privacy.* The manifest holds no secret, and nothing on the documents but how many
-    rows the row groups have. Names of input files become names of shards: they are
-    released. Digests of the inputs are keyed, as they would confirm a guess.
+    *Privacy.* The manifest holds no secret, and nothing about the documents but how
+    many rows the row groups have. Names of input files become names of shards, so they
+    are released. Digests of the inputs are keyed, since plain ones would confirm a
+    guess.
 
     *Memory.* That of the embedding and 100 MB, whatever the size of the inputs, for
-    each process. A row of a CSV or JSON file may have 1 MiB. Ids past 65,536 are
-    checked in temporary files, of 16 bytes each.
+    each process. A row of a CSV or JSON file may have 1 MiB. More than 65,536 ids are
+    checked in temporary files, at 16 bytes per id.
 
     *Durability.* A shard is written to a temporary file beside it, forced to disk, and
     renamed. `out` must be on a local or shared file system, not in an object store.
@@ -161,8 +162,8 @@ def release_files(
     if form == "csv" and release.perturber.output != "text":
         raise InvalidParameterError(
             'format must be "parquet" or "jsonl" for a perturber with '
-            f'output="{release.perturber.output}", of which CSV cannot hold the lists, '
-            "got 'csv'."
+            f'output="{release.perturber.output}", whose lists CSV cannot hold, got '
+            "'csv'."
         )
     manifest = release.manifest()
     manifest |= {"shard_format": form, "batch_rows": batch_rows}
@@ -188,7 +189,7 @@ def _of_group(
 ) -> Iterator[Shard]:
     size = manifest["batch_rows"]
     stem = re.sub(r"[^A-Za-z0-9.-]+", "_", name.rpartition("/")[2])[:60]
-    # names that differ in folders or in what a file system does not tell apart
+    # separates names that differ only in folders, or in what a file system ignores
     mark = blake2b(name.encode(), digest_size=4).hexdigest()
     for i, start in enumerate(range(0, rows, size)):
         place = f"{stem}-{mark}-{group:05d}-{i:05d}.{manifest['shard_format']}"
@@ -196,35 +197,35 @@ def _of_group(
 
 
 def _survey(inputs: list[Input], release: DocumentRelease) -> dict[str, Any]:
-    """Sizes and digests of the inputs, whose columns and ids are checked."""
+    """Sizes and digests of the inputs, after a check of their columns and ids."""
     found: list[dict[str, Any]] = []
     needed = [release.id, release.text, *release.keep]
     strings = [release.id, release.text]
     with UniqueIds() as unique:
         for place in inputs:
-            rows = []
+            rows: list[int] = []
             place.check_columns(needed)
             columns = [release.id]
             for group in place.groups(columns, strings, _SURVEYED):
-                n = 0
+                before = sum(rows)
+                rows.append(0)
                 for table in group:
-                    unique.add(_ids(place, table, release.id))
-                    n += len(table)
-                rows.append(n)
+                    unique.add(_ids(place, table, before + rows[-1]))
+                    rows[-1] += len(table)
             digest = _digest(place.path, release.key.derive(b"inputs"))
             found.append({"name": place.name, "rows": rows, "digest": digest})
         repeated = unique.n_repeated()
     if repeated:
         raise InvalidParameterError(
             "id must be unique over all documents of all inputs, or equal documents "
-            f"get equal noise, got {repeated} that were there before."
+            f"get equal noise, got {repeated} that came before."
         )
     return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
 
 
-def _ids(place: Input, table: Any, name: str) -> list[str]:
+def _ids(place: Input, table: Any, start: int) -> list[str]:
     try:
-        return ids_of(table.column(name))
+        return ids_of(table.column(0), start)
     except InvalidParameterError as error:
         raise InvalidParameterError(f"{place.name}: {error}") from None
 
@@ -238,9 +239,9 @@ def _digest(path: Path, key: bytes) -> str:
 
 
 def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Begin a release in a folder, or go on with it; refuse any other."""
+    """Begin a release in a folder, or continue it; refuse any other."""
     out.mkdir(parents=True, exist_ok=True)
-    # first, or the files of another writer that begins now would be taken for strange
+    # listed first, or the files of a writer that begins now would count as foreign
     found = [path.name for path in out.iterdir() if not path.name.startswith(".")]
     if (out / FILE_NAME).exists():
         there = read_manifest(out)
@@ -254,13 +255,13 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
             causes = [name for name in differing if name not in follows]
             told = "; ".join(_difference(name, there, manifest) for name in causes)
             raise InvalidParameterError(
-                f"out must be empty or hold this release, but in {str(out)!r} is "
+                f"out must be empty or hold this release, but {str(out)!r} holds "
                 f"another: {told}."
             )
         return there
     if found:
         raise InvalidParameterError(
-            f"out must be empty or hold this release, but in {str(out)!r} are other "
+            f"out must be empty or hold this release, but {str(out)!r} holds other "
             f"files: {', '.join(sorted(found)[:3])}."
         )
     write_manifest(out, manifest)
@@ -274,9 +275,9 @@ def _difference(name: str, there: dict[str, Any], here: dict[str, Any]) -> str:
         old = {key: old.get(key) for key in changed}
         new = {key: new.get(key) for key in changed}
     if name == "inputs":
-        return "its inputs are others, or have changed"
+        return "its inputs are different ones, or have changed"
     if name == "key_check":
-        return "it was begun with another key, and cannot be continued without that"
+        return "it was begun with another key, and cannot be continued without it"
     return f"{name} is {_short(old)} there, got {_short(new)}"
 
 

@@ -31,9 +31,9 @@ _SUFFIXES = {
     ".jsonl.gz": "jsonl",
     ".ndjson.gz": "jsonl",
 }
-# Of text that is parsed at a time: no row may be longer, and some fifty are held.
+# Text that is parsed at a time: no row may be longer, and about fifty blocks are held.
 _BLOCK_BYTES = 2**20
-# Of a column of a Parquet file
+# Read at a time from a column of a Parquet file
 _BUFFER_BYTES = 2**20
 
 
@@ -53,15 +53,15 @@ class Input:
         Parameters
         ----------
         columns : sequence of str
-            Those to read.
+            Columns to read.
         strings : sequence of str
-            Those to read as strings from formats without types.
+            Columns to read as strings from formats without types.
         n_rows : int
 
         Yields
         ------
         group : iterator of pyarrow.Table
-            Of a CSV or JSON file there is one.
+            A CSV or JSON file is one group.
         """
         if self.format != "parquet":
             yield _in_tables(self._streamed(columns, strings), n_rows)
@@ -85,17 +85,18 @@ class Input:
             raise InvalidParameterError(
                 f"id, text and keep must name columns of the documents: {self.name} "
                 f"has no {', '.join(map(repr, missing))}, but {names}."
+                f"{self._other_separator()}"
             )
 
     def _streamed(
         self, columns: Sequence[str], strings: Sequence[str]
     ) -> Iterator[Any]:
-        """Batches of a file without types, of which some columns are strings."""
+        """Batches of a file without types, with some columns read as strings."""
         pa = import_pyarrow("release_files")
         with self._stream((), {}) as stream:
             types = {name: stream.schema.field(name).type for name in columns}
         for name in types.keys() & set(strings):
-            # what looks like a date must stay what it is
+            # what looks like a date must stay as it is written
             if self.format == "csv" or not pa.types.is_integer(types[name]):
                 types[name] = pa.string()
         with self._stream(columns, types) as stream, self._told():
@@ -103,7 +104,7 @@ class Input:
                 yield batch.select(columns)
 
     def _stream(self, columns: Sequence[str], types: dict[str, Any]) -> Any:
-        """Reader of a file of text; of all columns, if none are named."""
+        """Reader of a text file; it reads all columns if none are named."""
         pa = import_pyarrow("release_files")
         from pyarrow import csv
         from pyarrow import json as lines
@@ -129,7 +130,7 @@ class Input:
             )
 
     def _parquet(self) -> Any:
-        """The file, through a buffer: else a row group is held, more than once."""
+        """The file, buffered: otherwise a row group is held, more than once."""
         import_pyarrow("reading Parquet")
         from pyarrow import parquet
 
@@ -140,14 +141,27 @@ class Input:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What pyarrow refuses, with the name of the file."""
+        """Errors of pyarrow, with the name of the file."""
         try:
             yield
         except (OSError, ValueError) as error:
+            parsed = isinstance(error, ValueError)
             raise InvalidParameterError(
-                f"source must hold {self.format} files (of rows below 1 MiB, if not "
+                f"source must hold {self.format} files (with rows below 1 MiB, unless "
                 f"Parquet), got {self.name}: {error}"
+                f"{self._other_separator() if parsed else ''}"
             ) from None
+
+    def _other_separator(self) -> str:
+        """Advice on a CSV file whose first line has another separator, not a comma."""
+        if self.format != "csv":
+            return ""
+        with import_pyarrow("release_files").input_stream(self.path) as file:
+            line = file.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
+        found = next((sign for sign in ";\t|" if sign in line), None)
+        if found is None or "," in line:
+            return ""
+        return f" The separator must be ',', and seems to be {found!r}."
 
     def count_rows(self) -> int:
         """Documents in the file."""
@@ -214,7 +228,7 @@ def find_inputs(source: Any) -> list[Input]:
         if form is None or not path.is_file():
             raise InvalidParameterError(
                 f"source must name files that end in {', '.join(_SUFFIXES)}, got "
-                f"{str(path)!r}{'' if form is None else ', where there is none'}."
+                f"{str(path)!r}{'' if form is None else ', which is not a file'}."
             )
         inputs.append(Input(name, path, form))
     return inputs
@@ -226,7 +240,7 @@ def _format_of(path: Path) -> str | None:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Of Spark, pyarrow and their like: what is no data."""
+    """Whether Spark, pyarrow and the like would not count it as data."""
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
@@ -252,12 +266,12 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     source : path, or list of paths
         As in `release_files`.
     columns : sequence of str
-        The first as strings.
+        Names of the columns. The first one is read as strings.
 
     Returns
     -------
     values : list of lists
-        One for each column, with None for null.
+        One list for each column, with None for null.
 
     Raises
     ------

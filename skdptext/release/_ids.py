@@ -14,7 +14,7 @@ import numpy as np
 
 __all__ = ["UniqueIds"]
 
-# Digests that are held in memory, of 16 bytes each
+# Digests that are held in memory, at 16 bytes each
 _MAX_HELD = 1 << 16
 _N_BUCKETS = 256
 
@@ -22,9 +22,9 @@ _N_BUCKETS = 256
 class UniqueIds:
     """Counts the ids that come more than once.
 
-    Ids are hashed under a key of this object to 128 bits, at which two of a billion
-    are alike by chance with probability 10⁻²¹. Past 65,536 they are sorted by their
-    first byte into temporary files, which are looked at one by one.
+    Ids are hashed to 128 bits under a key of this object, so two of a billion agree by
+    chance with probability 10⁻²¹. Beyond 65,536 they are sorted by their first byte
+    into temporary files, which are checked one by one.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class UniqueIds:
         self._stack.close()
 
     def add(self, ids: Iterable[str]) -> None:
-        """Note some ids."""
+        """Add some ids."""
         for identity in ids:
             given = identity.encode("utf-8", "surrogatepass")
             self._held += blake2b(given, key=self._key, digest_size=16).digest()
@@ -67,7 +67,7 @@ class UniqueIds:
         self._held.clear()
 
     def n_repeated(self) -> int:
-        """How many ids have come before."""
+        """How many ids repeat an earlier one."""
         if not self._files:
             return _repeated(bytes(self._held))
         self._spill()

@@ -1,4 +1,4 @@
-"""The secret that a release can be repeated by, kept where it belongs."""
+"""The secret by which a release can be repeated, kept where it belongs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _MIN_BYTES = 32
 
 @dataclass(frozen=True)
 class ReleaseKey:
-    """A secret key, known by where it is kept.
+    """A secret key, named by where it is kept.
 
     The object holds the name of an environment variable or the path of a file, and so
-    do its pickles and its repr. The key itself is read where noise is drawn, each time
-    anew, and kept nowhere.
+    do its pickles and its repr. The key itself is read each time noise is drawn, and is
+    not kept.
 
     Parameters
     ----------
     source : str
-        ``"env:NAME"``, an environment variable, or ``"file:PATH"``, a file; there and
-        on every worker. A path is made absolute. Its content is the key: hexadecimal
-        digits (white space at the end is ignored), or else bytes as they are; at least
-        32 bytes, drawn at random.
+        ``"env:NAME"``, an environment variable, or ``"file:PATH"``, a file. It must
+        exist on every worker. A path is made absolute. Its content is the key:
+        hexadecimal digits (white space at the end is ignored), or else raw bytes. The
+        key must have at least 32 bytes, drawn at random.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class ReleaseKey:
             # not shown: it may be the key itself
             raise InvalidParameterError(f"{rule}, got {kind_of(self.source)}.")
         if kind == "file":
-            # a worker's folder may be another
+            # a worker's current folder may differ
             object.__setattr__(self, "source", f"file:{os.path.abspath(place)}")
 
     @classmethod
@@ -81,8 +81,8 @@ class ReleaseKey:
         Parameters
         ----------
         file : str or path-like
-            Only its owner may read it. It must not exist: a key that is written over is
-            lost, and releases that it began cannot be finished.
+            Only its owner may read it. It must not exist yet: a key that is overwritten
+            is lost, and releases begun with it cannot be finished.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class ReleaseKey:
         return cls(f"file:{path}")
 
     def derive(self, purpose: bytes) -> bytes:
-        """32 bytes that belong to the key and a purpose, and tell nothing of others.
+        """32 bytes for a purpose, which reveal nothing about those for another.
 
         Parameters
         ----------
@@ -136,12 +136,12 @@ class ReleaseKey:
                     found = file.read()
             except OSError as error:
                 raise InvalidParameterError(
-                    f"key must be there on every worker: {self.source} cannot be read "
+                    f"key must exist on every worker: {self.source} cannot be read "
                     f"({error.strerror})."
                 ) from None
         if found is None:
             raise InvalidParameterError(
-                f"key must be there on every worker: {self.source} is not set."
+                f"key must exist on every worker: {self.source} is not set."
             )
         key = _decoded(found)
         if len(key) < _MIN_BYTES:

@@ -1,4 +1,4 @@
-"""What a release says of itself: enough to know it again, nothing that is secret."""
+"""What a release says of itself: enough to recognise it, and nothing secret."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def describe(release: Any) -> dict[str, Any]:
 
 
 def key_check(release: Any) -> str:
-    """By this a key is known again, which it does not tell."""
+    """A value by which a key is recognised, and which does not reveal it."""
     return release.key.derive(b"check:" + release.name.encode())[:16].hex()
 
 
 def versions() -> dict[str, str]:
-    """Of all that may change a word or a byte."""
+    """Versions of all that may change a word or a byte."""
     found = {"skdptext": __version__}
     found["python"] = ".".join(platform.python_version_tuple()[:2])
     return found | {name: metadata.version(name) for name in _PACKAGES}
@@ -98,7 +98,7 @@ def _options(mechanism: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON holds it; what it cannot hold, by its type."""
+    """A value as JSON holds it; the name of its type if JSON cannot hold it."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, bool | int | float | str):
@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
 
 
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
-    """Put the manifest in its place, whole."""
+    """Write the manifest in one step."""
     text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(out / FILE_NAME) as file:
         file.write(text.encode() + b"\n")
@@ -137,6 +137,6 @@ def read_manifest(out: Any) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InvalidParameterError(
             f"out must hold a {FILE_NAME} of format {FORMAT!r}, got {str(path)!r}, "
-            "which is none."
+            "which is not one."
         )
     return manifest

@@ -1,4 +1,4 @@
-"""The end of a release: all there, counted, and marked so."""
+"""The end of a release: its files are checked, counted, and marked complete."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["read_bags", "seal", "verify"]
 def seal(out: str | os.PathLike[str]) -> dict[str, Any]:
     """Check that a release is whole, and mark it complete.
 
-    All files must be there, with the documents that the manifest says, and nothing
-    else. Their digests go into the manifest, by which `verify` knows them again.
+    All files must be there, with as many documents as the manifest says, and nothing
+    else. Their digests go into the manifest, by which `verify` recognises them.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def seal(out: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     InvalidParameterError
-        If `out` is no such folder, or something is missing, changed or too much.
+        If `out` is not such a folder, or something is missing, changed or unexpected.
 
     Notes
     -----
     *Privacy.* Now destroy the key. Nobody can then undo the noise, and the release
-    cannot be repeated, or finished, under the same name. It needs no key.
+    cannot be repeated, or finished, under the same name. Sealing needs no key.
 
     Examples
     --------
@@ -74,12 +74,12 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     Returns
     -------
     faults : list of str
-        What is missing, changed or too much; empty if nothing is.
+        What is missing, changed or unexpected; empty if nothing is.
 
     Raises
     ------
     InvalidParameterError
-        If `out` is no folder that `release_files` wrote.
+        If `out` is not a folder that `release_files` wrote.
 
     Notes
     -----
@@ -110,7 +110,7 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
     Raises
     ------
     InvalidParameterError
-        If `out` is no such folder, holds no bags, or is not sealed.
+        If `out` is not such a folder, holds no bags, or is not sealed.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _inspect(
     shards = shards_of(manifest)
     names = {path.name for path in folder.iterdir() if path.name[0] != "."}
     extra = sorted(names - {shard.name for shard in shards} - {FILE_NAME})
-    faults = [f"{name} is no part of the release." for name in extra]
+    faults = [f"{name} is not part of the release." for name in extra]
     digests = {}
     sealed = manifest.get("shards")
     for name, rows in shards:

@@ -1,6 +1,6 @@
-"""Moving words: Word Mover's Distance, exactly, and the search of the nearest.
+"""Word Mover's Distance, computed exactly, and the search for the nearest bags.
 
-On plain arrays: this room knows no estimators.
+This room works on plain arrays and knows no estimators.
 """
 
 from skdptext.transport._bags import WordBags, as_word_bags, name_rows, take_bags

@@ -73,7 +73,7 @@ def as_word_bags(matrix: sp.csr_array) -> WordBags:
 
 
 def entries(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Places of runs laid end to end: of each, `sizes` from `starts` on."""
+    """Positions of runs laid end to end: `sizes` of them from each of `starts` on."""
     at = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
     at += np.arange(len(at), dtype=at.dtype)
     return at

@@ -1,4 +1,4 @@
-"""Distances from one bag to a block of bags, whose words' vectors they share."""
+"""Distances from one bag to a block of bags that share the vectors of their words."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class BagBlock:
     bags : WordBags
         Non-empty.
     vectors : ndarray of shape (n_words, dim)
-        Of all words. Those of the block's words are kept, as float64.
+        Vectors of all words. Those of the block's words are kept, as float64.
     kernels : Kernels or None, default=None
-        Compiled loops; None: NumPy does it, with the same results.
+        Compiled loops; None: NumPy does the work, with the same results.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class BagBlock:
             self._kernels.block(solver_address(), x_ids, x, *bags, costs, first, out)
             if not np.isnan(out).any():
                 return out
-            # solved again in Python, which says what is wrong
+            # solve again in Python, which says what is wrong
         for i in range(first, len(self.bags)):
             at = self._columns[starts[i] : starts[i + 1]]
             a, b, some = _gathered(x_ids, x, *self.bags.row(i), costs, at)

@@ -20,7 +20,7 @@ def bottleneck_distance(
     ----------
     supply : ndarray of shape (n,), int
     demand : ndarray of shape (k,), int
-        Of the same sum.
+        With the same sum.
     cost : ndarray of shape (n, k)
         Step lengths.
     """

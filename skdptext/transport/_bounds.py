@@ -1,4 +1,4 @@
-"""Lower bounds of the Word Mover's Distance, of one query to many documents at a time.
+"""Lower bounds on Word Mover's Distance, from one query to many documents at a time.
 
 Rounding. Costs are scaled to at most 2 and never above the true ones (`LoweredTable`).
 The potentials computed last are minima of differences of size at most 4, each rounded
@@ -21,13 +21,15 @@ _TINY = 2.0**-110  # more than what underflows in a squared distance
 # One difference of size 4, with room for the float64 sums.
 POTENTIAL_SLACK = 8 * _UNIT
 
-_FAR = np.float32(1e30)  # takes a word out of every minimum, and is no infinity
+_FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
 _MOST = np.float32(2.0)  # no useful potential is larger, and the slack then holds
 _DAMPING = np.float32(0.75)
 
 
 class LoweredTable:
-    """Distances to the words of a table, float32 and never above the true ones.
+    """Distances to a table of words, in float32 and never above the true ones.
+
+    The table holds some words of an embedding: those that occur in the bags.
 
     ‖x−y‖² is computed as ‖x‖² + ‖y‖² − 2⟨x, y⟩. In any order of summation the float32
     product of m terms errs by at most m·u/(1−m·u)·‖x‖‖y‖ ≤ m·u/(1−m·u)·(‖x‖²+‖y‖²)/2,
@@ -59,7 +61,7 @@ class LoweredTable:
         if abs(self.exponent) < 100:
             rows *= np.float32(2.0**-self.exponent)
             return rows
-        return np.ldexp(rows, -self.exponent)  # the factor itself is no float32
+        return np.ldexp(rows, -self.exponent)  # no float32 holds the factor
 
     def _lowered_norms(self, points: np.ndarray) -> np.ndarray:
         norms = np.einsum("ij,ij->i", points, points, dtype=np.float64)
@@ -74,7 +76,7 @@ class LoweredTable:
         return np.sqrt(squares, out=squares)
 
     def products(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What `distances` adds up, for compiled code to add.
+        """The terms of `distances`, for compiled code to add up.
 
         Returns
         -------
@@ -98,8 +100,8 @@ def relaxed_bounds(
 ) -> np.ndarray:
     """Each word of a bag goes to the nearest word of the query; one bound per bag.
 
-    A word of both goes nowhere, up to the mass it has in the query; what is over goes
-    to the nearest other word.
+    A word that both hold stays, up to the mass it has in the query; any mass beyond
+    that goes to the nearest other word.
 
     Parameters
     ----------
@@ -108,9 +110,9 @@ def relaxed_bounds(
     query : ndarray of shape (n,), float64
         Masses of the query's words.
     own : ndarray of shape (n,), int
-        Columns of the query's words in the table, -1 of those that are not in it.
+        Columns of the query's words in the table, -1 for those that are not in it.
     by_bag, by_word : csr_array and csc_array of shape (n_bags, n_table_words)
-        The bags, none empty, in either order.
+        The bags, none empty, stored by row and by column.
 
     Returns
     -------
@@ -121,7 +123,7 @@ def relaxed_bounds(
     columns = own[places]
     nearest[columns] = 0.0
     sums = by_bag @ nearest
-    # of a query's own words, the nearest other; 0 for its only word
+    # for a word of the query itself: the nearest other; 0 for its only word
     others = costs[:, columns]
     others[places, np.arange(len(columns))] = np.inf
     least = others.min(axis=0).astype(np.float64)
@@ -171,7 +173,7 @@ def dual_bounds(
     at, first = entries(starts, sizes), np.cumsum(sizes) - sizes
     words, b = bags.ids.take(at), bags.weights.take(at)
     owner = np.repeat(np.arange(len(some)), sizes)
-    # the mass that each leaves the other
+    # what is left of both without the mass that they share
     a = np.tile(query, (len(some), 1))
     shared = np.flatnonzero(place.take(words) >= 0)
     own = owner[shared], place.take(words[shared])

@@ -1,8 +1,8 @@
 """Bounds of one query to many bags, in loops for numba to compile.
 
 The bounds are those of `_bounds`, with the same arithmetic in float32 and therefore the
-same slack; only the order of the float64 sums differs. Plain functions: without numba
-they run too, slowly, and nobody calls them.
+same slack; only the order of the float64 sums differs. These are plain functions:
+without numba they would run slowly, and nothing calls them.
 
 Layout. `local` holds the costs of one query, (n_table_words, width): a word of a bag is
 one contiguous row. `width` is the query's number of words, rounded up; the padding has
@@ -41,12 +41,12 @@ _BLOCK = 2048  # words whose minima stay in the innermost cache
 
 
 def padded_width(n: int) -> int:
-    """Columns that the costs of a query of `n` words get: whole vectors."""
+    """Columns of costs for a query of `n` words: whole vector registers."""
     return -(-n // 16) * 16
 
 
 def _least(x: Any, y: Any) -> Any:
-    """The lesser of two that are no NaN; a promise to the compiler."""
+    """The lesser of two numbers; a promise to the compiler that neither is NaN."""
     return x if x < y else y
 
 
@@ -95,7 +95,7 @@ def relax_query(
     for i in range(n):
         word = own[i]
         if word >= 0:
-            # of a query's own words, the nearest other; 0 for its only word
+            # for a word of the query itself: the nearest other; 0 for its only word
             least = _FAR if n > 1 else -_FAR
             for other in range(n):
                 if other != i:
@@ -220,7 +220,7 @@ def _least_costs(
 def _rows(
     local: np.ndarray, words: np.ndarray, m: int, beta: np.ndarray, alpha: np.ndarray
 ) -> None:
-    """alpha = rowmin(C − beta), four words at a time; arrays hold whole fours."""
+    """alpha = rowmin(C − beta), four words at a time; arrays have room for all four."""
     width = len(alpha)
     for i in range(width):
         alpha[i] = _FAR
@@ -333,9 +333,9 @@ def _match(
     words: np.ndarray,
     b: np.ndarray,
 ) -> int:
-    """Residual masses `a` of the query and `b` of the `words` of a bag; their number.
+    """Fill in the residual masses `a` of the query and `b` of the `words` of a bag.
 
-    0 where nothing is left of one or the other.
+    Returns the number of these words; 0 where one side has no mass left.
     """
     a[:] = masses
     m = 0
@@ -358,7 +358,7 @@ def _match(
 
 
 def _most_words(starts: np.ndarray, bags: np.ndarray) -> int:
-    """Words of the longest of some bags, in whole groups of `_rows`."""
+    """Words of the longest of some bags, rounded up to the groups of `_rows`."""
     most = 1
     for bag in bags:
         most = max(most, starts[bag + 1] - starts[bag])
@@ -383,7 +383,7 @@ def sample_query(
     local : ndarray of shape (n_table_words, width), float32
         Costs of the words of `bags`, from `fill_costs`.
     masses : ndarray of shape (width,), float64
-        Of the query, 0 in the padding.
+        Masses of the query, 0 in the padding.
     place : ndarray of shape (n_table_words,), int32
         Place of a word within the query, -1 where it is not in it.
     starts, ids, weights
@@ -441,8 +441,9 @@ def extend_potentials(
 ) -> None:
     """Potentials of the query's words, carried over to the words of the table.
 
-    Of each row the largest that is feasible with it, min(C − α); of these the largest.
-    That is feasible with none, but near the best for many bags at once.
+    For each row, the largest potential that is feasible with it is min(C − α); the
+    largest of these is taken. It need not be feasible with any row, but is near the
+    best for many bags at once.
 
     Parameters
     ----------

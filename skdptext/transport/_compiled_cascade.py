@@ -33,12 +33,12 @@ __all__ = [
     "search_for",
 ]
 
-# Pairs of words, of a query and of a bag, from which on compiling takes less than it
-# saves: some 9 ns a pair, against 45 s of the processor.
+# Pairs of words, one of a query and one of a bag, from which on compiling takes less
+# time than it saves: some 9 ns a pair, against 45 s of processor time.
 WORTH_COMPILING = 5 * 10**9
 
-# Words of queries that are searched in one call: until it returns, Python waits to be
-# interrupted.
+# Words of queries that are searched in one call. An interrupt waits until the call
+# returns.
 _WORDS_AT_ONCE = 1024
 
 
@@ -49,8 +49,8 @@ class CompiledCascade:
     likeliest few bags are carried over to all words; one pass over the costs of another
     bag then gives a bound that rules out nearly all.
 
-    Python, and its lock, are called for nothing in between; but for exact distances
-    where these cannot be found without, as `load_kernels` says.
+    In between, neither Python nor its lock is needed, except for exact distances where
+    these cannot be found without Python, as `load_kernels` says.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class CompiledCascade:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Distances and numbers of the nearest bags, exact problems solved, winners.
 
-        With labels, >= 0, a winner is a label that is sure to have more than half of
-        the votes before the nearest are known; they are then not found. Else -1.
+        With labels, >= 0, a winner is a label that is certain of more than half of the
+        votes before the nearest are known; they are then not found. Otherwise it is -1.
         """
         vectors, table = index.vectors, index.table
         assert vectors is not None
@@ -123,7 +123,7 @@ def _arrays(bags: WordBags) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _pieces(starts: np.ndarray) -> list[tuple[int, int]]:
-    """Runs of bags with about a number of words, at least a bag each."""
+    """Runs of bags with about `_WORDS_AT_ONCE` words, and at least one bag, each."""
     cuts = np.searchsorted(starts, np.arange(0, starts[-1], _WORDS_AT_ONCE))
     cuts = np.unique(np.append(cuts, len(starts) - 1)).tolist()
     return list(pairwise(cuts))
@@ -133,7 +133,7 @@ def _pieces(starts: np.ndarray) -> list[tuple[int, int]]:
 def load_search() -> CompiledCascade | None:
     """The compiled search; None where numba is not installed or does not load."""
     with say_if_slow(
-        "Compiling the search of Word Mover's neighbours once, about 30 s."
+        "Compiling the search for Word Mover's neighbours once, about 30 s."
     ):
         native = load_kernels() is not None
         search = compile_loops(_build)
@@ -151,12 +151,12 @@ def search_for(n_pairs: int) -> CompiledCascade | None:
 
 
 def compile_search() -> bool:
-    """Compile the search of Word Mover's neighbours now, whatever its use will be.
+    """Compile the search for Word Mover's neighbours now, however little it is used.
 
-    Compiling takes about 30 s. Without this call the first search does it that is large
-    enough to gain from it: five billion pairs of a query's word and a training word,
-    say 17,000 tweets against 2,000. What is compiled is kept on disk, where there is a
-    place for it, and later processes read it in about a second.
+    Compiling takes about 30 s. Without this call, compiling waits for the first search
+    that is large enough to gain from it: five billion pairs of a query's word and a
+    training word, say 17,000 tweets against 2,000. The compiled code is kept on disk,
+    where there is a place for it, and later processes read it in about a second.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def compile_search() -> bool:
 
     Notes
     -----
-    Neighbours and distances are the same without. *Privacy.* None is touched.
+    Neighbours and distances are the same without it. *Privacy.* Not affected.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def _register() -> None:
 def _try_out(search: Callable[..., Any]) -> None:
     """Compile, or load, for the types that the search uses."""
     vectors = np.ones((1, 1), np.float32)
-    vectors.flags.writeable = False  # as an embedding's, which numba tells apart
+    vectors.flags.writeable = False  # as an embedding's: another type to numba
     bags = WordBags(np.array([0, 1], np.intp), np.zeros(1, np.intp), np.ones(1))
     index = IndexedBags(bags, 1, vectors)
     CompiledCascade(search, native=False).run(index, bags, 1, None)

@@ -1,7 +1,7 @@
 """Exact problems of pairs, in loops for numba to compile.
 
-To the last bit what `_exact` gives: entries are the same few operations in the same
-order. Without numba they run too, slowly, and nobody calls them.
+Results equal those of `_exact` to the last bit: entries are the same few operations in
+the same order. Without numba these functions would run slowly, and nothing calls them.
 """
 
 from __future__ import annotations
@@ -245,9 +245,9 @@ def looped_distance(
 def make_block(digest: int) -> Callable[..., int]:
     """The distances of a bag to a block of bags.
 
-    numba keeps it on disk, and looks at the file of a function it kept, but not at
-    those of the functions that this one calls. It does look at what a function closes
-    over: the `digest` of all these files.
+    numba caches it on disk. It checks the file of a cached function, but not those of
+    the functions that this one calls. It does check what a function closes over: the
+    `digest` of all these files.
     """
 
     def looped_block(
@@ -268,7 +268,7 @@ def make_block(digest: int) -> Callable[..., int]:
         ----------
         costs : ndarray of shape (len(x_ids), n_columns), float64
         columns : ndarray
-            Of `costs`, for each word of the bags.
+            The column of `costs` for each word of the bags.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """The search of `BagIndex` in loops for numba to compile, from query to neighbours.
 
-Python is called for nothing on the way, so that other threads run beside it. Plain
-functions: without numba they run too, slowly, and nobody calls them.
+Python is not needed on the way, so other threads can run meanwhile. These are plain
+functions: without numba they would run slowly, and nothing calls them.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _N_POTENTIALS = 8
 
 
 class Queries(NamedTuple):
-    """A run of queries, and the products of their words and the table's."""
+    """A run of queries, and the products of their words with the table's."""
 
     starts: np.ndarray
     ids: np.ndarray
     weights: np.ndarray
-    rows: np.ndarray  # of `products`, of each word
-    columns: np.ndarray  # of `products`, of each word; -1 where the table lacks it
+    rows: np.ndarray  # of `products`, for each word
+    columns: np.ndarray  # of `products`, for each word; -1 where the table lacks it
     products: np.ndarray
     row_norms: np.ndarray
     column_norms: np.ndarray
@@ -65,8 +65,8 @@ class Bags(NamedTuple):
 class Exact(NamedTuple):
     """How exact distances are found, and how they compare with bounds."""
 
-    solver: int  # address of POT's
-    python: int  # of a function to ask instead; 0 for none
+    solver: int  # address of POT's solver
+    python: int  # address of a function to ask instead; 0 for none
     exponent: int  # bounds are in units of 2 to this power
     slack: float  # what an exact distance may err by, in these units
 
@@ -93,7 +93,7 @@ class Likely(NamedTuple):
 
 
 def likeliest(bounds: np.ndarray, few: int) -> np.ndarray:
-    """Numbers of the least bounds."""
+    """Numbers of the bags with the `few` least bounds."""
     heap = [(-bounds[bag], bag) for bag in range(few)]
     heapify(heap)
     for bag in range(few, len(bounds)):
@@ -105,7 +105,7 @@ def likeliest(bounds: np.ndarray, few: int) -> np.ndarray:
 def enter(
     distance: float, bag: int, distances: np.ndarray, bags: np.ndarray, n: int
 ) -> int:
-    """Take a bag among the nearest so far, in order; how many there are then."""
+    """Enter a bag among the nearest so far, in order; return how many there are."""
     k = len(distances)
     at = n
     while at > 0 and (distance, bag) < (distances[at - 1], bags[at - 1]):
@@ -151,7 +151,7 @@ def _left(
 ) -> np.ndarray:
     """Bags that bounds do not rule out: of the likeliest, those from `first` on.
 
-    None with the label, where one is given; -1 for none.
+    Bags with the label are left out; -1 stands for no label.
     """
     left, size = np.empty(len(likely.bags) + len(likely.others), np.int64), 0
     for at in likely.order[first:]:
@@ -200,9 +200,9 @@ def _settle(
     """Whether it is sure that more than half of the k nearest bags have the label.
 
     `distances` and `rows` are of the bags solved so far, just more than half of `k` of
-    them with the label. These have the vote, if at most the rest of `k` are bags of
-    other labels that are as near as the farthest of them: nearer bags of the label can
-    only take each other's places. Also a bag that could not be solved.
+    them with the label. These win the vote if at most the rest of `k` are bags of other
+    labels that are as near as the farthest of them: nearer bags of the label can only
+    take each other's places. Also returns a bag that could not be solved, or -1.
     """
     own = bags.labels[rows] == label
     farthest = distances[own].max()
@@ -242,8 +242,8 @@ def _search_one(
 ) -> tuple[int, int]:
     """Nearest bags of a query; a bag that could not be solved, or -1; a winner, or -1.
 
-    Where the bags have labels, that is one which is sure to have more than half of the
-    votes before all neighbours are known; then they are not found.
+    Where the bags have labels, a winner is a label that is certain of more than half of
+    the votes before all neighbours are known; they are then not found.
     """
     k, n_words = len(distances), len(place)
     low, high = queries.starts[i], queries.starts[i + 1]
@@ -314,9 +314,9 @@ def helpers() -> tuple[Callable[..., Any], ...]:
 def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
     """The search of a run of queries.
 
-    numba keeps it on disk, and looks at the file of a function it kept, but not at
-    those of the functions that this one calls. It does look at what a function closes
-    over: the `digest` of all these files.
+    numba caches it on disk. It checks the file of a cached function, but not those of
+    the functions that this one calls. It does check what a function closes over: the
+    `digest` of all these files.
     """
 
     def search_queries(
@@ -345,7 +345,7 @@ def make_search(digest: int) -> Callable[..., tuple[int, int, int]]:
         n_solved : ndarray of shape (n_queries,)
             Filled with the number of exact problems.
         winners : ndarray of shape (n_queries,)
-            Filled with the label that wins the vote where that was sure early, else -1.
+            Filled with the label that wins the vote if that was certain early, else -1.
 
         Returns
         -------

@@ -31,11 +31,11 @@ __all__ = [
     "word_costs",
 ]
 
-# Weights are single rounded quotients; what differs by less than this is the same.
+# Weights are single rounded quotients; those that differ by less are taken as equal.
 SAME = 4 * np.finfo(np.float64).eps
 
-# Costs of so many pairs of words are made smaller first: the solver gains a fifth or so
-# of its time, and the few passes over the costs take less.
+# From this many pairs of words on, costs are reduced first: the solver saves about a
+# fifth of its time, and the few passes over the costs take less.
 WORTH_REDUCING = 1024
 DAMPING = 0.75
 
@@ -55,7 +55,7 @@ def residual(
         Positions within `x_ids` and `y_ids` that keep mass, and that mass. No word is
         on both sides.
     """
-    # methods, not functions: at a dozen words the calls are what costs
+    # methods, not functions: for a dozen words the calls are most of the cost
     at = y_ids.searchsorted(x_ids)
     in_x = (y_ids.take(at, mode="clip") == x_ids).nonzero()[0]
     if not len(in_x):
@@ -77,7 +77,7 @@ def transport_cost(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
     Raises
     ------
     RuntimeError
-        If the solver does not report an optimum. It fails in silence: for masses that
+        If the solver does not report an optimum. It fails silently: for masses that
         differ it returns code 0 and cost 0.
     """
     moved = _sum(a)
@@ -125,7 +125,7 @@ def _reduce(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
 
 
 def _sum(numbers: np.ndarray) -> float:
-    # from first to last, as a loop adds them up: `sum` has another order
+    # from first to last, as a loop adds them up: `sum` uses another order
     return float(np.add.accumulate(numbers)[-1])
 
 
@@ -153,7 +153,7 @@ def pair_problem(
     y: np.ndarray,
     vectors: np.ndarray,
 ) -> Problem:
-    """Residual masses of two bags and the costs between them, in an order of their own.
+    """Residual masses of two bags and their costs, in an order that the bags decide.
 
     Both masses are empty where the bags are equal.
     """

@@ -49,7 +49,7 @@ class IndexedBags:
 
 
 def table_columns(table: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Places of words in a sorted table, -1 of those that are not in it."""
+    """Places of words in a sorted table, -1 for those that are not in it."""
     at = np.minimum(np.searchsorted(table, words), len(table) - 1)
     return np.where(table[at] == words, at, -1)
 

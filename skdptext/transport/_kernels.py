@@ -45,7 +45,7 @@ _NO_NAN = {"nnan", "nsz"}
 # takes less time than it saves: some 6 s.
 WORTH_COMPILING = 10**8
 
-# Seconds in which loops that an earlier process compiled are read from the disk.
+# Seconds within which loops that an earlier process compiled are read from disk.
 _READ_IN = 5.0
 
 _logger = logging.getLogger("skdptext.transport")
@@ -136,7 +136,7 @@ def _register() -> None:
         _compiled_exact.gathered_problem,
     ):
         register_jitable(fastmath=_NO_NAN)(helper)
-    # Sums in any order only where they need not be right.
+    # Sums in any order only where they need not be exact.
     register_jitable(fastmath=_NO_NAN | {"reassoc", "contract"})(
         _compiled_bounds._soften
     )
@@ -182,7 +182,7 @@ def trial() -> tuple[np.ndarray, WordBags, WordBags]:
     """
     at = np.arange(100 * 37, dtype=np.float64).reshape(100, 37)
     vectors = np.sin(at * at).astype(np.float32)
-    vectors.flags.writeable = False  # as an embedding's, which numba tells apart
+    vectors.flags.writeable = False  # as an embedding's: another type to numba
     sizes = np.array([60, 9, 2, 1])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     ids = np.concatenate([np.arange(100 - size, 100) for size in sizes])

@@ -1,4 +1,4 @@
-"""The cheapest way to match the words of two bags, where some may not be matched."""
+"""The cheapest way to match the words of two bags, where some matches are forbidden."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def matching_cost(supply: np.ndarray, demand: np.ndarray, cost: np.ndarray) -> f
     ----------
     supply : ndarray of shape (n,), int
     demand : ndarray of shape (k,), int
-        Of the same sum.
+        With the same sum.
     cost : ndarray of shape (n, k)
         Non-negative; inf forbids a match.
 
     Returns
     -------
     total : float
-        inf if nothing but forbidden matches is left.
+        inf if no matching avoids forbidden matches.
     """
     masses = supply.astype(np.float64), demand.astype(np.float64)
     allowed = np.isfinite(cost)
@@ -38,7 +38,7 @@ def matching_cost(supply: np.ndarray, demand: np.ndarray, cost: np.ndarray) -> f
 def matching_plan(
     supply: np.ndarray, demand: np.ndarray, cost: np.ndarray
 ) -> np.ndarray:
-    """The cheapest way itself, with as few forbidden matches as can be.
+    """The cheapest matching itself, with as few forbidden matches as possible.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def matching_plan(
 
 
 def _finite(supply: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """Costs of which a single forbidden one is more than any way without."""
+    """Finite costs: one forbidden match costs more than any matching without one."""
     allowed = np.isfinite(cost)
     most = float(cost[allowed].max(initial=0.0))
     return np.where(allowed, cost, 2 * int(supply.sum()) * most or 1.0)

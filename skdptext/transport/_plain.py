@@ -1,4 +1,4 @@
-"""The search of the nearest bags without compiled loops: two bounds, and the solver."""
+"""The search for the nearest bags in plain NumPy: two bounds, and the solver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def search_plainly(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances and numbers of the nearest bags, and exact problems solved.
 
-    Relaxed bounds of all bags name the likeliest few, of which the best by a better
+    Relaxed bounds of all bags pick the likeliest few. The best of these by a better
     bound are solved; then the others that neither bound rules out, by ascending bound.
 
     Parameters
@@ -75,7 +75,7 @@ def search_plainly(
 
 
 def _pieces(sizes: np.ndarray, most: int) -> list[slice]:
-    """Runs of bags with about so many words, at least a bag each."""
+    """Runs of bags with about `most` words, and at least one bag, each."""
     ends = np.cumsum(sizes)
     total = ends[-1] if len(ends) else 0
     cuts = np.searchsorted(ends, np.arange(most, total, max(1, most)), side="right")

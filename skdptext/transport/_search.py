@@ -1,4 +1,4 @@
-"""Exact nearest bags by Word Mover's Distance, most of them never solved."""
+"""Exact nearest bags by Word Mover's Distance, with most distances never solved."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ class BagIndex(IndexedBags):
         Returns
         -------
         winners : ndarray of shape (n_queries,), int
-            Of equally frequent labels the least.
+            Of equally frequent labels, the smallest.
         n_solved : ndarray of shape (n_queries,)
             Exact problems solved for each query.
         """
-        # of one type, as numba compiles the search for each
+        # always one type, as numba compiles the search for each type
         labels = np.require(labels, np.intp, ["C", "W"])
         _, rows, n_solved, winners = self._find(
             queries, k, labels=labels, n_jobs=n_jobs, verbose=verbose
@@ -140,13 +140,13 @@ class BagIndex(IndexedBags):
         return distances, rows, n_solved, winners
 
     def _blocks(self, queries: WordBags, k: int, n_workers: int) -> Iterator[slice]:
-        """Runs of queries, at most so many, whose arrays fit in the working memory."""
+        """Runs of at most `_MOST` queries whose arrays fit in the working memory."""
         memory = get_config()["working_memory"] * 2**20 / n_workers
         if self.vectors is None:
             most_words, most_queries = np.inf, len(queries)
         else:
-            # of a word: its costs and three arrays made of them, point and potentials;
-            # of a query: places of words, and bounds of bags
+            # per word: its costs and three arrays made of them, point and potentials;
+            # per query: places of words, and bounds of bags
             few = min(n_likely(k), len(self.bags))
             per_word = 16 * len(self.words) + 8 * self.vectors.shape[1] + 4 * few
             per_query = 8 * len(self.words) + 24 * len(self.bags)

@@ -20,14 +20,14 @@ __all__ = [
 ]
 
 # int EMD_wrap(int, int, double* × 7, uint64_t, double* × 2), as compilers spell it for
-# Linux and for macOS. The types are in the name: a POT with others, as 0.9.5 and 0.9.6,
-# is not called.
+# Linux and for macOS. The types are in the name: a POT with other types, such as 0.9.5
+# and 0.9.6, is not called.
 _NAMES = "_Z8EMD_wrapiiPdS_S_S_S_S_S_mS_S_", "_Z8EMD_wrapiiPdS_S_S_S_S_S_yS_S_"
 
 
 @cache
 def solver_address() -> int:
-    """Where the function behind POT's `emd_c` lies; 0 where this POT has no such one.
+    """Address of the function behind POT's `emd_c`; 0 where this POT exports none.
 
     It is the function that `emd_c` calls, and so has the same results, which is checked
     once. Python is not needed to call it, nor is its lock.

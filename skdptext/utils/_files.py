@@ -12,7 +12,7 @@ from typing import IO
 
 try:
     import fcntl
-except ImportError:  # Windows, which deletes and renames no file that is open
+except ImportError:  # Windows, which cannot delete or rename an open file
     fcntl = None  # type: ignore[assignment]
 
 
@@ -44,7 +44,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 def _open_locked(target: Path) -> tuple[IO[bytes], Path]:
     """A new file; the lock, which ends with the process, says that it is in use."""
     while True:
-        # Not tempfile: its files are for the owner's eyes only, and stay so
+        # Not tempfile: only the owner may read its files, even after a rename
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
         file = open(temporary, "xb")  # noqa: SIM115
         if fcntl:
@@ -58,7 +58,7 @@ def delete_abandoned(folder: Path, name: str | None = None) -> None:
     """Delete the remains of killed processes beside one target, or beside all."""
     target = ".+" if name is None else re.escape(name)
     pattern = re.compile(rf"\.{target}\.[0-9a-f]{{16}}\.tmp")
-    with suppress(OSError):  # no such folder: said where the file is opened
+    with suppress(OSError):  # no such folder: reported where the file is opened
         for path in folder.iterdir():
             if pattern.fullmatch(path.name):
                 with suppress(OSError), open(path, "r+b") as file:

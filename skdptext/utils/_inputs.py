@@ -124,7 +124,7 @@ def _check_cell(cell: Any, row: int, column: int) -> None:
     if not isinstance(cell, Number | np.bool_):
         raise InvalidParameterError(
             "every cell of a count matrix must be a number, got "
-            f"{kind_of(cell)} in row {row}, column {column}. Of a data frame with "
+            f"{kind_of(cell)} in row {row}, column {column}. In a data frame with "
             "other columns, select the column of texts."
             + ("" if isinstance(cell, str | bytes) else f" {_NO_NUMBER}")
         )

@@ -1,4 +1,4 @@
-"""Results that are worked out once per process, and let go in the end."""
+"""Results that are computed once per process, and discarded in the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Kept(Generic[T]):
-    """The results last asked for, by what they depend on.
+    """The results requested last, keyed by what they depend on.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Kept(Generic[T]):
         self._lock = threading.RLock()
 
     def get(self, key: Hashable, make: Callable[[], T], size: int = 1) -> T:
-        """What was made for a key, or what `make` makes now, of a size."""
+        """The result kept for a key; if there is none, `make` makes it, of a size."""
         with self._lock:  # held while computing: two threads must not do it twice
             if key not in self._made:
                 self._made[key] = size, make()

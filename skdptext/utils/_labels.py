@@ -30,7 +30,7 @@ def as_labels(name: str, values: Any) -> np.ndarray:
     if hasattr(given, "ndim") and given.ndim != 1:
         return as_array(
             given, f"{name} must be labels"
-        )  # whoever knows how many there must be says so
+        )  # the caller knows how many there must be
     kinds: dict[str, int] = {}
     for i, label in enumerate(given):
         if _is_missing(label):

@@ -27,7 +27,7 @@ def show_progress(verbose: int) -> Iterator[None]:
 def progress(items: Iterable[T], what: str) -> Iterable[T]:
     """The same items, with a progress bar if bars are shown.
 
-    For work far below the call that has a `verbose`.
+    For work deep below the call that takes `verbose`.
     """
     if not _shown.get():
         return items
@@ -52,7 +52,7 @@ def progress_bar(
 
     Returns
     -------
-    bar : tqdm.tqdm, or what takes its calls and shows nothing
+    bar : tqdm.tqdm, or an object with its methods that shows nothing
     """
     if not verbose:
         return _NoBar()

@@ -79,7 +79,7 @@ class NoiseStreams:
     """ChaCha20 streams for one release, each fixed by a key and a label.
 
     Streams are derived by a keyed hash (BLAKE2b), so that those of two labels are
-    independent, and no stream tells anything of another one or of the key.
+    independent, and no stream reveals anything about another one or about the key.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class NoiseStreams:
         self.repeatable = random_state is not None and not isinstance(
             random_state, np.random.Generator
         )
-        #: Whether the noise may depend on how the work is split, which does not show.
+        #: Whether the noise may depend on how the work is split: fresh noise hides it.
         self.fresh = random_state is None
         if random_state is None:
             secret = secrets.token_bytes(32)
@@ -116,9 +116,10 @@ class NoiseStreams:
         Parameters
         ----------
         ids : sequence of str, int or bytes, default=None
-            Of the documents: equal content under another id gets another label. None:
-            equal content gets the same label, except with a Generator, whose copies
-            (clones share its state) must give different documents different noise.
+            Ids of the documents: equal content under another id gets another label.
+            None: equal content gets the same label, except with a Generator, whose
+            copies (clones share its state) must give different documents different
+            noise.
         """
         if self.fresh:
             return None
@@ -193,7 +194,7 @@ def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
 
 
 def _generator(key: bytes) -> np.random.Generator:
-    from randomgen import ChaCha  # loads 30 generators besides
+    from randomgen import ChaCha  # late, as it loads 30 generators
 
     bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
     return np.random.Generator(bits)

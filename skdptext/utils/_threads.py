@@ -14,7 +14,7 @@ __all__ = ["blas_threads", "limit_blas_threads"]
 
 def blas_threads() -> int:
     """Threads that a matrix product takes."""
-    limits = _limits  # one look: the last to leave may set it to None at any time
+    limits = _limits  # read once: the last to leave may set it to None at any time
     if limits:  # by others, who will set it back
         return int(limits[0])
     return _counted(ThreadpoolController())

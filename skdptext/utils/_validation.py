@@ -15,7 +15,7 @@ from skdptext.exceptions import InvalidParameterError
 
 # Words of one document: what a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
-# Words of one document of counts that is not cut: 400 MB. A large library's worth.
+# Words of one count document that is not truncated: 400 MB, a large library's worth.
 MAX_WHOLE_WORDS = 10**8
 
 
@@ -50,7 +50,7 @@ def shown(value: Any) -> str:
 
 
 def shown_words(words: Sequence[str]) -> str:
-    """How long the first few words are: what is no known word may be a document."""
+    """How long the first few words are: an unknown word may be a whole document."""
     lengths = ", ".join(str(len(word)) for word in words[:5])
     return f"words of {lengths}{', …' if len(words) > 5 else ''} characters"
 
@@ -159,9 +159,9 @@ def check_n_jobs(value: Any) -> int | None:
 
 
 def refuse_masked(X: Any, name: str = "X") -> None:
-    """Refuse masked arrays, of which NumPy and SciPy read what the mask hides."""
+    """Refuse masked arrays: NumPy and SciPy read what the mask hides."""
     rows = X[:] if isinstance(X, list | tuple) else (X,)
-    # of kinds, of which a document has one: a token list is looked at several times
+    # once per type, as a token list, which has one type, is checked several times
     if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
         raise InvalidParameterError(
             f"{name} must not be a masked array: what the mask hides would be used. "
@@ -175,7 +175,7 @@ def check_indices(X: Any, name: str = "X") -> None:
     """
     try:
         if X.format in ("csr", "csc", "bsr"):
-            # of an alias, as the check tidies what it looks at
+            # on an alias, as the check tidies what it looks at
             parts = (X.data, X.indices, X.indptr)
             alias = type(X)(parts, shape=X.shape, copy=False)
             alias.check_format(full_check=True)
@@ -223,7 +223,7 @@ def check_bags(
         if sp.issparse(X):
             check_indices(X, name)
             bags = sp.csr_array(X, dtype=np.float64, copy=True)
-            check_indices(bags, name)  # of lists, which hold their own
+            check_indices(bags, name)  # those of lists show only now
         else:
             bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
     except InvalidParameterError:

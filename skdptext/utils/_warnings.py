@@ -1,4 +1,4 @@
-"""Warnings that come once a process."""
+"""Warnings that are issued once per process."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _said: set[tuple[type[Warning], str]] = set()
 
 
 def warn_once(message: str, category: type[Warning]) -> None:
-    """Issue a warning; under Python's default filters the first time only.
+    """Issue a warning; under Python's default filters, only the first time.
 
     Python forgets what it has shown whenever any filter changes, which scikit-learn and
     SciPy do all the time. A filter of the caller's own (ignore, always, error, ...) is
-    obeyed as ever.
+    obeyed as usual.
     """
     if _action(message, category) == "default":
         if (category, message) in _said:

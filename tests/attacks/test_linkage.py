@@ -209,8 +209,8 @@ def test_bad_input():
     attack = DocumentLinkageAttack(perturber()).fit(CANDIDATES)
     for truth, message in (
         ([0, 1], r"per document \(1\), got shape \(2,\)"),
-        ([3], r"numbers in \[0, 3\), got 3 to 3"),
-        ([0.5], "the number of a candidate"),
+        ([3], r"indices in \[0, 3\), got 3 to 3"),
+        ([0.5], "the index of a candidate"),
     ):
         with pytest.raises(InvalidParameterError, match=message):
             attack.score(["a a a"], truth)

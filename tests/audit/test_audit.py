@@ -263,7 +263,7 @@ def test_an_audit_that_cannot_refute_says_so_before_it_draws(pairs):
     apart = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
     message = (
         r"cannot find a violation: the smallest of the \d claims is 39, and "
-        r"n_draws=20000 refute claims below 7\.\d+ only\. Pass .*epsilon=4 or less"
+        r"n_draws=20000 can only refute claims below 7\.\d+\. Pass .*epsilon=4 or less"
     )
     with pytest.warns(UserWarning, match=message), pytest.raises(AssertionError):
         audit(Silent(apart, 39.0, 0.0), pairs)
@@ -287,7 +287,7 @@ def test_nothing_promised_is_nothing_to_refute():
     perturber = Perturber(LINE, 1.0, 0.0)
     perturber.guaranteed = Claiming(math.inf)
     for pairs in (None, [("b", "c")]):
-        with pytest.warns(UserWarning, match="nothing is promised of these pairs"):
+        with pytest.warns(UserWarning, match="Nothing is promised for these pairs"):
             result = audit(perturber, pairs, n_draws=500)
         assert not result.violated.any()
         assert not result.unchanged
@@ -377,7 +377,7 @@ class Misshapen(Perturber):
         (
             Perturber(LINE, 1.0, 0.0),
             {"pairs": [("a", "b"), ("c", "c")]},
-            "two different words each, got one twice as pair 1",
+            "two different words each, got one twice in pair 1",
         ),
         (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
         (Perturber(LINE, 1.0, 0.0), {"n_swept": -1}, "n_swept must be .* >= 0"),

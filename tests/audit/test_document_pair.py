@@ -99,7 +99,7 @@ def test_a_false_claim_is_refuted_and_a_true_one_is_not():
     )
     assert false.violated
     assert false.lower_bound > false.claimed == pytest.approx(true.claimed / 10)
-    assert "which is false" in " ".join(str(false).split())
+    assert "The guarantee is false" in " ".join(str(false).split())
 
 
 def test_it_shows_no_more_than_its_releases_can():
@@ -109,7 +109,7 @@ def test_it_shows_no_more_than_its_releases_can():
     )
     assert (audit.auc, audit.accuracy, audit.true_positives) == (1, 1, 1)
     assert audit.lower_bound <= audit.largest_bound < 4 < audit.claimed
-    assert "nothing is said of the claim" in " ".join(str(audit).split())
+    assert "nothing is said about the claim" in " ".join(str(audit).split())
     assert repr(audit).startswith("DocumentPairAudit(auc=1.000, lower_bound=")
 
 

@@ -49,7 +49,7 @@ def test_fresh_noise_repeats_nowhere():
     assert set(audit.repeats) == ALL
     assert not audit.skipped
     assert not audit.repeated
-    assert "No noise was used twice" in " ".join(str(audit).split())
+    assert "No noise was reused" in " ".join(str(audit).split())
 
 
 def test_an_integer_seed_repeats_by_design():

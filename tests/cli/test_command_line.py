@@ -79,6 +79,11 @@ def test_a_release_is_that_of_the_library(files, capsys):
     written[1].write_text("changed")
     assert main(["verify", "out"]) == 1
     assert f"{written[1].name} has changed" in capsys.readouterr().out
+    for i in range(30):
+        (files / "out" / f"other {i}").touch()
+    assert main(["verify", "out"]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert (len(told), told[-1]) == (21, "And 11 more.")
 
 
 def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys):

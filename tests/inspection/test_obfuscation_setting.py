@@ -60,7 +60,7 @@ def test_warning_of_authors_of_whom_nothing_is_known(small_embedding, documents)
     authors = np.repeat(["ann", "bob", "eve"], 8)
     for groups, n in ((authors, 24), (np.arange(24) // 2, 0)):
         found = report(small_embedding, documents, authors, groups=groups, cv=3)
-        said = [w for w in found.warnings if "cannot be found, hidden or not" in w]
+        said = [w for w in found.warnings if "cannot name them, hidden or not" in w]
         assert len(said) == bool(n)
         assert all(w.startswith(f"{n} documents") for w in said)
         assert (found.results["clean"] == 0).all() == bool(n)

@@ -33,7 +33,7 @@ def test_warnings_of_sizes_labels_and_releases(synthetic):
     long = DPWordPerturber(embedding, epsilon=1e-3, document_length=30)
     report = small(synthetic, [long, DPWordPerturber(embedding, epsilon=CLEAN)])
     assert said(report, "Only 48 documents")
-    assert said(report, "changes 0.0% of the words only")
+    assert said(report, "changes only 0.0% of the words")
     assert said(report, "releases the number of words")
     assert not said(report, "topic gives the author away")
     assert not said(report, "Little is promised")  # ε is tiny, or lengths show

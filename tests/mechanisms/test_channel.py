@@ -794,7 +794,7 @@ def test_what_a_mechanism_returns_is_checked():
             []
         )
 
-    with pytest.raises(InvalidParameterError, match="apply of Short must return 1 num"):
+    with pytest.raises(InvalidParameterError, match="Short must return 1 word"):
         fitted("Short").transform([["w1"]])
     with pytest.raises(InvalidParameterError, match=r"apply of Beyond .* in \[0, 12\)"):
         fitted("Beyond").transform([["w1"]])
@@ -808,7 +808,7 @@ def test_what_a_mechanism_returns_is_checked():
         ("Lazy", r"draw of Lazy must return .* with 3 rows each, got .*\[\(1,\)\]"),
         ("Odd", r"draw of Odd must return .* got .*\[\(1,\), \(3,\)\]"),
         ("Listed", "draw of Listed must return a tuple of arrays .* got list"),
-        ("Halves", "apply of Halves must return 3 numbers of words, .* type float64"),
+        ("Halves", "apply of Halves must return 3 word ids, .* type float64"),
     ],
 )
 @pytest.mark.parametrize("random_state", [None, 5])

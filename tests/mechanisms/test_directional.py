@@ -162,7 +162,7 @@ def test_words_without_noise_stay():
 
 def test_zero_vectors_have_no_direction():
     with pytest.raises(
-        InvalidParameterError, match=r"no zero vectors.*got 1, the first that of word 1"
+        InvalidParameterError, match=r"no zero vectors.*got 1, the first at word id 1"
     ):
         prepared("vmf", [[1.0, 0.0], [0.0, 0.0]], 1.0)
 

@@ -394,7 +394,7 @@ def test_some_words_only_may_be_released(
 @pytest.mark.parametrize("outputs", [[], [0.5], [3], [-1], [[0]], "w"])
 def test_outputs_are_checked(outputs):
     table = named(np.eye(3))
-    with pytest.raises(InvalidParameterError, match="outputs must be numbers of words"):
+    with pytest.raises(InvalidParameterError, match="outputs must be word ids"):
         Exponential().prepare_among(table, 1.0, 0.0, outputs)
 
 

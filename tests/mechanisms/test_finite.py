@@ -76,6 +76,42 @@ def test_draws_follow_the_law(shift):
     assert channel.apply(words[:0], (draws[0][:0],)).shape == (0,)
 
 
+class Shared(dict):
+    """Another thread of the release adds rows as soon as this one has looked."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = rows
+
+    def _looked(self, answer):
+        self.update(self.rows)
+        return answer
+
+    def get(self, word, default=None):
+        return self._looked(super().get(word, default))
+
+    def keys(self):
+        return self._looked(set(super().keys()))
+
+    def __contains__(self, word):
+        return self._looked(super().__contains__(word))
+
+
+@pytest.mark.parametrize("n_found", [1, 5, 12])
+def test_threads_may_add_rows_at_any_moment(n_found):
+    """A word that was looked up twice could come from memory that nobody wrote."""
+    channel = Stated(random_law(4)).prepare(TABLE, 1.0, 0.0)
+    words = IDS.repeat(50)
+    draws = channel.draw(np.random.default_rng(0), len(words))
+    rows = {}
+    channel.apply(IDS[:n_found], (np.zeros(n_found),), kept=rows)
+    assert len(rows) == n_found
+    expected = channel.apply(words, draws)
+    np.testing.assert_array_equal(
+        channel.apply(words, draws, kept=Shared(rows)), expected
+    )
+
+
 def test_a_law_is_all_that_a_release_needs():
     perturber = DPWordPerturber(
         TABLE, mechanism=Stated(random_law(1)), epsilon=1.0, document_length=3

@@ -150,12 +150,12 @@ def test_names_that_tell_no_perturber():
     for name, told in (("c", 0), ("a", 2), ("y", 0)):
         with pytest.raises(
             InvalidParameterError,
-            match=rf"got '{name}', which tells {told} of 3 \(x__a, x__b, y__a\)",
+            match=rf"got '{name}', which matches {told} of 3 \(x__a, x__b, y__a\)",
         ):
             find_perturber(nested, name)
     with pytest.raises(InvalidParameterError, match="name must be a str or None, got"):
         find_perturber(nested, 3)
-    with pytest.raises(InvalidParameterError, match=r"name must say which, got 3 in"):
+    with pytest.raises(InvalidParameterError, match=r"name must select one, got 3 in"):
         find_perturber(nested)
 
 

@@ -300,5 +300,5 @@ def test_a_search_over_two_perturbers(small_embedding):
     frame = search_results_frame(search, name="b")
     assert frame["epsilon"].tolist() == [5, 5]
     assert frame["a__epsilon"].tolist() == [1, 2]
-    with pytest.raises(InvalidParameterError, match="name must say which, got 2"):
+    with pytest.raises(InvalidParameterError, match="name must select one, got 2"):
         search_results(search)

@@ -160,10 +160,12 @@ def test_exponents_with_delta_of_words_that_are_all_as_far():
         assert row["exponent_with_delta"] == pytest.approx(with_delta(apart, 5, times))
 
 
-def test_the_scale_of_several_ways_of_releasing_is_refused(small_embedding):
+def test_the_scale_of_several_kinds_of_release_is_refused(small_embedding):
     both = guaranteed(3.0, 0.4, small_embedding)
     both = both.compose(guaranteed(2.0, 0.4, small_embedding))
-    with pytest.raises(InvalidParameterError, match=r"scale is of one way .* got 2"):
+    with pytest.raises(
+        InvalidParameterError, match=r"scale needs a single kind .* got 2"
+    ):
         both.scale()
 
 

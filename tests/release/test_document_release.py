@@ -314,7 +314,7 @@ def test_a_worker_that_draws_other_noise_is_found_out(make_release, documents):
     )
     assert done.stdout.decode().strip() == str(release(documents)["text"].to_pylist())
     assert done.returncode == 1
-    assert b"RuntimeError: This worker draws other noise" in done.stderr
+    assert b"RuntimeError: This worker draws different noise" in done.stderr
 
 
 def test_unknown_words_that_are_kept_are_warned_of(make_release):

@@ -228,18 +228,18 @@ def test_inputs_that_changed_and_other_batches_are_refused(
     with pytest.raises(InvalidParameterError, match="batch_rows is 4096 there, got 9"):
         release_files(source, out, release, batch_rows=9)
     write(documents.slice(1), source)
-    with pytest.raises(InvalidParameterError, match="inputs are others, or have"):
+    with pytest.raises(InvalidParameterError, match="inputs are different ones"):
         release_files(source, out, release)
 
 
 def test_a_folder_of_other_files_is_refused(make_release, source, tmp_path):
-    with pytest.raises(InvalidParameterError, match=r"are other files: in\.parquet"):
+    with pytest.raises(InvalidParameterError, match=r"holds other files: in\.parquet"):
         release_files(source, tmp_path, make_release())
     (tmp_path / "_release.json").write_text("{}")
     with pytest.raises(InvalidParameterError, match="of format"):
         release_files(source, tmp_path, make_release())
     (tmp_path / "_release.json").write_text("none")
-    with pytest.raises(InvalidParameterError, match="which is none"):
+    with pytest.raises(InvalidParameterError, match="which is not one"):
         verify(tmp_path)
 
 
@@ -248,7 +248,7 @@ def test_a_folder_of_other_files_is_refused(make_release, source, tmp_path):
     ("column", "value", "message"),
     [
         ("id", None, r"in\.\w+: id must be .* without null or empty values, got 1 of"),
-        ("id", "", "without null or empty values"),
+        ("id", "", "without null or empty values, .* the first at position 250"),
         ("id", "document 2", "id must be unique over all .* got 1 that"),
     ],
 )
@@ -264,6 +264,20 @@ def test_null_empty_and_repeated_ids_are_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("between", [";", "\t", "|"])
+def test_another_separator_is_named(make_release, tmp_path, between):
+    path = tmp_path / "in.csv"
+    for text in ("good", "good, and bad"):
+        path.write_text(f"id{between}text\na{between}{text}\n")
+        with pytest.raises(InvalidParameterError, match="must be ','") as caught:
+            release_files(path, tmp_path / "out", make_release())
+        assert str(caught.value).endswith(f"seems to be {between!r}.")
+    path.write_text(f"id,text{between}\na,good\n")
+    with pytest.raises(InvalidParameterError, match="has no 'text'") as caught:
+        release_files(path, tmp_path / "out", make_release())
+    assert "separator" not in str(caught.value)
+
+
 def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
     # more than are held in memory, so that they come from temporary files
     ids = [f"d{i}" for i in range(140_000)]
@@ -271,7 +285,7 @@ def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
     ids[100_000] = ids[70_000] = ids[11]
     table = pa.table({"id": ids, "text": pa.nulls(len(ids), pa.string())})
     path = write(table, tmp_path / "in.parquet", row_group=50_000)
-    with pytest.raises(InvalidParameterError, match="got 3 that were there before"):
+    with pytest.raises(InvalidParameterError, match="got 3 that came before"):
         release_files(path, tmp_path / "out", make_release())
 
 
@@ -293,7 +307,7 @@ def test_columns_that_are_missing_are_named(
         ({"out": 3}, "out must be a path, got 3"),
         ({"source": 3}, "source must be a path or a list of paths, got an int"),
         ({"source": []}, "source must be a list of files with different names, got 0"),
-        ({"source": ["no.parquet"]}, "'no.parquet', where there is none"),
+        ({"source": ["no.parquet"]}, "'no.parquet', which is not a file"),
         ({"source": "in.txt"}, r"source must name files that end in \.parquet"),
         ({"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be None or"),
@@ -369,7 +383,7 @@ def test_a_seal_counts_and_names_what_is_wrong(make_release, source, tmp_path):
         seal(out)
     first.unlink()
     (out / "notes.txt").touch()
-    with pytest.raises(InvalidParameterError, match=r"notes.* no part .* is missing"):
+    with pytest.raises(InvalidParameterError, match=r"notes.* not part .* is missing"):
         seal(out)
     (out / "notes.txt").unlink()
     release_files(source, out, release, batch_rows=40)

@@ -255,7 +255,7 @@ def test_slow_compiling_is_said_once(slow, monkeypatch, caplog):
     )
     assert load_search.__wrapped__() is None
     said = (
-        ["Compiling the search of Word Mover's neighbours once, about 30 s."]
+        ["Compiling the search for Word Mover's neighbours once, about 30 s."]
         if slow
         else []
     )

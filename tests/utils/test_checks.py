@@ -127,7 +127,7 @@ def test_every_format_is_read_and_not_written_to(form):
 @pytest.mark.parametrize(("cell", "name"), [("secret", "a str of 6"), ({}, "a dict")])
 def test_a_cell_that_is_not_a_number_is_named_by_its_place(kind, cell, name):
     message = (
-        f"got {name}.* in row 1, column 1. Of a data frame with other columns, select "
+        f"got {name}.* in row 1, column 1. In a data frame with other columns, select "
         r"the column of texts\.( \(A float\(\) argument must be .*\))?$"
     )
     with pytest.raises(InvalidParameterError, match=message) as caught:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from threading import Thread
 
+import pytest
 from tqdm.auto import tqdm
 
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.metrics import word_channel
 from skdptext.utils import progress_bar
+
+TOY = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
 
 
 def test_a_bar_counts(capsys):
@@ -17,17 +22,30 @@ def test_a_bar_counts(capsys):
     assert "7/7" in told
 
 
-def test_one_that_is_not_shown_waits_for_nobody(capsys):
+def count():
+    with progress_bar(0, "counting", total=7) as bar:
+        bar.update(7)
+    bar.close()
+
+
+def release():
+    perturber = DPWordPerturber(TOY, epsilon=1.0, document_length=2, random_state=0)
+    perturber.fit([]).transform(["aa bb"])
+
+
+def simulate():
+    word_channel(
+        DPWordPerturber(TOY, epsilon=1.0, document_length=2).fit([]), random_state=0
+    )
+
+
+@pytest.mark.parametrize("work", [count, release, simulate])
+def test_one_that_is_not_shown_waits_for_nobody(work, capsys):
     """Processes share tqdm's lock, and one may have been killed while it held it."""
-
-    def count():
-        with progress_bar(0, "counting", total=7) as bar:
-            bar.update(7)
-        bar.close()
-
-    thread = Thread(target=count, daemon=True)
+    done = []
+    thread = Thread(target=lambda: done.append(work()), daemon=True)
     with tqdm.get_lock():
         thread.start()
         thread.join(timeout=60)
-        assert not thread.is_alive()
+    assert len(done) == 1
     assert capsys.readouterr().err == ""
