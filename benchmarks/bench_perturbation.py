@@ -2,22 +2,23 @@
 
 One command::
 
-    python benchmarks/bench_perturbation.py [--repeats 3] [--tables real synthetic]
+    python benchmarks/bench_perturbation.py [--repeats 11] [--tables real synthetic]
         [--threads 1 2]
 
 Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the
 folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without it, under a synthetic
-table of the same size, which is said), and under a synthetic one of 100,000. All sides
-run in turn, documents of 8 words and of 400, with numba's loop (where it is installed)
-and without, and the bare product, in the same run with the same number of BLAS threads;
-printed are medians and the ratio of the rates. The bare product multiplies the words'
-float32 vectors with the table, 512 rows at a time, and does nothing with the result.
+table of the same size, which is said), and under a synthetic one of 100,000. Documents
+of 8 words and of 400, with numba's loop (where it is installed) and without, take turns
+with the bare product, with the same number of BLAS threads. The ratio is the median of
+those of a turn and the products just before and after it: the speed of a machine
+changes. The bare product multiplies the words' float32 vectors with the table, 512 rows
+at a time, and does nothing with the result.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
+import itertools
 import time
 import warnings
 from collections.abc import Callable
@@ -31,21 +32,25 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.search import _nearest
 
-N_WORDS = 16_384
+N_WORDS = 4_096
 EPSILON = 10.0
 LENGTHS = 8, 400
 
 
-def alternate(runs: list[Callable[[], object]], repeats: int) -> list[float]:
-    """Median seconds of each, measured in turn so that drift hits all alike."""
-    times: list[list[float]] = [[] for _ in runs]
-    for repeat in range(repeats + 1):
-        for run, spent in zip(runs, times, strict=True):
+def rounds(runs: list[Callable[[], object]], repeats: int) -> np.ndarray:
+    """Seconds of each in each round, measured in turn so that drift hits all alike."""
+    times = np.empty((repeats + 1, len(runs)))
+    for spent in times:
+        for i, run in enumerate(runs):
             start = time.perf_counter()
             run()
-            if repeat:  # the first round warms up
-                spent.append(time.perf_counter() - start)
-    return [statistics.median(spent) for spent in times]
+            spent[i] = time.perf_counter() - start
+    return times[1:]  # the first round warms up
+
+
+def alternate(runs: list[Callable[[], object]], repeats: int) -> list[float]:
+    """Median seconds of each."""
+    return np.median(rounds(runs, repeats), axis=0).tolist()
 
 
 def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
@@ -89,15 +94,12 @@ def bench(
             perturber = DPWordPerturber(
                 embedding, epsilon=EPSILON, lam=lam, random_state=seed
             ).fit([])
-            runs: list[Callable[[], object]] = [product]
-            cases = [(name, length) for name in loops for length in LENGTHS]
-            for name, length in cases:
+            for name, length in itertools.product(loops, LENGTHS):
                 documents = [words[i : i + length] for i in range(0, n_words, length)]
-                runs.append(transforming(perturber, documents, loops[name]))
-            with threadpool_limits(threads, user_api="blas"):
-                bare, *ours = alternate(runs, repeats)
-            of = dict(zip(cases, ours, strict=True))
-            for (name, length), spent in of.items():
+                run = transforming(perturber, documents, loops[name])
+                with threadpool_limits(threads, user_api="blas"):
+                    bare, ours, after = rounds([product, run, product], repeats).T
+                bare = (bare + after) / 2
                 lines.append(
                     {
                         "threads": threads,
@@ -105,10 +107,9 @@ def bench(
                         "words per document": length,
                         "λ": lam,
                         "seed": "fresh" if seed is None else "fixed",
-                        "transform, words/s": n_words / spent,
-                        "product, words/s": n_words / bare,
-                        "ratio": bare / spent,
-                        "time a word / long documents'": spent / of[name, LENGTHS[-1]],
+                        "transform, words/s": n_words / float(np.median(ours)),
+                        "product, words/s": n_words / float(np.median(bare)),
+                        "ratio": float(np.median(bare / ours)),
                     }
                 )
     return lines
@@ -116,7 +117,7 @@ def bench(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=11)
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=TABLES)
     parser.add_argument("--words", type=int, default=N_WORDS)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
@@ -124,7 +125,7 @@ def main() -> None:
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     for name in arguments.tables:
         embedding = TABLES[name]()
-        n_words = arguments.words * 30_000 // max(30_000, len(embedding)) // 400 * 400
+        n_words = arguments.words * 30_000 // max(30_000, len(embedding)) // 8 * 8
         record(
             "perturbation" if name == "real" else f"perturbation_{name}",
             bench(embedding, n_words, arguments.repeats, arguments.threads),

@@ -19,9 +19,11 @@ __all__ = [
     "twice_error_bound",
 ]
 
-# A block of scores of this size stays in a core's share of the cache.
-_ROWS = 512
+# Scores of 16 MB at a time: a smaller product spends more on packing its factors.
+_ROWS = 2048
 _COLUMNS = 2048
+# Rows from which the norms are a column of the product.
+_JOINED = 512
 # Columns that the compiled loop compares side by side; divides the columns of a tile.
 _LANES = 128
 # Scores after which numba is loaded: it has then cost as much time as it would save.
@@ -73,9 +75,10 @@ def nearest_words(
     The nearest word maximises φᵀp − ½‖φ‖². The float32 product gives these scores to
     within δ = (m + 8)·2⁻²⁴·(‖p‖ max‖φ‖ + ½ max‖φ‖²): a dot product of m terms, summed
     in any order, errs by at most about m unit round-offs times ‖p‖‖φ‖
-    (Cauchy-Schwarz), and the casts and the subtraction add a few more. Where the two
-    best scores differ by more than 2δ the winner is certain; the other points, a per
-    cent or so, are decided among all words within 2δ of the best by float64 scores.
+    (Cauchy-Schwarz). The casts add a few more, and so does the norm, whether it is
+    subtracted or a term of the product. Where the two best scores differ by more than
+    2δ the winner is certain; the other points, a per cent or so, are decided among all
+    words within 2δ of the best by float64 scores.
 
     With numba, one compiled pass over the scores keeps the three best, so that mostly
     two words are left to decide between. It is loaded once a process has searched for
@@ -324,17 +327,28 @@ def _top(
     row = np.arange(len(block))
     ids = np.zeros((2, len(block)), dtype=np.int32)
     best = np.full((3, len(block)), -np.inf, dtype=np.float32)
+    # For many rows, copies of the vectors with the norms as one more column cost less
+    # than another pass over the scores.
+    joined = None
+    if compiled is None and len(block) >= _JOINED:
+        block = np.column_stack([block, np.full(len(block), -1, dtype=np.float32)])
+        joined = np.empty((_COLUMNS, block.shape[1]), dtype=np.float32)
     for words in blocks(len(vectors), _COLUMNS):
         n = words.stop - words.start
         tile = scores[: len(block), :n]
-        np.matmul(block, vectors[words].T, out=tile)
+        if joined is None:
+            np.matmul(block, vectors[words].T, out=tile)
+        else:
+            joined[:n, :-1], joined[:n, -1] = vectors[words], half32[words]
+            np.matmul(block, joined[:n].T, out=tile)
         if compiled is not None:
             lanes = -(-n // _LANES) * _LANES
             half = np.full(lanes, np.inf, dtype=np.float32)
             half[:n] = half32[words]
             compiled(scores[: len(block), :lanes], half, words.start, ids, best)
             continue
-        tile -= half32[words]
+        if joined is None:
+            tile -= half32[words]
         winner = tile.argmax(axis=1)
         top = tile[row, winner]
         tile[row, winner] = -np.inf
