@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skdptext.documents import DocumentReader
-from skdptext.mechanisms import MahalanobisNoise
+from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 
 
@@ -15,6 +15,23 @@ def channel(epsilon, lam, embedding):
 def sample(prepared, rng, n):
     """Noise as a release draws it."""
     return prepared.noise(prepared.draw(rng, n))
+
+
+class KnownNoise(MahalanobisNoise):
+    """The default mechanism, its noise for ε = 1 given where so much is asked for."""
+
+    def __init__(self, noise):
+        super().__init__()
+        self.noise = noise
+
+    def prepare(self, embedding, epsilon, lam):
+        return KnownChannel(self, embedding, epsilon, lam)
+
+
+class KnownChannel(MahalanobisChannel):
+    def unit_noise(self, rng, n):
+        known = self.mechanism.noise
+        return known if n == len(known) else super().unit_noise(rng, n)
 
 
 def guaranteed(

@@ -104,26 +104,9 @@ def data_file():
 
 
 @pytest.fixture(scope="session")
-def load_table(data_file):
-    """Real embedding of the shared data by file name, loaded once."""
-    tables: dict[str, WordEmbedding] = {}
-
-    def load(name: str) -> WordEmbedding:
-        if name not in tables:
-            tables[name] = WordEmbedding.load(data_file(name))
-        return tables[name]
-
-    return load
-
-
-@pytest.fixture(scope="session")
-def w2v_30k(load_table):
-    return load_table("w2v_news_fiction_30k_300d.npz")
-
-
-@pytest.fixture(scope="session")
-def google_8k(load_table):
-    return load_table("googlenews_8k_300d.npz")
+def google_8k(data_file):
+    """A public embedding, for figures that are of it; `built_in` is real as well."""
+    return WordEmbedding.load(data_file("googlenews_8k_300d.npz"))
 
 
 @pytest.fixture(scope="session")

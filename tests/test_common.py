@@ -94,8 +94,8 @@ def by_name(estimator):
 def public_estimators():
     """Classes derived from BaseEstimator that any public module hands out."""
     found = set()
-    for room in pkgutil.iter_modules(skdptext.__path__, "skdptext."):
-        module = importlib.import_module(room.name)
+    rooms = pkgutil.iter_modules(skdptext.__path__, "skdptext.")
+    for module in [skdptext, *(importlib.import_module(room.name) for room in rooms)]:
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
             if inspect.isclass(thing) and issubclass(thing, BaseEstimator):

@@ -258,10 +258,10 @@ def test_the_secret_seed_is_not_used():
     assert first is second or (first == second).all()
 
 
-def test_accuracy_falls_with_epsilon_on_a_real_table(google_8k):
-    table = google_8k.restrict(600)
+def test_accuracy_falls_with_epsilon_on_a_real_table(built_in):
+    table = built_in.restrict(600)
     accuracy, entropy = [], []
-    for epsilon in (60.0, 30.0, 10.0):
+    for epsilon in (20.0, 12.0, 5.0):
         attack = make(table, epsilon=epsilon, n_draws=20).fit()
         released = attack.perturber.fit([]).perturb_words(table.words)[:, 0]
         accuracy.append(attack.score(released, table.words))

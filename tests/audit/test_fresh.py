@@ -7,16 +7,19 @@ import multiprocessing
 import os
 import pickle
 import threading
+from multiprocessing.connection import Connection
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from joblib import Parallel, delayed
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
-from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.audit import _fresh, audit_fresh_noise
+from skdptext import DPWordPerturber
+from skdptext.audit import audit_fresh_noise
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_rng
+from tests.channels import channel
 from tests.channels import sample as right
 from tests.mistakes import (
     CLOUD,
@@ -65,14 +68,28 @@ def test_a_generator_is_copied_with_its_state():
     assert audit.repeats == dict.fromkeys(ALL, 0) | copied
 
 
-@pytest.mark.parametrize("state", ["seed", "generator"])
-def test_noise_that_is_replayed_for_every_epsilon(state, monkeypatch):
+class Replaying(BaseEstimator):
     """The mistake: a stream that depends on the seed alone, in a grid over ε."""
-    monkeypatch.setattr(DPWordPerturber, "_context", lambda *_: b"same")
+
+    def __init__(self, random_state, epsilon=1.0):
+        self.random_state = random_state
+        self.epsilon = epsilon
+
+    def fit(self, X):
+        self.channel_ = channel(self.epsilon, 0.5, CLOUD)
+        return self
+
+    def perturb_words(self, words, n_draws=1):
+        ids = np.repeat(CLOUD.find(words), n_draws)
+        draws = self.channel_.draw(check_rng(self.random_state), len(ids))
+        return CLOUD.word_array[self.channel_.apply(ids, draws)].reshape(-1, n_draws)
+
+
+@pytest.mark.parametrize("state", ["seed", "generator"])
+def test_noise_that_is_replayed_for_every_epsilon(state):
     seed = 0 if state == "seed" else np.random.default_rng(0)
-    audit = audit_fresh_noise(make(seed), n_calls=10)
+    audit = audit_fresh_noise(Replaying(seed).fit([]), "w3", n_calls=10)
     assert audit.repeats["epsilons"] == 3
-    assert audit_fresh_noise(make(), n_calls=10).repeats["epsilons"] == 0
 
 
 # -- releases of documents, by every road ------------------------------------------
@@ -171,12 +188,23 @@ def test_draws_of_a_call_that_are_independent():
         assert not any(ways[way] for way in inside)
 
 
-def test_a_word_that_seldom_changes_is_drawn_in_fewer_calls(monkeypatch):
-    monkeypatch.setattr(_fresh, "_ALL_DRAWS", 50_000)
-    two = WordEmbedding(["a", "b"], [[0.0], [1.0]])  # one draw in 17 changes a word
-    audit = audit_fresh_noise(Perturber(two, 4.24, 0.0), "a")
+class Seldom:
+    """One draw in 17 changes a word; without a search, to be fast."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+        self.words = np.array(["a", "b"], dtype=object)
+
+    def perturb_words(self, words, n_draws=1):
+        changed = self.rng.random((len(words), n_draws)) < 1 / 17
+        return self.words[changed.astype(int)]
+
+
+def test_a_word_that_seldom_changes_is_drawn_in_fewer_calls():
+    """A million draws, and not 1000 calls."""
+    audit = audit_fresh_noise(Seldom(), "a")
     assert audit.n_draws > 1000
-    assert audit.n_calls == 50_000 // audit.n_draws > 2
+    assert audit.n_calls == 1_000_000 // audit.n_draws > 2
     assert audit.skipped["long call"] == "sequences of more than 1000 draws"
     assert not audit.repeats["many calls"]
 
@@ -213,9 +241,14 @@ def test_a_fork_that_fails_or_hangs(monkeypatch):
 
     audit = audit_fresh_noise(AtHome(CLOUD, 1.0, 0.0), n_calls=5)
     assert audit.skipped["forks"] == "RuntimeError: not in a child"
-    monkeypatch.setattr(_fresh, "_SECONDS", 0)
+    poll = Connection.poll
+    monkeypatch.setattr(
+        Connection,
+        "poll",
+        lambda self, timeout=0: timeout != 120 and poll(self, timeout),
+    )
     audit = audit_fresh_noise(Perturber(CLOUD, 1.0, 0.0), n_calls=5)
-    assert audit.skipped["forks"] == "TimeoutError: no answer in 0 s"
+    assert audit.skipped["forks"] == "TimeoutError: no answer in 120 s"
 
 
 class Plain:

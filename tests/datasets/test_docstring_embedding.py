@@ -1,19 +1,17 @@
 """Word vectors of the docstring corpus: quality, repeatability, cache."""
 
+import importlib.metadata
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.utils import Bunch
 
-from skdptext import WordEmbedding
-from skdptext.datasets import (
-    _docstring_embedding,
-    load_docstring_embedding,
-    load_docstrings,
-)
+from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.exceptions import InvalidParameterError
 
 
@@ -89,12 +87,22 @@ def test_n_words_is_a_prefix_of_the_whole(trained):
         load_docstring_embedding(n_words=99_999, data_home=home)
 
 
+# Of one library's clustering alone, which takes a second.
 _PROBE = """
-import hashlib
-from skdptext.datasets import load_docstrings
-from skdptext.datasets._docstring_embedding import _train
-texts = load_docstrings(topics=["clustering"]).data
-print(_train(texts, 20, 3).fingerprint.hex())
+import importlib, tempfile
+from gensim.models import Word2Vec
+from skdptext.datasets import load_docstring_embedding
+real = importlib.import_module
+
+def find(path):
+    if not path.startswith("sklearn.cluster"):
+        raise ImportError(path)
+    return real(path)
+
+importlib.import_module = find
+with tempfile.TemporaryDirectory() as home:
+    embedding = load_docstring_embedding(dim=20, min_count=3, data_home=home)
+print(len(embedding), embedding.fingerprint.hex())
 """
 
 
@@ -109,35 +117,59 @@ def test_training_repeats_to_the_bit_whatever_the_hash_seed(tmp_path):
         for seed in ("1", "2")
     ]
     first, second = (process.communicate()[0] for process in running)
-    assert len(first) == 65
+    n_words, fingerprint = first.split()
+    assert int(n_words) > 300
+    assert len(fingerprint) == 64
     assert first == second
+
+
+def test_min_count_that_leaves_no_word_is_an_error(tmp_path):
+    with pytest.raises(InvalidParameterError, match=r"min_count must leave .* 10{7}\."):
+        load_docstring_embedding(min_count=10**7, data_home=tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 # -- the cache, with training replaced by something quick ------------------------
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Calls of `_train`, which now makes three words."""
+@pytest.fixture(scope="module")
+def trained_by_gensim():
+    """What gensim was asked for; it makes three words."""
     calls = []
 
-    def train(texts, dim, min_count):
-        calls.append((dim, min_count))
-        rng = np.random.default_rng([dim, min_count])
-        return WordEmbedding(["of", "the", "ça"], rng.normal(size=(3, dim)))
+    def train(sentences, *, vector_size, min_count, **options):
+        calls.append((vector_size, min_count))
+        rng = np.random.default_rng([vector_size, min_count])
+        vectors = rng.normal(size=(3, vector_size))
+        words = SimpleNamespace(index_to_key=["of", "the", "ça"], vectors=vectors)
+        return SimpleNamespace(wv=words)
 
-    monkeypatch.setattr(_docstring_embedding, "_train", train)
-    monkeypatch.setattr(_docstring_embedding, "load_docstrings", lambda: Bunch(data=[]))
-    return calls
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gensim.models.Word2Vec", train)
+        yield calls
+
+
+@pytest.fixture
+def quick(trained_by_gensim):
+    """The same, of one test."""
+    trained_by_gensim.clear()
+    return trained_by_gensim
+
+
+@pytest.fixture(scope="module")
+def kept(trained_by_gensim, tmp_path_factory):
+    """A small embedding, and the file that it is kept in."""
+    home = tmp_path_factory.mktemp("kept")
+    embedding = load_docstring_embedding(dim=4, data_home=home)
+    (path,) = home.iterdir()
+    return embedding, path
 
 
 def test_each_parameter_and_version_has_a_file_of_its_own(quick, tmp_path, monkeypatch):
     for kwargs in ({}, {"dim": 7}, {"min_count": 3}, {}, {"dim": 7}, {"n_words": 2}):
         load_docstring_embedding(data_home=tmp_path, **kwargs)
     assert quick == [(100, 8), (7, 8), (100, 3)]
-    monkeypatch.setattr(
-        _docstring_embedding, "library_versions", lambda: [("numpy", "99")]
-    )
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "99")
     load_docstring_embedding(data_home=tmp_path)
     assert quick[3:] == [(100, 8)]
     assert len(list(tmp_path.iterdir())) == 4
@@ -166,15 +198,14 @@ def _flip_a_bit_of_the_vectors(path):
         ),
     ],
 )
-def test_a_damaged_file_is_made_anew(quick, tmp_path, damage):
-    good = load_docstring_embedding(dim=4, data_home=tmp_path)
-    (path,) = tmp_path.iterdir()
-    damage(path)
+def test_a_damaged_file_is_made_anew(kept, quick, tmp_path, damage):
+    good, path = kept
+    damage(Path(shutil.copy(path, tmp_path)))
     again = load_docstring_embedding(dim=4, data_home=tmp_path)
     assert again.fingerprint == good.fingerprint
-    assert len(quick) == 2
+    assert quick == [(4, 8)]
     load_docstring_embedding(dim=4, data_home=tmp_path)
-    assert len(quick) == 2
+    assert quick == [(4, 8)]
 
 
 def test_a_failed_write_leaves_nothing(quick, tmp_path, monkeypatch):
@@ -185,11 +216,6 @@ def test_a_failed_write_leaves_nothing(quick, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         load_docstring_embedding(data_home=tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_min_count_that_leaves_no_word_is_an_error():
-    with pytest.raises(InvalidParameterError, match=r"min_count must leave .*got 9"):
-        _docstring_embedding._train(["a few words only"], 4, 9)
 
 
 @pytest.mark.parametrize(

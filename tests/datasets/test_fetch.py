@@ -21,7 +21,7 @@ from local_server import (
     zipped,
 )
 
-from skdptext.datasets import _fetch, fetch_disaster_tweets, fetch_sms_spam
+from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
 
 pytestmark = pytest.mark.usefixtures("small_sets")
 
@@ -252,9 +252,7 @@ def test_download_forbidden(server, tmp_path):
 # -- more than there can be ------------------------------------------------------
 
 
-@pytest.fixture
-def small_cap(monkeypatch):
-    monkeypatch.setattr(_fetch, "_MAX_BYTES", 1 << 20)
+CAP = 1 << 27  # the largest file, download, or content of an archive
 
 
 def zip_of(content, method=zipfile.ZIP_DEFLATED):
@@ -275,15 +273,14 @@ def encrypted(archive):
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        (bytes((1 << 20) + 1), "it has more than 1 MiB"),
-        (gzip.compress(bytes(50 << 20)), "it has more than 1 MiB"),
-        (zip_of(bytes(50 << 20)), "it has more than 1 MiB"),
+        # 4 GiB, member after member
+        (gzip.compress(bytes(CAP >> 3)) * 256, "it has more than 128 MiB"),
+        (zip_of(bytes(CAP + 1)), "it has more than 128 MiB"),
         (zip_of(SMS, zipfile.ZIP_LZMA), "compression is not allowed"),
         (encrypted(zip_of(SMS)), "the archive is damaged: .* encrypted"),
     ],
-    ids=["download", "gzip", "zip", "lzma", "encrypted"],
+    ids=["gzip", "zip", "lzma", "encrypted"],
 )
-@pytest.mark.usefixtures("small_cap")
 def test_sizes_are_capped_and_odd_zips_refused(
     server, tmp_path, waits, body, problem, monkeypatch
 ):
@@ -293,7 +290,7 @@ def test_sizes_are_capped_and_odd_zips_refused(
         fetch_small(server, tmp_path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20 << 20
+    assert peak < 4 * CAP
     assert waits == []
     _assert_clear(error, server, tmp_path)
     (tmp_path / "sms+spam+collection.zip").write_bytes(body)
@@ -302,26 +299,34 @@ def test_sizes_are_capped_and_odd_zips_refused(
         fetch_sms_spam()
 
 
-def test_an_endless_download_ends(tmp_path, monkeypatch, small_cap):
+def test_an_endless_download_ends(tmp_path, monkeypatch):
     sent = []
 
     def endless(self, url, output_file, pooch):
         while True:
-            sent.append(output_file.write(bytes(1 << 16)))
+            sent.append(output_file.write(bytes(1 << 22)))
 
     monkeypatch.setattr("pooch.HTTPDownloader.__call__", endless)
     start = time.monotonic()
-    with pytest.raises(OSError, match="it has more than 1 MiB"):
+    with pytest.raises(OSError, match="it has more than 128 MiB"):
         fetch_sms_spam(url="http://127.0.0.1:9", data_home=tmp_path)
-    assert sum(sent) == 1 << 20
+    assert sum(sent) == CAP
     assert time.monotonic() - start < 30
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_cached_file_that_grew_is_fetched_anew(server, tmp_path, small_cap):
+def test_a_cached_file_that_grew_is_fetched_anew(server, tmp_path, caplog, monkeypatch):
     server.script = [good()]
-    (tmp_path / "sms_spam.tsv").write_bytes(bytes(2 << 20))
+    grown = tmp_path / "sms_spam.tsv"
+    with grown.open("wb") as file:
+        file.truncate(4 * CAP)
     assert len(fetch_small(server, tmp_path).data) == 3
+    assert "it has more than 128 MiB" in caplog.text
+    with grown.open("wb") as file:
+        file.truncate(4 * CAP)
+    monkeypatch.setenv("SKDPTEXT_DATA", str(tmp_path))
+    with pytest.raises(OSError, match="it has more than 128 MiB"):
+        fetch_sms_spam()
 
 
 def test_what_a_killed_fetch_left_is_deleted_by_the_next(server, tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import defaultdict
 
 import numpy as np
@@ -14,38 +12,35 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext.datasets import load_docstrings
 from skdptext.inspection import obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
 from tests.inspection.corpus import CLEAN, linear, make_corpus, small
 
 
 @pytest.fixture(scope="module")
-def stories(data_file):
-    """(texts, authors, fandoms): six stories by each of six authors of two fandoms."""
-    found = defaultdict(list)
-    with gzip.open(data_file("pan19_fanfiction_en.jsonl.gz"), "rt") as file:
-        for line in file:
-            story = json.loads(line)
-            author = story["author"] or ""
-            if story["split"] == "unknown" and author.startswith(("p03", "p05")):
-                found[author, story["topic"]].append(story["text"])
-    by_fandom = defaultdict(list)
-    for (author, fandom), texts in sorted(found.items()):
-        if len(texts) >= 6:
-            by_fandom[fandom].append((author, texts[:6]))
+def stories():
+    """(texts, authors, fandoms): six texts of three modules each of two libraries."""
+    corpus = load_docstrings(authors=["scikit-learn", "scipy"], min_words=200)
+    by_module = defaultdict(list)
+    for name, text in zip(corpus.names, corpus.data, strict=True):
+        by_module[".".join(name.split(".")[:2])].append(text)
+    modules = [
+        *("sklearn.cluster", "sklearn.ensemble", "sklearn.linear_model"),
+        *("scipy.linalg", "scipy.signal", "scipy.stats"),
+    ]
     rows = [
-        (text, author, fandom)
-        for fandom, some in by_fandom.items()
-        for author, texts in some[:3]
-        for text in texts
+        (text, module, module.partition(".")[0])
+        for module in modules
+        for text in by_module[module][:6]
     ]
     texts, authors, fandoms = zip(*rows, strict=True)
     return list(texts), np.array(authors), np.array(fandoms)
 
 
 @pytest.fixture(scope="module")
-def table(google_8k):
-    return google_8k.restrict(3000)
+def table(built_in):
+    return built_in.restrict(3000)
 
 
 @pytest.fixture(scope="module")

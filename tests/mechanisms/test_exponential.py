@@ -33,8 +33,6 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     embedding_spectrum,
 )
-from skdptext.mechanisms._lazy import LazySampler
-from skdptext.mechanisms._rate import Fit, WordDistances
 from skdptext.metrics import plausible_deniability
 from skdptext.privacy import PrivacyGuarantee, tem_distance
 
@@ -499,24 +497,15 @@ def test_lazy_draws_are_of_a_word_and_its_key_alone():
     assert (channel.apply(words, (keys[::-1],)) != once).any()
 
 
-class Short(LazySampler):
-    """Takes the nearest words for all that can win."""
-
-    def _one(self, word, top, rng):
-        sums = top.scores - np.log(rng.standard_exponential(len(top.scores)))
-        return int(top.places[sums.argmax()])
-
-
 def test_a_sampler_of_near_words_alone_is_caught():
-    table = random_table(40, 3, 1)
-    channel = Exponential("half", sampler="lazy").prepare(table, 0.5, 0.0)
-    wrong = Short(WordDistances(table, 0.0, None), Fit(channel.rate))
-    keys = channel.draw(np.random.default_rng(0), 2000)[0]
-    noisy = wrong(np.zeros(2000, int), keys, {}, 0)
+    """The mistake: of 40 words the 7 nearest are taken for all that can win."""
+    D = distances(random_table(40, 3, 1))
+    rate = Exponential("half").prepare(random_table(40, 3, 1), 0.5, 0.0).rate
+    near = np.argsort(D[0])[:7]
+    scores = np.random.default_rng(0).gumbel(-rate * D[0, near], size=(2000, 7))
+    noisy = near[scores.argmax(axis=1)]
     with pytest.raises(AssertionError):
-        assert_counts(
-            np.bincount(noisy, minlength=40), law(distances(table), channel.rate)[0]
-        )
+        assert_counts(np.bincount(noisy, minlength=40), law(D, rate)[0])
 
 
 def test_large_tables_are_lazy():
@@ -1028,8 +1017,8 @@ def test_options_are_checked(mechanism, message):
 
 def test_the_metric_is_that_of_lam():
     metric = MahalanobisMetric(0.5, embedding_spectrum(TABLE))
-    table = WordDistances(TABLE, 0.5, None)
-    ids = np.arange(40)
+    channel = Exponential("half").prepare(TABLE, 2.0, 0.5)
+    logs = channel.log_proba(np.arange(40))
     D = metric.distances(TABLE.vectors, TABLE.vectors)
-    np.testing.assert_allclose(table.between(ids, ids), D, atol=1e-12)
-    np.testing.assert_allclose(table.rows(ids), D, atol=1e-12)
+    found = (logs.diagonal()[:, None] - logs) / channel.rate
+    np.testing.assert_allclose(found, D, atol=1e-12)

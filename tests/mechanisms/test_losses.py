@@ -225,7 +225,8 @@ def test_known_laws_by_enumeration(seed):
 
 def mistaken_delta(loss, t):
     """The sign of the tail the wrong way round."""
-    return loss.infinite + loss.masses @ np.maximum(-np.expm1(loss._losses - t), 0)
+    losses = loss.step * (loss.lowest + np.arange(len(loss.masses)))
+    return loss.infinite + loss.masses @ np.maximum(-np.expm1(losses - t), 0)
 
 
 @pytest.mark.parametrize("mistake", ["down", "middle", "below", "raised"])

@@ -173,6 +173,7 @@ def test_ranks_are_found_once_where_they_fit(monkeypatch):
         ranked.append(len(points))
         return k_nearest_words(points, *args, **options)
 
+    # how often they are found shows only where they are
     monkeypatch.setattr("skdptext.mechanisms._ranks.k_nearest_words", counted)
 
     def law(memory):

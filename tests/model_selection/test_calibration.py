@@ -19,12 +19,12 @@ from skdptext.exceptions import (
 )
 from skdptext.mechanisms import (
     Exponential,
-    MahalanobisChannel,
     MahalanobisNoise,
     RandomizedResponse,
 )
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
+from tests.channels import KnownNoise
 from tests.laws import ALPHA
 
 pytestmark = pytest.mark.filterwarnings(
@@ -69,10 +69,12 @@ def test_closed_form(target):
     np.testing.assert_allclose(found.standard_error, error, rtol=0.05)
 
 
-def test_share_is_reached_on_the_noise_drawn(small, monkeypatch):
+def test_share_is_reached_on_the_noise_drawn(small_embedding):
     rng = np.random.default_rng(0)
     noise = 3 * rng.normal(size=(60, 8))
-    monkeypatch.setattr(MahalanobisChannel, "unit_noise", lambda *_: noise)
+    small = DPWordPerturber(
+        small_embedding, mechanism=KnownNoise(noise), document_length=1
+    ).fit([])
     for target in (0.2, 0.5, 0.9):
         found = calibrate_epsilon(small, target, n_draws=60)
         assert -1e-12 < found.share - target < 1 / (200 * 60) + 1e-12

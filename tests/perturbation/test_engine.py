@@ -89,8 +89,8 @@ def release(embedding, **options):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_same_release(device, google_8k, n_jobs):
-    part = google_8k.restrict(1000)
+def test_the_same_release(device, built_in, n_jobs):
+    part = built_in.restrict(1000)
     tokens = [part.words[i : i + 7] for i in range(0, 700, 7)]
     options = {"epsilon": 20.0, "random_state": 4, "n_jobs": n_jobs}
     plain, fast = (
@@ -145,9 +145,9 @@ def test_settings_are_restored_when_the_last_release_ends(device, table):
     assert device.torch.settings() == (5, True)
 
 
-def test_a_device_that_breaks_the_bound_is_not_used(device, google_8k):
+def test_a_device_that_breaks_the_bound_is_not_used(device, built_in):
     device.arithmetic = EmulatedArithmetic("bfloat16")
-    perturber = DPWordPerturber(google_8k.restrict(400), engine="torch")
+    perturber = DPWordPerturber(built_in.restrict(400), engine="torch")
     with pytest.warns(
         RuntimeWarning, match=r"PyTorch 0\.fake on this cpu .* is less exact"
     ):

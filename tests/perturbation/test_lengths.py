@@ -177,12 +177,12 @@ def peak_beyond_output(perturber, documents):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_memory_keeps_to_working_memory(google_8k, n_jobs):
+def test_memory_keeps_to_working_memory(built_in, n_jobs):
     """64 MB for 20 and for 200 documents, and for one as long as those together."""
-    words = google_8k.word_array[np.arange(20_000) % len(google_8k)].tolist()
+    words = built_in.word_array[np.arange(20_000) % len(built_in)].tolist()
     long = [words]
     many = [words[i : i + 100] for i in range(0, 20_000, 100)]
-    perturber = DPWordPerturber(google_8k, epsilon=10.0, n_jobs=n_jobs).fit([])
+    perturber = DPWordPerturber(built_in, epsilon=10.0, n_jobs=n_jobs).fit([])
     with config_context(working_memory=64):
         peaks = [peak_beyond_output(perturber, d) for d in (many[:20], many, long)]
     assert max(peaks) < 64 * 2**20

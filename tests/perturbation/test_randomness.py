@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,8 +18,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.perturbation import _release
-from skdptext.utils import NoiseStreams, _random
+from skdptext.utils import NoiseStreams
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -43,7 +44,7 @@ def agreement(first, second):
 
 @pytest.mark.parametrize("resize", ["truncate", "sample"])
 def test_repeatable_release_does_not_depend_on_the_work_split(
-    small_embedding, documents, resize, monkeypatch
+    small_embedding, documents, resize
 ):
     params = {"random_state": 11, "resize": resize}
     if resize == "sample":
@@ -59,16 +60,13 @@ def test_repeatable_release_does_not_depend_on_the_work_split(
     for n_jobs in (1, 2, -1):
         perturber = make(small_embedding, n_jobs=n_jobs, **params)
         assert perturber.transform(documents) == whole
-    with config_context(working_memory=1):
-        assert make(small_embedding, **params).transform(documents) == whole
-    monkeypatch.setattr(_release, "_MAX_BLOCK", _release._PIECE)
-    monkeypatch.setattr(_release, "_BLOCK_BYTES", 0)
-    assert make(small_embedding, n_jobs=2, **params).transform(documents) == whole
+    for n_jobs in (1, 2):
+        with config_context(working_memory=1):  # the smallest blocks: 64 words
+            perturber = make(small_embedding, n_jobs=n_jobs, **params)
+            assert perturber.transform(documents) == whole
 
 
-def test_generator_gives_the_same_for_any_split(
-    small_embedding, documents, monkeypatch
-):
+def test_generator_gives_the_same_for_any_split(small_embedding, documents):
     def release(**params):
         rng = np.random.default_rng(4)
         perturber = make(small_embedding, random_state=rng, **params)
@@ -77,9 +75,8 @@ def test_generator_gives_the_same_for_any_split(
     first, second = release()
     assert first != second  # the generator moves on
     assert release(n_jobs=2) == [first, second]
-    monkeypatch.setattr(_release, "_MAX_BLOCK", _release._PIECE)
-    monkeypatch.setattr(_release, "_BLOCK_BYTES", 0)
-    assert release() == [first, second]
+    with config_context(working_memory=1):
+        assert release() == [first, second]
 
 
 def test_equal_documents_get_equal_releases_and_others_never_share(small_embedding):
@@ -112,6 +109,13 @@ def flips(perturber, n=4000):
     return perturber.perturb_words(["a"], n)[0] == "b"
 
 
+def flips_of_one_stream(perturber, n=4000):
+    """The mistake: a stream that depends on the seed alone."""
+    channel = perturber.mechanism_
+    draws = channel.draw(np.random.default_rng(9), n)
+    return channel.apply(np.zeros(n, dtype=int), draws) == 1
+
+
 def replay_is_absent(first, second, alpha=1e-6):
     """Two series of flips are independent (chi-square test, false alarm alpha)."""
     table = np.histogram2d(first, second, bins=2)[0]
@@ -128,18 +132,15 @@ def replay_is_absent(first, second, alpha=1e-6):
         {"oov": "error"},
     ],
 )
-def test_a_seed_does_not_replay_its_noise(change, monkeypatch):
-    def releases():
-        first = DPWordPerturber(one_dimension(), epsilon=1.0, random_state=9)
-        second = DPWordPerturber(
-            one_dimension(), **({"epsilon": 1.0, "random_state": 9} | change)
-        )
-        return flips(first.fit([])), flips(second.fit([]))
-
-    assert replay_is_absent(*releases())
-    # the mistake, seeded: a stream that depends on the seed alone
-    monkeypatch.setattr(DPWordPerturber, "_context", lambda *_: b"same")
-    assert not replay_is_absent(*releases())
+def test_a_seed_does_not_replay_its_noise(change):
+    first, second = (
+        DPWordPerturber(one_dimension(), epsilon=1.0, random_state=9)
+        .set_params(**changed)
+        .fit([])
+        for changed in ({}, change)
+    )
+    assert replay_is_absent(flips(first), flips(second))
+    assert not replay_is_absent(flips_of_one_stream(first), flips_of_one_stream(second))
 
 
 STATES = {
@@ -149,7 +150,7 @@ STATES = {
 }
 
 
-def flips_of_documents(state, kind, n_documents=60, length=70):
+def flips_of_documents(state, kind, n_documents=210, length=20):
     """For each of many different documents, which of its words "a" flipped."""
     others = [f"c{i}" for i in range(n_documents)]
     far = [[1e6 + i] for i in range(n_documents)]
@@ -168,22 +169,21 @@ def flips_of_documents(state, kind, n_documents=60, length=70):
 
 @pytest.mark.parametrize("kind", ["tokens", "counts"])
 @pytest.mark.parametrize("state", STATES)
-def test_documents_do_not_share_noise(state, kind, monkeypatch):
+def test_documents_do_not_share_noise(state, kind):
     """Over several tasks, each document against the next one."""
-    monkeypatch.setattr(_release, "_MAX_BLOCK", 256)
-    monkeypatch.setattr(_release, "_BLOCK_BYTES", 0)
-
-    def neighbours_are_independent():
+    with config_context(working_memory=1):  # a task has 64 words: three documents
         flipped = flips_of_documents(STATES[state](), kind)
-        later = np.roll(flipped, 1, axis=0).ravel()
-        tasks = np.roll(flipped, 3, axis=0).ravel()  # three documents make a task
-        now = flipped.ravel()
-        return replay_is_absent(now, later) and replay_is_absent(now, tasks)
 
-    assert neighbours_are_independent()
-    # the mistake, seeded: one stream opened again and again
-    monkeypatch.setattr(NoiseStreams, "_stream_key", lambda *_: bytes(32))
-    assert not neighbours_are_independent()
+    def are_independent(flipped):
+        return all(
+            replay_is_absent(flipped.ravel(), np.roll(flipped, far, axis=0).ravel())
+            for far in (1, 3)
+        )
+
+    assert are_independent(flipped)
+    # the mistakes: one stream opened again for each document, or for each task
+    assert not are_independent(np.tile(flipped[:1], (210, 1)))
+    assert not are_independent(np.tile(flipped[:3], (70, 1)))
 
 
 def test_copies_of_a_generator_do_not_share_noise_between_documents():
@@ -199,23 +199,16 @@ def test_copies_of_a_generator_do_not_share_noise_between_documents():
     assert replay_is_absent(first == "b", second == "b")
 
 
-def test_words_and_documents_do_not_share_noise(monkeypatch):
-    def independent():
-        perturber = DPWordPerturber(
-            one_dimension(), epsilon=1.0, output="tokens", random_state=3
-        ).fit([])
-        monkeypatch.setattr(
-            NoiseStreams, "labeller", lambda *_: lambda position, content: b"same"
-        )
-        words = perturber.perturb_words(["a"], 3000)[0]
-        (document,) = perturber.transform([["a"] * 3000])
-        return replay_is_absent(words == "b", np.array(document) == "b")
-
-    assert independent()
-    # the mistake, seeded: a context that forgets what the noise is for
-    context = DPWordPerturber._context
-    monkeypatch.setattr(DPWordPerturber, "_context", lambda s, _: context(s, ""))
-    assert not independent()
+@pytest.mark.parametrize("ids", [None, [0]])
+def test_words_and_documents_do_not_share_noise(ids):
+    perturber = DPWordPerturber(
+        one_dimension(), epsilon=1.0, output="tokens", random_state=3
+    ).fit([])
+    words = perturber.perturb_words(["a"], 3000)[0] == "b"
+    (document,) = perturber.transform([["a"] * 3000], document_ids=ids)
+    assert replay_is_absent(words, np.array(document) == "b")
+    again = perturber.perturb_words(["a"], 3000)[0] == "b"
+    assert not replay_is_absent(words, again)  # as it would be of one stream
 
 
 def test_another_table_gets_other_noise():
@@ -289,10 +282,8 @@ def test_streams_run_chacha20():
 LABELS = [b"a", b"b", b"", b"a"]
 
 
-@pytest.mark.parametrize("turns", [True, False])
-def test_streams_in_turn_are_those_opened_one_by_one(turns, monkeypatch):
+def test_streams_in_turn_are_those_opened_one_by_one():
     """In any order of reading, in pieces that end inside a block of ChaCha's."""
-    monkeypatch.setattr(_random, "_takes_turns", lambda: turns)
     streams = NoiseStreams(5, b"c")
     together = streams.open_all(LABELS)
     apart = [streams.open(label) for label in LABELS]
@@ -310,20 +301,43 @@ def test_streams_in_turn_are_those_opened_one_by_one(turns, monkeypatch):
         together[len(LABELS)]
 
 
-def test_another_state_of_the_generator_is_noticed(monkeypatch):
+_ANOTHER_STATE = """
+import sys
+import randomgen
+
+real = randomgen.ChaCha
+
+class Another(real):
+    @property
+    def state(self):
+        return super().state
+
+    @state.setter
+    def state(self, value):
+        if sys.argv[1] == "another form":
+            raise TypeError
+        words = value["state"]["keysetup"][::-1].copy()
+        value["state"] = value["state"] | {"keysetup": words}
+        real.state.__set__(self, value)
+
+randomgen.ChaCha = Another
+from skdptext.utils import NoiseStreams
+together = NoiseStreams(5, b"c").open_all([b"a", b"b", b"", b"a"])
+print([stream.random(5).tolist() for stream in together])
+"""
+
+
+@pytest.mark.parametrize("how", ["another form", "another key"])
+def test_another_state_of_the_generator_is_noticed(how):
     """A randomgen that keeps its state otherwise must not change the streams."""
-    assert _random._takes_turns.__wrapped__()
-    first = _random._first_state
-
-    def wrong_key(key):
-        return first(key[::-1])
-
-    def wrong_form(key):
-        return {"state": first(key)["state"]["keysetup"]}
-
-    for state in (wrong_key, wrong_form):
-        monkeypatch.setattr(_random, "_first_state", state)
-        assert not _random._takes_turns.__wrapped__()
+    done = subprocess.run(
+        [sys.executable, "-c", _ANOTHER_STATE, how],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    apart = [numbers(NoiseStreams(5, b"c"), label, 5) for label in LABELS]
+    assert done.stdout.strip() == str(apart)
 
 
 def test_huge_seeds_are_taken_whole():

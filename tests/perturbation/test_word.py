@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.datasets import load_docstrings
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
@@ -100,8 +101,8 @@ def test_bow_is_canonical_integer_csr_aligned_with_count_vectorizer(small_embedd
     assert perturber.get_feature_names_out().tolist() == list(small_embedding.words)
 
 
-def test_strings_are_cut_as_scikit_learn_cuts_them(sms, google_8k):
-    texts = sms[0][:300]
+def test_strings_are_cut_as_scikit_learn_cuts_them(built_in):
+    texts = load_docstrings(topics=["text"]).data[:60]
     for options in (
         {},
         {"stop_words": "english"},
@@ -110,12 +111,12 @@ def test_strings_are_cut_as_scikit_learn_cuts_them(sms, google_8k):
     ):
         analyze = CountVectorizer(**options).build_analyzer()
         perturber = DPWordPerturber(
-            google_8k, epsilon=FAITHFUL, output="tokens", **options
+            built_in, epsilon=FAITHFUL, output="tokens", **options
         ).fit(texts)
         expected = []
         for text in texts:
-            ids = google_8k.find(analyze(text))
-            expected.append([google_8k.words[i] for i in ids if i >= 0])
+            ids = built_in.find(analyze(text))
+            expected.append([built_in.words[i] for i in ids if i >= 0])
         assert perturber.transform(texts) == expected
 
 

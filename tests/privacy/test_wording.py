@@ -12,8 +12,6 @@ import pytest
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
-from skdptext.privacy import _wording
-from skdptext.utils import Kept
 from tests.channels import guaranteed
 
 
@@ -83,24 +81,30 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
     assert "converted" not in fixed
 
 
-def brute_scale(embedding, lam):
-    """Median distances over all words, by a linear solve."""
+def distances(embedding, lam):
+    """Of all pairs of words, by a linear solve; infinite from a word to itself."""
     covariance = np.cov(embedding.vectors.T.astype(float))
     covariance *= embedding.dim / np.trace(covariance)
     M = lam * covariance + (1 - lam) * np.eye(embedding.dim)
     gaps = embedding.vectors[:, None].astype(float) - embedding.vectors
     apart = np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps @ np.linalg.inv(M)))
-    near = apart + np.diag(np.full(len(apart), np.inf))
-    return np.median(near.min(axis=1)), np.median(apart[apart > 0])
+    np.fill_diagonal(apart, np.inf)
+    return apart
+
+
+def brute_scale(embedding, lam):
+    """Median distances, to the nearest word and over all pairs."""
+    apart = distances(embedding, lam)
+    return np.median(apart.min(axis=1)), np.median(apart[np.isfinite(apart)])
 
 
 @pytest.mark.parametrize("lam", [0, 0.6])
 def test_human_scale(small_embedding, lam):
     nearest, random = brute_scale(small_embedding, lam)
     guarantee = guaranteed(3.0, lam, small_embedding, n_words=5, releases=2)
-    scale = _wording._scale(*guarantee.parts)
-    assert scale.nearest == pytest.approx(nearest, rel=1e-6)
-    assert scale.random == pytest.approx(random, rel=0.1)  # of 200 of the pairs
+    near, far, *_ = guarantee.scale()
+    assert near["exponent"] == pytest.approx(6 * nearest, rel=1e-6)
+    assert far["exponent"] == pytest.approx(6 * random, rel=0.1)  # 200 of the pairs
     text = one_line(guarantee)
     assert f"nearest neighbour the exponent is {6 * nearest:.3g}" in text
     shown = seen(guarantee)
@@ -109,44 +113,51 @@ def test_human_scale(small_embedding, lam):
     assert "all 5 words become neighbours" in shown
 
 
-def delta_of(part, ids, times):
-    """The exponent with δ = 1e-6 between two words, so many times."""
-    (exponent,) = part.channel.exponents(ids[:1], ids[1:])[0]
-    loss = LossDistribution.of_noise(exponent, part.embedding.dim).times(times)
-    return min(times * exponent, loss.exponent(1e-6))
+def with_delta(apart, dim, times):
+    """The exponent with δ = 1e-6 of words so far apart at ε = 3, so many times."""
+    loss = LossDistribution.of_noise(3 * apart, dim).times(times)
+    return min(times * 3 * apart, loss.exponent(1e-6))
 
 
 @pytest.mark.parametrize("n_words", [None, 1, 5])
 def test_exponents_with_delta_stand_beside_the_pure_ones(small_embedding, n_words):
     guarantee = guaranteed(3.0, 0.4, small_embedding, n_words=n_words, releases=2)
-    (part,) = guarantee.parts
-    scale = _wording._scale(part)
-    # the pairs are those at the medians
-    for median, ids in zip(scale[:2], scale.pairs, strict=True):
-        (apart,) = part.channel.exponents(ids[:1], ids[1:])[0]
-        assert apart == pytest.approx(3 * median, rel=0.02)
-    words = [delta_of(part, ids, 2) for ids in scale.pairs]
+    nearest = np.sort(distances(small_embedding, 0.4).min(axis=1))
     text, shown = one_line(guarantee), seen(guarantee)
     rows = guarantee.scale()
-    assert [row["exponent_with_delta"] for row in rows[:2]] == pytest.approx(words)
-    assert [row["exponent"] for row in rows[:2]] == pytest.approx(
-        [6 * scale.nearest, 6 * scale.random]
-    )
+    assert rows[0]["exponent"] == pytest.approx(6 * np.median(nearest), rel=1e-6)
+    # of the pair at the median, which is the upper of the middle two
+    near, far = (row["exponent_with_delta"] for row in rows[:2])
+    assert near == pytest.approx(with_delta(nearest[100], 8, 2), rel=1e-6)
+    assert far == pytest.approx(with_delta(rows[1]["exponent"] / 6, 8, 2), rel=0.02)
     assert {row["delta"] for row in rows} == {1e-6}
     assert len(rows) == (2 if n_words == 1 else 4)
-    near, far = (f"{t:.3g}" for t in words)
-    assert f"With δ = 1e-6 these exponents are {near} and {far}." in text
+    assert f"With δ = 1e-6 these exponents are {near:.3g} and {far:.3g}." in text
     assert "δ is one in a million: the probability that the promise does not" in text
-    assert f"{words[0]:.4g}" in shown
+    assert f"{near:.4g}" in shown
     if n_words == 1:
         assert "words of a document become" not in text
         return
     n = n_words or 10
-    near, far = (f"{delta_of(part, ids, 2 * n):.3g}" for ids in scale.pairs)
-    pure = f"{6 * n * scale.nearest:.3g}"
-    assert f"If all {n} words of a document become their neighbours, {near}" in text
-    assert f"{near} instead of {pure}; if they become random words, {far}" in text
+    near, far = (row["exponent_with_delta"] for row in rows[2:])
+    assert near == pytest.approx(with_delta(nearest[100], 8, 2 * n), rel=1e-6)
+    pure = 6 * n * np.median(nearest)
+    assert rows[2]["exponent"] == pytest.approx(pure, rel=1e-6)
+    assert f"If all {n} words of a document become their neighbours, {near:.3g}" in text
+    assert (
+        f"{near:.3g} instead of {pure:.3g}; if they become random words, {far:.3g}"
+        in text
+    )
     assert f"documents, all {n} words become random words" in shown
+
+
+def test_exponents_with_delta_of_words_that_are_all_as_far():
+    table = WordEmbedding(list("abcde"), np.eye(5))
+    (apart,) = {round(gap, 12) for gap in distances(table, 0.4).min(axis=1)}
+    rows = guaranteed(3.0, 0.4, table, n_words=4, releases=2).scale()
+    for row, times in zip(rows, (2, 2, 8, 8), strict=True):
+        assert row["exponent"] == pytest.approx(3 * times * apart)
+        assert row["exponent_with_delta"] == pytest.approx(with_delta(apart, 5, times))
 
 
 def test_the_scale_of_several_kinds_of_release_is_refused(small_embedding):
@@ -156,20 +167,28 @@ def test_the_scale_of_several_kinds_of_release_is_refused(small_embedding):
         both.scale()
 
 
+def of_exponent(exponent):
+    """What is said of two words with this exponent between them."""
+    return one_line(guaranteed(exponent, 0.0, WordEmbedding(["a", "b"], [[0], [1]])))
+
+
 def test_large_exponents_are_written_out():
-    assert _wording._nats(1234.5) == "1,234"
-    assert _wording._nats(12.34) == "12.3"
+    assert "nearest neighbour the exponent is 1,234 (odds" in of_exponent(1234.5)
+    assert "nearest neighbour the exponent is 12.3 (odds" in of_exponent(12.34)
 
 
 def test_human_scale_of_drawn_words(small_embedding):
     """One word that changes may change all the draws."""
     params = {"n_words": 5, "releases": 2, "resampled": True}
     guarantee = guaranteed(3.0, 0, small_embedding, **params)
-    scale = _wording._scale(*guarantee.parts)
+    nearest, random = brute_scale(small_embedding, 0)
+    near, far = (row["exponent"] for row in guarantee.scale())
+    assert near == pytest.approx(30 * nearest, rel=1e-6)
+    assert far == pytest.approx(30 * random, rel=0.1)
     said = one_line(guarantee)
-    assert f"nearest neighbour the exponent is {30 * scale.nearest:.3g}" in said
+    assert f"nearest neighbour the exponent is {near:.3g}" in said
     shown = seen(guarantee)
-    for number in (30 * scale.nearest, 30 * scale.random):
+    for number in (near, far):
         assert f"{number:.4g}" in shown
     assert "a word and its nearest" not in shown
 
@@ -179,39 +198,24 @@ def test_human_scale_of_a_table_with_a_far_mean():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(100, 3)) + 1000
     table = WordEmbedding([f"w{i}" for i in range(100)], vectors)
-    guarantee = guaranteed(1.0, 0.3, table)
-    scale = _wording._scale(*guarantee.parts)
-    assert scale.nearest == pytest.approx(brute_scale(table, 0.3)[0], rel=1e-4)
+    near, *_ = guaranteed(1.0, 0.3, table).scale()
+    assert near["exponent"] == pytest.approx(brute_scale(table, 0.3)[0], rel=1e-4)
 
 
-def test_human_scale_of_a_large_table_is_that_of_its_first_words(
-    small_embedding, monkeypatch
-):
-    monkeypatch.setattr(_wording, "_AMONG", 50)
-    monkeypatch.setattr(_wording, "_scales", Kept(2))
-    for lam in (0, 0.1, 0.2):
-        (part,) = guaranteed(1.0, lam, small_embedding).parts
-        scale = _wording._scale(part)
-    assert scale.nearest == pytest.approx(
-        np.median(
-            [
-                min(
-                    np.linalg.norm(row - other)
-                    for j, other in enumerate(white)
-                    if j != i
-                )
-                for white in [part.metric.whiten(small_embedding.vectors[:50])]
-                for i, row in enumerate(white)
-            ]
-        ),
-        rel=1e-6,
-    )
+@pytest.mark.parametrize("lam", [0, 0.5])
+def test_human_scale_of_a_large_table_is_that_of_its_first_words(lam):
+    """The nearest of the first 50,000 are 1 apart; the others would come between."""
+    places = np.arange(50_000.0)
+    places = np.concatenate([places, places + 0.25])
+    table = WordEmbedding([f"w{i}" for i in range(100_000)], places[:, None])
+    near, *_ = guaranteed(1.0, lam, table).scale()
+    assert near["exponent"] == pytest.approx(1, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("exponent", "shown"),
     [
-        (0.0, "1"),
+        (1e-9, "1"),
         (1.0, "2.72"),
         (math.log(999), "999"),
         (math.log(1.26e4), "1.3·10⁴"),
@@ -220,7 +224,7 @@ def test_human_scale_of_a_large_table_is_that_of_its_first_words(
     ],
 )
 def test_odds(exponent, shown):
-    assert _wording._odds(exponent) == shown
+    assert f"(odds change by a factor of {shown} at most)" in of_exponent(exponent)
 
 
 def test_documents_that_are_redrawn_cost_their_whole_length(small_embedding):

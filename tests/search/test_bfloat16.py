@@ -10,6 +10,8 @@ from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
 from skdptext import WordEmbedding
+
+# The bound, and what is left to the float32 search: the words are right without.
 from skdptext.search import _bfloat16, half_squared_norms, nearest_words
 from skdptext.search._bfloat16 import BFloat16Search
 from tests.channels import channel, sample
@@ -222,12 +224,12 @@ def wide():
     return WordEmbedding(map(str, range(8000)), vectors)
 
 
-def test_a_block_keeps_to_the_memory(wide, monkeypatch):
+def test_a_block_keeps_to_the_memory(wide):
     search = make(wide.vectors, tile=2048, group=16)
     # scores of a tile, bfloat16 maxima in parts and joined, three points of a kind
     per_row = 4 * 2048 + 4 * 512 + 16 * 302
     assert search._plan(2**30)[0] == search.arithmetic.max_rows
-    monkeypatch.setattr(search.arithmetic, "max_rows", 10**6)
+    search.arithmetic.max_rows = 10**6
     for memory in (2**20, 2**22):
         rows, room = search._plan(memory)
         taken = rows * per_row + room.vectors + 7 * room.bounds

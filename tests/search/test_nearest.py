@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
+# Which engine finds the words, and the loops as Python runs them, do not show outside.
 from skdptext.search import _nearest as module
 from skdptext.search import half_squared_norms, k_nearest_words, nearest_words
 from skdptext.utils import LoadedOnce

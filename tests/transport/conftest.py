@@ -6,8 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.transport import _search as search_module
-from skdptext.transport._compiled_cascade import CompiledCascade, load_search
+from tests.transport.inside import CompiledCascade, load_search, search_module
 
 
 @pytest.fixture(scope="session")

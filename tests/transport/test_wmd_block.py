@@ -8,9 +8,8 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skdptext.transport import BagBlock, _exact, as_word_bags, pair_distance
-from skdptext.transport import _compiled_exact as loops
-from skdptext.transport._kernels import Kernels, load_kernels
+from skdptext.transport import BagBlock, as_word_bags, kernels_for, pair_distance
+from tests.transport.inside import Kernels, exact_loops, exact_module
 
 N_WORDS = 90
 
@@ -19,8 +18,10 @@ N_WORDS = 90
 def kernels(request):
     return {
         "plain": lambda: None,
-        "compiled": load_kernels,
-        "uncompiled": lambda: Kernels(loops.looped_costs, loops.make_block(7)),
+        "compiled": lambda: kernels_for(10**12),
+        "uncompiled": lambda: Kernels(
+            exact_loops.looped_costs, exact_loops.make_block(7)
+        ),
     }[request.param]()
 
 
@@ -53,13 +54,13 @@ def test_to_the_last_bit(kernels, seed, lattice, most):
 
 def test_a_failure_of_the_solver_is_told(monkeypatch):
     bags = as_word_bags(sp.csr_array(np.eye(2) + 1))
-    monkeypatch.setattr(loops, "run_solver", lambda *_: 0)
+    monkeypatch.setattr(exact_loops, "run_solver", lambda *_: 0)
     monkeypatch.setattr(
-        _exact,
+        exact_module,
         "solver",
         lambda: lambda *_: (None, 0.0, np.zeros(2), np.zeros(2), 0),
     )
-    found = Kernels(loops.looped_costs, loops.make_block(7))
+    found = Kernels(exact_loops.looped_costs, exact_loops.make_block(7))
     x = as_word_bags(sp.csr_array(np.array([[0.0, 0.0, 1.0, 1.0]]))).row(0)
     block = BagBlock(bags, np.eye(4, dtype=np.float32), found)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):

@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from skdptext.transport import WordBags, as_word_bags, pair_distance
-from skdptext.transport._bags import as_matrix
-from skdptext.transport._bounds import LoweredTable, dual_bounds, relaxed_bounds
-from skdptext.transport._index import table_columns
+from tests.transport.inside import (
+    LoweredTable,
+    as_matrix,
+    dual_bounds,
+    relaxed_bounds,
+    table_columns,
+)
 
 
 def stages(bags, queries, vectors):

@@ -16,24 +16,23 @@ from ot.lp import emd_wrap
 from ot.lp.emd_wrap import emd_c
 
 from skdptext.transport import WordBags, as_word_bags, pair_distance
-from skdptext.transport import _compiled_bounds as loops
-from skdptext.transport import _compiled_exact as exact_loops
-from skdptext.transport import _kernels as kernels_module
-from skdptext.transport import _solver as solver_module
-from skdptext.transport._bags import as_matrix
-from skdptext.transport._bounds import (
-    LoweredTable,
-    dual_bounds,
-    relaxed_bounds,
-)
-from skdptext.transport._compiled_bounds import padded_width
-from skdptext.transport._exact import pair_problem
-from skdptext.transport._kernels import load_kernels, sources_digest
-from skdptext.transport._solver import (
+from tests.transport.inside import (
     AskedDistance,
+    LoweredTable,
+    as_matrix,
     ask_python,
+    bound_loops,
+    dual_bounds,
+    exact_loops,
+    kernels_module,
+    load_kernels,
+    padded_width,
+    pair_problem,
+    relaxed_bounds,
     run_solver,
     solver_address,
+    solver_module,
+    sources_digest,
 )
 
 N_WORDS = 30
@@ -52,11 +51,11 @@ class Stages(NamedTuple):
 # The same functions, as Python runs them: what coverage sees, and a check that the
 # promises made to the compiler hide nothing.
 PLAIN = Stages(
-    loops.relax_query,
-    loops.fill_costs,
-    loops.sample_query,
-    loops.extend_potentials,
-    loops.tighten_query,
+    bound_loops.relax_query,
+    bound_loops.fill_costs,
+    bound_loops.sample_query,
+    bound_loops.extend_potentials,
+    bound_loops.tighten_query,
 )
 PLAIN_KERNELS = kernels_module.Kernels(
     exact_loops.looped_costs, exact_loops.make_block(7)
@@ -68,7 +67,7 @@ def compiled(function):
     """As the search has it; numba knows the helpers once the kernels are there."""
     load_kernels()
     # numba looks for changes in the file of the function, not in those of its helpers
-    kept = Path(loops.__file__).parent / "__pycache__" / f"{sources_digest():x}"
+    kept = Path(bound_loops.__file__).parent / "__pycache__" / f"{sources_digest():x}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numba.config, "CACHE_DIR", str(kept))
         return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)

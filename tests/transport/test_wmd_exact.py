@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from skdptext.transport import _exact as exact_module
 from skdptext.transport import (
     as_word_bags,
     one_hot_distances,
     pair_distance,
     take_bags,
 )
-from skdptext.transport._exact import residual, transport_cost
+from tests.transport.inside import exact_module
 
 N_WORDS = 8
 weight_rows = st.lists(
@@ -66,11 +65,11 @@ def test_does_not_depend_on_the_unit(scale):
     # The solver alone returns a wrong plan, and code 1, for costs near 1e-15.
     rng = np.random.default_rng(0)
     for _ in range(20):
-        a, b = rng.random(12), rng.random(9)
-        b *= a.sum() / b.sum()
-        costs = rng.random((12, 9))
-        got = transport_cost(a, b, costs * scale) / scale
-        assert got == pytest.approx(transport_cost(a, b, costs), rel=1e-12)
+        rows = rng.random((2, 21))
+        rows[0, 12:] = rows[1, :12] = 0
+        vectors = rng.normal(size=(21, 5))
+        got = distance(rows, vectors * scale) / scale
+        assert got == pytest.approx(distance(rows, vectors), rel=1e-12)
 
 
 def test_masses_over_many_magnitudes():
@@ -88,19 +87,16 @@ def test_masses_over_many_magnitudes():
 def test_long_documents_against_plain_costs(seed, kind):
     # From a thousand pairs of words on, the solver is given reduced costs.
     rng = np.random.default_rng(seed)
-    a, b = rng.integers(1, 4, 40) / 1.0, rng.integers(1, 4, 33) / 1.0
-    a, b = a / a.sum(), b / b.sum()
+    rows = rng.integers(1, 4, (2, 73)) / 1.0
+    rows[0, 40:] = rows[1, :40] = 0
     points = {
         "spread": rng.normal(size=(73, 20)),
         "line": rng.integers(0, 5, size=(73, 1)),
         "one": np.ones((73, 2)),
     }[kind].astype(float)
+    a, b = rows[0, :40] / rows[0].sum(), rows[1, 40:] / rows[1].sum()
     costs = cdist(points[:40], points[40:])
-    given = costs.copy()
-    got = transport_cost(a, b, costs)
-    assert np.array_equal(costs, given)
-    assert got == pytest.approx(ot.emd2(a, b, costs), abs=1e-13)
-    assert transport_cost(b, a, costs.T) == pytest.approx(got, abs=1e-13)
+    assert distance(rows, points) == pytest.approx(ot.emd2(a, b, costs), abs=1e-13)
 
 
 def test_lone_words_have_a_closed_form():
@@ -110,11 +106,10 @@ def test_lone_words_have_a_closed_form():
     assert distance([[1, 1, 0], [1, 0, 1]], vectors) == 0.5 * 4
 
 
-def test_lone_word_on_either_side():
-    costs = np.array([[1.0, 3.0]])
-    masses = np.array([0.25, 0.25])
-    assert transport_cost(np.array([0.5]), masses, costs) == 1.0
-    assert transport_cost(masses, np.array([0.5]), costs.T) == 1.0
+def test_a_lone_word_beside_a_shared_one():
+    vectors = np.array([[9.0], [0.0], [1.0], [3.0]])
+    rows = [[2, 2, 0, 0], [2, 0, 1, 1]]
+    assert distance(rows, vectors) == distance(rows[::-1], vectors) == 1.0
 
 
 def test_equal_vectors_are_at_distance_zero():
@@ -129,23 +124,7 @@ def test_code_other_than_optimal_raises(monkeypatch):
 
     monkeypatch.setattr(exact_module, "solver", lambda: infeasible)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):
-        transport_cost(np.full(2, 0.5), np.full(2, 0.5), np.eye(2))
-
-
-@settings(max_examples=100, deadline=None)
-@given(weight_rows, weight_rows)
-def test_residual_shares_no_word_and_keeps_the_difference(x, y):
-    bags = bags_of(x, y)
-    (x_ids, a), (y_ids, b) = bags.row(0), bags.row(1)
-    x_rows, x_left, y_rows, y_left = residual(x_ids, a, y_ids, b)
-    assert not set(x_ids[x_rows]) & set(y_ids[y_rows])
-    difference = np.zeros(N_WORDS)
-    difference[x_ids[x_rows]] += x_left
-    difference[y_ids[y_rows]] -= y_left
-    want = np.array(x) / np.sum(x) - np.array(y) / np.sum(y)
-    np.testing.assert_allclose(difference, want, atol=1e-15)
-    assert (x_left > 0).all()
-    assert (y_left > 0).all()
+        distance([[1, 1, 0, 0], [0, 0, 1, 1]], np.eye(4))
 
 
 def test_proportional_bags_are_equal_to_the_last_bit():

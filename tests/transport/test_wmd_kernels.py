@@ -9,11 +9,13 @@ import numba
 import numpy as np
 import pytest
 
-from skdptext.transport import _compiled_exact as exact_loops
-from skdptext.transport import _kernels as kernels_module
-from skdptext.transport._exact import pair_problem
-from skdptext.transport._kernels import load_kernels
-from skdptext.transport._solver import solver_address
+from tests.transport.inside import (
+    exact_loops,
+    kernels_module,
+    load_kernels,
+    pair_problem,
+    solver_address,
+)
 from tests.transport.test_wmd_compiled import PLAIN_KERNELS
 
 

@@ -10,9 +10,12 @@ import scipy.sparse as sp
 from sklearn import config_context
 
 from skdptext.transport import BagIndex, as_word_bags, take_bags
-from skdptext.transport import _plain as plain_module
-from skdptext.transport import _search as search_module
-from skdptext.transport._plain import search_plainly
+from tests.transport.inside import plain_module, search_module
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+    monkeypatch.setattr(search_module, "search_for", lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -24,20 +27,19 @@ def bags(labelled_prose):
 def test_the_second_bound_rules_most_bags_out(bags, built_in, monkeypatch):
     train, queries = bags
     index = BagIndex(train, len(built_in), built_in.vectors)
-    found = search_plainly(index, queries, 5, None)
+    found = index.nearest(queries, 5)
     monkeypatch.setattr(
         plain_module, "dual_bounds", lambda *args: np.zeros(len(args[-1]))
     )
-    relaxed_only = search_plainly(index, queries, 5, None)
+    relaxed_only = index.nearest(queries, 5)
     for got, want in zip(found[:2], relaxed_only[:2], strict=True):
         np.testing.assert_array_equal(got, want)
     assert found[2].sum() < relaxed_only[2].sum() / 5
 
 
 @pytest.fixture
-def peak(monkeypatch):
+def peak():
     """Most bytes that a search holds above its index."""
-    monkeypatch.setattr(search_module, "search_for", lambda _: None)
 
     def measure(index, queries, megabytes):
         index.nearest(take_bags(queries, np.arange(1)), 5)

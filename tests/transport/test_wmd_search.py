@@ -16,15 +16,18 @@ from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier, compile_search
 from skdptext.transport import BagIndex, as_word_bags
-from skdptext.transport import _compiled_cascade as cascade_module
-from skdptext.transport import _compiled_exact as loops
-from skdptext.transport import _compiled_search as compiled_search
-from skdptext.transport import _kernels as kernels_module
-from skdptext.transport._compiled_cascade import CompiledCascade, load_search
-from skdptext.transport._compiled_search import make_search
-from skdptext.transport._kernels import sources_digest
-from skdptext.transport._solver import solver_address
 from skdptext.utils import LoadedOnce
+from tests.transport.inside import (
+    CompiledCascade,
+    cascade_module,
+    exact_loops,
+    kernels_module,
+    load_search,
+    make_search,
+    search_loops,
+    solver_address,
+    sources_digest,
+)
 
 # Every test of this file runs with and without numba.
 pytestmark = pytest.mark.usefixtures("kernels")
@@ -191,7 +194,7 @@ def test_a_failure_of_the_solver_is_told(solver, monkeypatch):
         raise RuntimeError("code 0")
 
     monkeypatch.setattr(cascade_module, "pair_distance", fail)
-    monkeypatch.setattr(loops, "run_solver", lambda *_: 0)
+    monkeypatch.setattr(exact_loops, "run_solver", lambda *_: 0)
     plain = CompiledCascade(make_search(7), native=solver == "native")
     query = as_word_bags(sp.csr_array(np.array([[5.0, 4.0, 3.0, 2.0, 1.0]])))
     with pytest.raises(RuntimeError, match="code 0"):
@@ -273,4 +276,4 @@ def test_the_search_is_that_of_these_sources():
         return seen[-1]
 
     CompiledCascade(watch, found.native).run(index, bags, 1, None)
-    assert seen[0][2] == sources_digest(compiled_search.__file__)
+    assert seen[0][2] == sources_digest(search_loops.__file__)

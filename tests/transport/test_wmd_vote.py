@@ -13,11 +13,13 @@ from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.transport import BagIndex, as_word_bags
-from skdptext.transport import _compiled_cascade as cascade_module
-from skdptext.transport import _search as search_module
-from skdptext.transport._compiled_cascade import CompiledCascade
-from skdptext.transport._compiled_search import make_search
-from skdptext.transport._solver import solver_address
+from tests.transport.inside import (
+    CompiledCascade,
+    cascade_module,
+    make_search,
+    search_module,
+    solver_address,
+)
 
 # The loops of the search as Python runs them.
 PLAIN = CompiledCascade(make_search(7), native=bool(solver_address()))
