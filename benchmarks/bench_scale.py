@@ -7,11 +7,10 @@ installs; engines that are absent are left out::
 
 Documents of 12 words in Parquet files of 250, a synthetic table of 30,000 words by 300
 dimensions by address, ε = 10, λ = 0.5, texts out; one thread each. Every engine maps
-the same `DocumentRelease`, in a process of its own, twice: over a few documents and
-over many. What counts is the difference, so that starting does not. The rate per core
-against the bare function is the CPU time within the function, as a share of that of
-all processes, which their control group counts (as root). Both are of one run: a
-machine's speed may double from one run to the next, but does not change the share.
+the same `DocumentRelease`. The rate per core against the bare function is the CPU time
+within the function, as a share of that of all processes, which their control group
+counts (as root), from when a quarter of the batches has ended until nine tenths have.
+So starting does not count, and a machine whose speed changes does not change the share.
 
 Memory of a worker is what it alone holds (USS), with two workers alive, after a batch,
 beyond what imports and a release of a few words take; for tables of 30,000 and of
@@ -27,6 +26,7 @@ for name in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
 
 import argparse  # noqa: E402
+import contextlib  # noqa: E402
 import importlib.util  # noqa: E402
 import pickle  # noqa: E402
 import signal  # noqa: E402
@@ -105,10 +105,11 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
     (out / "inside").mkdir(parents=True)
 
     def clocked(batch: object) -> object:
-        start = time.thread_time()
+        start, before = time.monotonic(), time.thread_time()
         released = release(batch)
-        used = str(time.thread_time() - start)
-        (out / "inside" / f"{os.getpid()} {time.monotonic_ns()}").write_text(used)
+        end, used = time.monotonic(), time.thread_time() - before
+        name = f"{os.getpid()} {time.monotonic_ns()}"
+        (out / "inside" / name).write_text(f"{start} {end} {used}")
         return released
 
     def one(path: Path) -> None:
@@ -189,69 +190,80 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         ray.shutdown()
 
 
-def measured(run: list[str]) -> float:
-    """CPU seconds of a command and of all that it starts, as its control group has it.
+def measured(run: list[str]) -> np.ndarray:
+    """The clock, and the CPU seconds of a command and all that it starts, by the way.
 
-    Engines leave processes behind that nobody waits for.
+    The kernel counts them for a control group: engines leave processes behind that
+    nobody waits for.
     """
     root = Path("/sys/fs/cgroup")
     first = (root / "cpuacct").is_dir()  # version 1 of control groups
     group = (root / "cpuacct" if first else root) / f"skdptext-{os.getpid()}"
     group.mkdir()
     procs = group / "cgroup.procs"
-    try:
-        subprocess.run(
-            run,
-            stdout=subprocess.DEVNULL,
-            check=True,
-            preexec_fn=lambda: procs.write_text(str(os.getpid())) and None,
-        )
-        deadline = time.monotonic() + 20
-        while left := procs.read_text().split():
-            if time.monotonic() > deadline:
-                for pid in left:
-                    os.kill(int(pid), signal.SIGKILL)
-            time.sleep(0.1)
+
+    def enter() -> None:
+        procs.write_text(str(os.getpid()))
+
+    def used() -> float:
         if first:
             return int((group / "cpuacct.usage").read_text()) / 1e9
         told = (group / "cpu.stat").read_text().split()
         return int(told[told.index("usage_usec") + 1]) / 1e6
-    finally:
-        group.rmdir()
+
+    samples = []
+    with subprocess.Popen(run, stdout=subprocess.DEVNULL, preexec_fn=enter) as process:
+        while process.poll() is None:
+            samples.append((time.monotonic(), used()))
+            time.sleep(0.1)
+    samples.append((time.monotonic(), used()))
+    while left := procs.read_text().split():
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        time.sleep(0.1)
+    group.rmdir()
+    if process.returncode:
+        raise RuntimeError(f"{run} ended with {process.returncode}")
+    return np.array(samples)
 
 
 def rates(folder: Path, n: int) -> list[dict[str, object]]:
-    sizes = (n // 2, n)
-    for size in sizes:
-        make_documents(folder / str(size), size)
+    make_documents(folder / "documents", n)
     rows = []
     for engine, package in ENGINES.items():
         if importlib.util.find_spec(package) is None:
             continue
-        (inside, whole), (more_inside, more) = (
-            seconds(engine, folder, folder / str(size)) for size in sizes
-        )
+        share, start = rate(engine, folder, folder / "documents")
         rows.append(
             {
                 "engine": engine,
                 "version": metadata.version(package),
-                "rate per core": (more_inside - inside) / (more - whole),
-                "words per CPU second": (n - n // 2) * LENGTH / (more - whole),
-                "CPU seconds to start": 2 * whole - more,
+                "rate per core": share,
+                "CPU seconds to start": start,
             }
         )
         print(rows[-1], flush=True)
     return rows
 
 
-def seconds(engine: str, folder: Path, source: Path) -> tuple[float, float]:
-    """CPU time within the function, and of all processes."""
+def rate(engine: str, folder: Path, source: Path) -> tuple[float, float]:
+    """Share of the CPU time that is spent in the function; CPU seconds before it."""
     with tempfile.TemporaryDirectory() as parent:
         out = Path(parent, "out")
         given = map(str, ["--engine", engine, folder, source, out])
-        whole = measured([sys.executable, __file__, *given])
-        inside = sum(float(path.read_text()) for path in (out / "inside").iterdir())
-    return inside, whole
+        clock, used = measured([sys.executable, __file__, *given]).T
+        told = [path.read_text().split() for path in (out / "inside").iterdir()]
+    starts, ends, inside = np.array(sorted(told), dtype=float).T
+    # from when all workers run until the first may have nothing to do; of a single
+    # batch, until all is written
+    window = np.quantile(ends, [0.25, 0.9])
+    if len(ends) < 4:
+        window = np.array([starts[0], clock[-1]])
+    overlap = np.clip(ends, *window) - np.clip(starts, *window)
+    whole = np.diff(np.interp(window, clock, used))[0]
+    share = float((inside * overlap / (ends - starts)).sum() / whole)
+    return share, float(np.interp(starts.min(), clock, used))
 
 
 # -- sizes ----------------------------------------------------------------------------
@@ -463,9 +475,9 @@ def record_rates(folder: Path, n: int) -> None:
         rates(folder, n),
         title="A release on engines: rate per core",
         note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
-        "on vectors. Differences between "
-        f"{n // 2:,} and {n:,} documents. The rate per core is that against the bare "
-        "function: CPU time within it, as a share of that of all processes.",
+        f"on vectors, {n:,} documents. The rate per core is that against the bare "
+        "function: CPU time within it, as a share of that of all processes, once all "
+        "workers run.",
     )
 
 
