@@ -51,8 +51,8 @@ class FloatSearch:
         self.fallback_reason = fallback_reason
 
     def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
-        """Index of the nearest word to each point; it takes 16 MB at most."""
-        return nearest_words(points, self.vectors, self.half_norms)
+        """Index of the nearest word to each point, by scores within `memory`."""
+        return nearest_words(points, self.vectors, self.half_norms, memory=memory)
 
     def session(self, n_threads: int) -> AbstractContextManager[None]:
         """Nothing: the caller sets the threads of the linear algebra library."""

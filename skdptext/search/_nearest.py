@@ -52,7 +52,11 @@ def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
 
 
 def nearest_words(
-    points: np.ndarray, vectors: np.ndarray, half_norms: np.ndarray | None = None
+    points: np.ndarray,
+    vectors: np.ndarray,
+    half_norms: np.ndarray | None = None,
+    *,
+    memory: int | None = None,
 ) -> np.ndarray:
     """Index of the row of `vectors` nearest to each point in Euclidean distance.
 
@@ -65,6 +69,8 @@ def nearest_words(
     vectors : ndarray of shape (n_words, dim), float32
     half_norms : ndarray of shape (n_words,), float64, default=None
         `half_squared_norms(vectors)`, where the caller has it already.
+    memory : int, default=None
+        Bytes for scores, at most 16 MB and at least 64 rows of a tile. None: 16 MB.
 
     Returns
     -------
@@ -93,9 +99,13 @@ def nearest_words(
         slack = twice_error_bound(points, half_norms)
         best = np.empty((3, len(points)), dtype=np.float32)
         pairs = np.empty((2, len(points)), dtype=np.int32)
-        scores = np.empty((min(_ROWS, len(points)), _COLUMNS), dtype=np.float32)
+        n_rows = _ROWS
+        if memory is not None:  # beside the scores, a tile of the vectors may be copied
+            spare = memory - 4 * _COLUMNS * (points.shape[1] + 1)
+            n_rows = int(np.clip(spare // (4 * _COLUMNS), 64, _ROWS))
+        scores = np.empty((min(n_rows, len(points)), _COLUMNS), dtype=np.float32)
         compiled = _compiled_for(len(points) * len(vectors))
-        for rows in blocks(len(points), _ROWS):
+        for rows in blocks(len(points), n_rows):
             block = points[rows].astype(np.float32)
             pairs[:, rows], best[:, rows] = _top(
                 block, vectors, half32, scores, compiled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -167,6 +168,26 @@ def test_the_engines_change_over_after_some_work(monkeypatch):
     for points, times in ((10, 0), (9, 0), (1, 1), (1, 1)):
         nearest_words(np.ones((points, 3)), vectors)
         assert len(asked) == times
+
+
+def test_memory_bounds_the_scores_and_changes_no_word(built_in):
+    rng = np.random.default_rng(0)
+    vectors = built_in.vectors
+    points = vectors[rng.integers(0, len(vectors), 3000)] + rng.normal(size=(3000, 100))
+    half_norms = half_squared_norms(vectors)
+
+    def searched(memory):
+        tracemalloc.start()
+        ids = nearest_words(points, vectors, half_norms, memory=memory)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return ids, peak
+
+    ids, much = searched(None)
+    again, little = searched(2**22)
+    np.testing.assert_array_equal(ids, again)
+    # 1 MB beside the scores: points, norms and what is decided in float64
+    assert little < 2**22 + 2**20 < 2**24 < much
 
 
 def test_no_points():
