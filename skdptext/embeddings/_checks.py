@@ -1,45 +1,17 @@
-"""Checks of words and vectors, shared by the constructor and the readers."""
+"""Checks of vectors, shared by the constructor and the readers."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.utils import gen_batches
 
+from skdptext.embeddings._index import WordIndex
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import kind_of
 
 
-def check_words(words: Iterable[str]) -> dict[str, int]:
-    """Plain words and their numbers, or the first word that breaks a rule."""
-    try:
-        if isinstance(words, str | bytes):
-            raise TypeError
-        words = iter(words)
-    except TypeError:
-        raise InvalidParameterError(
-            f"words must be an iterable of str, got {kind_of(words)}."
-        ) from None
-    index: dict[str, int] = {}  # nothing is held beside it, however many words come
-    for i, word in enumerate(words):
-        if not isinstance(word, str):
-            raise InvalidParameterError(
-                f"words must be str, got {kind_of(word)} at position {i}."
-            )
-        # np.str_ is a str, but pickles and prints as NumPy's
-        if index.setdefault(str(word), i) != i:
-            raise InvalidParameterError(
-                f"words must be unique, got the same at positions {index[word]} and "
-                f"{i}."
-            )
-    if not index:
-        raise InvalidParameterError("words must hold at least one word, got none.")
-    return index
-
-
-def check_vectors(vectors: Any, words: Collection[str]) -> np.ndarray:
+def check_vectors(vectors: Any, words: WordIndex) -> np.ndarray:
     """Vectors as a frozen float32 matrix; copied only if they could be changed."""
     given = _numeric(vectors)
     if given.ndim != 2 or given.shape[1] == 0:
@@ -58,7 +30,7 @@ def check_vectors(vectors: Any, words: Collection[str]) -> np.ndarray:
         value = given[row][~np.isfinite(stored[row])][0]
         raise InvalidParameterError(
             f"vectors must be finite in float32, got {value} in row {row} "
-            f"({list(words)[row][:20]!r})."
+            f"({words.words[row][:20]!r})."
         )
     if np.may_share_memory(stored, given) and writable_by_others(stored):
         stored = stored.copy()

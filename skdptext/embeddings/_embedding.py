@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skdptext.embeddings._checks import check_vectors, check_words, freeze
+from skdptext.embeddings._checks import check_vectors, freeze
 from skdptext.embeddings._gensim import Parts, keyed_vectors, parts_of
+from skdptext.embeddings._index import WordIndex, check_words
 from skdptext.embeddings._readers import read
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.embeddings._writers import write
@@ -87,7 +88,7 @@ class WordEmbedding:
     """
 
     vectors: np.ndarray
-    _index: dict[str, int]
+    _index: WordIndex
     _subwords: SubwordVectors | None = None
     _address: tuple[str, int | None] | None = None  # file, number of words read
 
@@ -96,21 +97,21 @@ class WordEmbedding:
         self._set(index, check_vectors(vectors, index))
 
     @classmethod
-    def _trusted(cls, words: Iterable[str], vectors: np.ndarray, **state: Any) -> Self:
+    def _trusted(cls, words: Sequence[str], vectors: np.ndarray, **state: Any) -> Self:
         """Build from parts that have been checked."""
         self = cls.__new__(cls)
-        self._set({word: i for i, word in enumerate(words)}, vectors, **state)
+        self._set(WordIndex(words), vectors, **state)
         return self
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
         words, vectors, subwords = parts
-        index = words if isinstance(words, dict) else check_words(words)
+        index = words if isinstance(words, WordIndex) else check_words(words)
         self = cls.__new__(cls)
         self._set(index, check_vectors(vectors, index), _subwords=subwords)
         return self
 
-    def _set(self, index: dict[str, int], vectors: np.ndarray, **state: Any) -> None:
+    def _set(self, index: WordIndex, vectors: np.ndarray, **state: Any) -> None:
         self.__dict__.update(state, vectors=vectors, _index=index)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -133,15 +134,16 @@ class WordEmbedding:
         return iter(self._index)
 
     def __contains__(self, word: object) -> bool:
-        return word in self._index
+        return self._row(word) >= 0
 
     def __getitem__(self, word: str) -> np.ndarray:
-        try:
-            return self.vectors[self._index[word]]
-        except (KeyError, TypeError):
-            raise KeyError(
-                f"{kind_of(word)} that is not a word of the embedding."
-            ) from None
+        row = self._row(word)
+        if row < 0:
+            raise KeyError(f"{kind_of(word)} that is not a word of the embedding.")
+        return self.vectors[row]
+
+    def _row(self, word: object) -> int:
+        return int(self._index.rows([word])[0]) if isinstance(word, str) else -1
 
     def __repr__(self) -> str:
         subwords = ", with subwords" if self.has_subwords else ""
@@ -174,24 +176,22 @@ class WordEmbedding:
             raise InvalidParameterError(
                 f"tokens must be a sequence of str, got {kind_of(tokens)}."
             )
-        get = self._index.get
         tokens = tokens if isinstance(tokens, list) else list(tokens)
         try:
-            ids = [get(token, -1) for token in tokens]
+            ids = self._index.rows(tokens)
         except TypeError:  # a list within the list
-            ids = [-1] * len(tokens)
-        if -1 in ids:
-            for position, found in enumerate(ids):
-                if found < 0:
-                    token = tokens[position]
-                    if not isinstance(token, str):
-                        raise InvalidParameterError(
-                            f"tokens must be str, got {kind_of(token)} at position "
-                            f"{position}."
-                        )
-                    lower, capital = token.lower(), token.capitalize()
-                    ids[position] = get(token, get(lower, get(capital, -1)))
-        return np.array(ids, dtype=np.int32)
+            ids = np.full(len(tokens), -1, dtype=np.int32)
+        unknown = np.flatnonzero(ids < 0)
+        for position in unknown:
+            if not isinstance(tokens[position], str):
+                raise InvalidParameterError(
+                    f"tokens must be str, got {kind_of(tokens[position])} at position "
+                    f"{position}."
+                )
+        for written in (str.lower, str.capitalize):
+            ids[unknown] = self._index.rows([written(tokens[i]) for i in unknown])
+            unknown = unknown[ids[unknown] < 0]
+        return ids
 
     @property
     def has_subwords(self) -> bool:
@@ -236,12 +236,10 @@ class WordEmbedding:
         """The vocabulary, in the order of the rows of `vectors`."""
         return tuple(self._index)
 
-    @cached_property
+    @property
     def word_array(self) -> np.ndarray:
         """The words as a read-only object array, for indexing."""
-        array = np.fromiter(self._index, dtype=object, count=len(self))
-        array.flags.writeable = False
-        return array
+        return self._index.words
 
     # -- subsets ---------------------------------------------------------------
 
@@ -293,16 +291,18 @@ class WordEmbedding:
             )
         words: Iterable[str] = words_or_n
         if isinstance(words, set | frozenset):
-            words = sorted(words, key=lambda word: self._index.get(word, -1))
-        words = tuple(check_words(words))
-        unknown = [i for i, word in enumerate(words) if word not in self._index]
-        if unknown:
+            words = sorted(words, key=self._row)
+        words = list(check_words(words))
+        rows = self._index.rows(words)
+        unknown = np.flatnonzero(rows < 0)
+        if len(unknown):
             raise InvalidParameterError(
                 f"words_or_n must hold words of the embedding only, got {len(unknown)} "
                 f"unknown, first {kind_of(words[unknown[0]])} at position {unknown[0]}."
             )
-        vectors = self.vectors[[self._index[word] for word in words]]
-        return self._trusted(words, freeze(vectors), _subwords=self._subwords)
+        return self._trusted(
+            words, freeze(self.vectors[rows]), _subwords=self._subwords
+        )
 
     # -- files and gensim ------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
 
-# The words are a list, or a dict that numbers them where a reader has checked them.
+# The words are a list, or a WordIndex where a reader has checked them.
 Parts = tuple[Any, np.ndarray, SubwordVectors | None]
 
 

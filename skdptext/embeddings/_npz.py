@@ -14,7 +14,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-from skdptext.embeddings._checks import check_words, freeze
+from skdptext.embeddings._checks import freeze
+from skdptext.embeddings._index import check_words
 from skdptext.embeddings._limits import (
     EXPANDS,
     MAX_DIM,

@@ -16,6 +16,7 @@ import numpy as np
 
 from skdptext.embeddings._checks import first_not_finite, freeze
 from skdptext.embeddings._gensim import Parts, read_kv
+from skdptext.embeddings._index import WordIndex
 from skdptext.embeddings._limits import (
     EXPANDS,
     MAX_BLANK,
@@ -196,7 +197,7 @@ class _Reading:
                 row,
                 f"vectors must be finite in float32, got {value} for {word[:40]!r}.",
             )
-        return self.lines, freeze(vectors), None
+        return WordIndex(self.lines), freeze(vectors), None
 
 
 # -- text: word2vec, GloVe, fastText ------------------------------------------------

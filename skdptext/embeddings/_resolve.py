@@ -93,8 +93,9 @@ def check_columns(X: Any, embedding: WordEmbedding) -> None:
     Names that are not words of the embedding are ignored.
     """
     names = column_names(X)
-    for column, name in enumerate(names or ()):
-        if name in embedding and (row := embedding.find([name])[0]) != column:
+    rows = embedding.find(names or ())
+    for column, (name, row) in enumerate(zip(names or (), rows, strict=True)):
+        if row != column and name in embedding:
             raise InvalidParameterError(
                 "X must have the words of the embedding as columns, in its order: "
                 f"column {column} is named {name!r}, which is word {row} of the "
