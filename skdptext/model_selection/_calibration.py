@@ -13,7 +13,6 @@ from skdptext.documents import DocumentReader, some_word_ids
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.mechanisms import WordChannel, draw_words, probabilities
 from skdptext.metrics import find_perturber
-from skdptext.model_selection._tuned_on import check_tuned_on, warn_of_private_tuning
 from skdptext.perturbation import DPWordPerturber
 from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import (
@@ -21,7 +20,9 @@ from skdptext.utils import (
     check_integer,
     check_option,
     check_real,
+    check_tuned_on,
     progress_bar,
+    warn_of_private_tuning,
     warn_once,
 )
 

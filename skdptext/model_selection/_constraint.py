@@ -21,9 +21,14 @@ from skdptext.model_selection._intervals import (
     score_names,
     score_summary,
 )
-from skdptext.model_selection._tuned_on import check_tuned_on, warn_of_private_tuning
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_real, kind_of, shown
+from skdptext.utils import (
+    check_real,
+    check_tuned_on,
+    kind_of,
+    shown,
+    warn_of_private_tuning,
+)
 
 __all__ = ["best_under_constraint"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     as_array,
@@ -20,6 +19,8 @@ from skdptext.utils import (
     check_integer,
     check_matrix,
     check_option,
+    check_tuned_on,
+    warn_of_private_tuning,
 )
 
 __all__ = ["TopicWordSelector"]
@@ -44,10 +45,10 @@ class TopicWordSelector(
     ----------
     n_words : int, default=1000
         Largest number of words to keep. Of equal scores, the first columns are kept.
-    fitted_on : {"private", "public"}, default="private"
-        ``"public"`` if the documents and topics given to `fit` are public. Otherwise
-        `fit` warns: the choice of words reveals something of these documents, which the
-        guarantee of a release does not cover.
+    tuned_on : {"private", "public", "released"}, default="private"
+        Whether the documents and topics given to `fit` are private, public, or were
+        released before. With ``"private"``, `fit` warns: the choice of words reveals
+        something of the documents, which the guarantee of a release does not cover.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class TopicWordSelector(
     Warns
     -----
     PrivacyLeakWarning
-        In `fit`, unless ``fitted_on="public"``.
+        In `fit`, with ``tuned_on="private"``.
 
     See Also
     --------
@@ -92,7 +93,7 @@ class TopicWordSelector(
     --------
     >>> from skdptext.preprocessing import TopicWordSelector
     >>> counts = [[3, 0, 1], [2, 0, 1], [0, 3, 1], [0, 2, 1]]  # cat, tea, the
-    >>> selector = TopicWordSelector(n_words=2, fitted_on="public")
+    >>> selector = TopicWordSelector(n_words=2, tuned_on="public")
     >>> selector.fit(counts, ["pets", "pets", "food", "food"]).get_support()
     array([ True,  True, False])
     >>> selector.transform([[1, 1, 5]]).toarray()
@@ -103,10 +104,10 @@ class TopicWordSelector(
         self,
         *,
         n_words: int = 1000,
-        fitted_on: Literal["private", "public"] = "private",
+        tuned_on: str = "private",
     ) -> None:
         self.n_words = n_words
-        self.fitted_on = fitted_on
+        self.tuned_on = tuned_on
 
     def fit(self, X: Any, y: Any) -> TopicWordSelector:
         """Rank the words by how much they reveal of the topic.
@@ -125,7 +126,7 @@ class TopicWordSelector(
         from sklearn.feature_selection import chi2  # loads half of scikit-learn
 
         n_words = check_integer("n_words", self.n_words, low=1)
-        check_option("fitted_on", self.fitted_on, ("private", "public"))
+        tuned_on = check_tuned_on(self.tuned_on)
         check_matrix(X)
         as_array(y, "y must hold one topic per document")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -135,15 +136,7 @@ class TopicWordSelector(
                 "y must hold at least 2 different topics, got 1 class."
             )
         bags = check_bags(X)
-        if self.fitted_on != "public":
-            warnings.warn(
-                "TopicWordSelector chooses words by the documents given to fit: if "
-                "these are private, the choice reveals something of them, and no "
-                "guarantee covers it. Fit it on public text, and say "
-                'fitted_on="public".',
-                PrivacyLeakWarning,
-                stacklevel=2,
-            )
+        warn_of_private_tuning(tuned_on, "Words are chosen by the topics", "X and y")
         with np.errstate(invalid="ignore", divide="ignore"):
             self.scores_, self.pvalues_ = chi2(sp.csr_matrix(bags), y)
         seen = np.bincount(bags.indices, minlength=bags.shape[1]) > 0

@@ -25,6 +25,7 @@ from skdptext.utils._random import (
     keyed_generators,
 )
 from skdptext.utils._threads import blas_threads, limit_blas_threads
+from skdptext.utils._tuned_on import check_tuned_on, warn_of_private_tuning
 from skdptext.utils._validation import (
     MAX_WHOLE_WORDS,
     MAX_WORDS,
@@ -67,6 +68,7 @@ __all__ = [
     "check_option",
     "check_real",
     "check_rng",
+    "check_tuned_on",
     "compile_loops",
     "delete_abandoned",
     "import_pandas",
@@ -85,6 +87,7 @@ __all__ = [
     "shown",
     "shown_words",
     "table",
+    "warn_of_private_tuning",
     "warn_once",
     "working_memory_bytes",
     "wrapped",

@@ -33,7 +33,7 @@ def bags():
 
 
 def fit(bags, **params):
-    return TopicWordSelector(fitted_on="public", **params).fit(*bags)
+    return TopicWordSelector(tuned_on="public", **params).fit(*bags)
 
 
 def test_scores_are_pearsons(bags):
@@ -93,7 +93,7 @@ def test_ties_go_to_the_first_and_unseen_words_are_never_kept():
 
 
 def test_private_text_is_warned_of(bags):
-    with pytest.warns(PrivacyLeakWarning, match='say fitted_on="public"'):
+    with pytest.warns(PrivacyLeakWarning, match='say so: tuned_on="public"'):
         TopicWordSelector().fit(*bags)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -109,7 +109,7 @@ def test_before_a_perturber(small_embedding):
     weights[topic == 1, 10:20] = 20
     counts = sp.csr_matrix([rng.multinomial(50, w / w.sum()) for w in weights])
     model = make_pipeline(
-        TopicWordSelector(n_words=20, fitted_on="public"),
+        TopicWordSelector(n_words=20, tuned_on="public"),
         DPWordPerturber(
             small_embedding, epsilon=1e6, document_length=12, resize="sample"
         ),
@@ -136,7 +136,10 @@ def test_before_a_perturber(small_embedding):
     [
         ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
         ({"n_words": "all"}, "n_words must be an integer >= 1"),
-        ({"fitted_on": "mine"}, "fitted_on must be one of 'private', 'public'"),
+        (
+            {"tuned_on": "mine"},
+            "must be one of 'private', 'public', 'released'",
+        ),
     ],
 )
 def test_bad_parameters(bags, change, message):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.utils import check_option, warn_once
+from skdptext.utils._validation import check_option
+from skdptext.utils._warnings import warn_once
 
 __all__ = ["check_tuned_on", "warn_of_private_tuning"]
 
