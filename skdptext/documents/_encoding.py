@@ -36,7 +36,7 @@ class EncodedDocuments:
 
     codes: np.ndarray  # int32, all documents
     offsets: np.ndarray  # int64, (n_documents + 1,); document i is offsets[i:i + 2]
-    labels: Sequence[bytes] = ()  # one per document; none where the noise is fresh
+    stream_labels: Sequence[bytes] = ()  # one per document; none for fresh noise
     kept: Sequence[str] = ()
     n_unknown: int = 0  # words dropped or kept
     n_tokens: int = 0  # words read
@@ -82,7 +82,7 @@ class _Encoder:
         self.kept: dict[str, int] = {}
         self.inferred: dict[str, int] = {}
         self.vectors: list[np.ndarray] = []
-        self.labels: list[bytes] = []
+        self.stream_labels: list[bytes] = []
         self.parts = _Parts()
         self.lengths = _LengthRule(truncate)
         self.n_unknown = self.n_tokens = 0
@@ -133,7 +133,7 @@ class _Encoder:
             return  # only counting: an error will follow
         self.parts.append(codes)
         if self.label is not None:
-            self.labels.append(self.label(position, content))
+            self.stream_labels.append(self.label(position, content))
 
     def finish(self) -> EncodedDocuments:
         self.lengths.finish()
@@ -147,7 +147,7 @@ class _Encoder:
         return EncodedDocuments(
             codes=codes,
             offsets=self.parts.offsets(),
-            labels=self.labels,
+            stream_labels=self.stream_labels,
             kept=list(self.kept),
             n_unknown=self.n_unknown,
             n_tokens=self.n_tokens,

@@ -551,7 +551,7 @@ class DPWordPerturber(
         documents = EncodedDocuments(
             codes=np.repeat(ids, n_draws),
             offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
-            labels=[]
+            stream_labels=[]
             if label is None
             else [label(i, request) for i in range(len(ids))],
         )
