@@ -253,7 +253,7 @@ def _release(
     documents = EncodedDocuments(
         codes=written,
         offsets=ends,
-        labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
+        stream_labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
     )
     sample = _DOCUMENT if way == "sampled" else None
     codes, _ = Release(channel, n_words, streams, sample).run(
