@@ -29,8 +29,8 @@ from sklearn.neighbors import NearestNeighbors
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstring_embedding
 
-table = load_docstring_embedding()
-frequent = table.restrict(600)
+embedding = load_docstring_embedding()
+frequent = embedding.restrict(600)
 axes = PCA(20, svd_solver="full").fit_transform(frequent.vectors)
 flat = WordEmbedding(frequent.words, axes[:, [0, 19]])
 
@@ -109,7 +109,7 @@ plt.show()
 # out unchanged, among the 50 loneliest words and among the 50 most crowded ones? The
 # bars are 95 % intervals over the words.
 
-words = table.restrict(2000)
+words = embedding.restrict(2000)
 by_loneliness = lonely_first(words)
 groups = {"50 loneliest words": by_loneliness[:50],
           "50 most crowded words": by_loneliness[-50:]}  # fmt: skip

@@ -165,8 +165,8 @@ with tempfile.TemporaryDirectory() as folder:
     (folder / "tokens.json").write_text(json.dumps(tokens), encoding="utf-8")
 
     again = sp.load_npz(folder / "bags.npz")
-    table = WordEmbedding.load(folder / "words.npz")
+    read_back = WordEmbedding.load(folder / "words.npz")
     for path in sorted(folder.iterdir()):
         print(f"{path.name:12s} {path.stat().st_size / 1e3:7,.0f} kB")
-print("same embedding:", table.words == embedding.words)
+print("same embedding:", read_back.words == embedding.words)
 print("same bags:", (again != bags).nnz == 0)

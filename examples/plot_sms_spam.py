@@ -35,8 +35,8 @@ from skdptext.datasets import (
 
 try:
     corpus = fetch_sms_spam(download_if_missing=False)
-    table = Path(os.environ["SKDPTEXT_DATA"]) / "glove_6B_13k_50d.npz"
-    embedding = WordEmbedding.load(table)
+    vectors = Path(os.environ["SKDPTEXT_DATA"]) / "glove_6B_13k_50d.npz"
+    embedding = WordEmbedding.load(vectors)
     epsilons, length = [3, 5, 8, 12, 20], 10
     what = "SMS messages"
 except (OSError, KeyError):

@@ -32,7 +32,7 @@ class Scale(NamedTuple):
 
     nearest: float  # of a word to its nearest other word
     random: float  # of two words
-    pairs: np.ndarray  # numbers of the words at these medians, shape (2, 2)
+    pairs: np.ndarray  # columns of the words at these medians, shape (2, 2)
 
 
 _scales: Kept[Scale] = Kept(32)
