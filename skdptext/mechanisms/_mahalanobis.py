@@ -145,8 +145,11 @@ class MahalanobisChannel(SearchingChannel):
         # a zero vector, which is never drawn, has no direction
         scale = radii / np.where(lengths > 0, lengths, 1.0)
         # Not renormalised afterwards: the length is measured in `metric`.
-        shaped = normals @ self._shape.factor if self._shape.lam > 0 else normals
-        return shaped * scale[:, None]
+        if self._shape.lam == 0:
+            return normals * scale[:, None]
+        shaped = normals @ self._shape.factor
+        shaped *= scale[:, None]
+        return shaped
 
     def unit_noise(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Noise for ε = 1; for any other ε, divide it by ε."""

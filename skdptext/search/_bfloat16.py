@@ -53,14 +53,17 @@ class Arithmetic(Protocol):
     def concatenate(self, arrays: list[Any], axis: int = 1) -> Any:
         """Side by side, or of axis 0 one below the other."""
 
+    def argmax(self, array: Any) -> Any:
+        """Column of the largest entry of each row; of a NaN, if there is one."""
+
     def nonzero(self, mask: Any) -> tuple[Any, Any]:
         """Rows and columns of the true entries, row by row."""
 
     def filled(self, shape: tuple[int, ...], value: float) -> Any:
         """A float32 array."""
 
-    def take(self, vectors: Any, rows: Any) -> Any:
-        """Rows of the vectors, shape (*rows.shape, m)."""
+    def products(self, vectors: Any, rows: Any, points: Any) -> Any:
+        """Of point i with vectors[rows[i]], shape (n_points, rows.shape[1])."""
 
 
 class _Room(NamedTuple):
@@ -350,7 +353,7 @@ class BFloat16Search:
         """
         ops, xp = self.arithmetic, self.arithmetic.xp
         xp.subtract(best, bound, out=low)
-        at = xp.argmax(low, 1)  # of a NaN, if there is one; then none is kept
+        at = ops.argmax(low)  # of a NaN, if there is one; then none is kept
         rows = ops.put(np.arange(len(best)))
         unit = _ROUND_BF16 * _MARGIN
         t = low[rows, at] - unit * abs(best[rows, at])
@@ -369,11 +372,8 @@ class BFloat16Search:
         size = max(1, n_bytes // (4 * self._group * p.shape[1]))
         for part in blocks(len(row), size):
             words = self._words[group[part]]
-            # A sum of products, not a matrix product, which is slower for so few and
-            # may be in TF32 if the user has enabled it.
-            products = ops.take(self._on_device, words)
-            products *= p[row[part]][:, None, :]
-            scores[part] = products.sum(2) - self._halves[group[part]]
+            scores[part] = ops.products(self._on_device, words, p[row[part]])
+            scores[part] -= self._halves[group[part]]
         return scores
 
     def _by_row(
@@ -393,7 +393,7 @@ class BFloat16Search:
     def _top_two(self, flat: Any) -> tuple[Any, Any, Any]:
         """Place of the best score of each row, the score, and its lead."""
         ops, xp = self.arithmetic, self.arithmetic.xp
-        winner = xp.argmax(flat, 1)
+        winner = ops.argmax(flat)
         rows = ops.put(np.arange(len(flat)))
         top = flat[rows, winner]
         flat[rows, winner] = -np.inf

@@ -75,11 +75,14 @@ class EmulatedArithmetic:
     def concatenate(self, arrays, axis=1):
         return np.concatenate(arrays, axis=axis)
 
+    def argmax(self, array):
+        return array.argmax(axis=1)
+
     def nonzero(self, mask):
         return np.nonzero(mask)
 
     def filled(self, shape, value):
         return np.full(shape, value, dtype=np.float32)
 
-    def take(self, table, rows):
-        return np.take(table, rows, axis=0)
+    def products(self, vectors, rows, points):
+        return np.einsum("ijk,ik->ij", vectors[rows], points)
