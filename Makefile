@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-# What make test-torch installs
+# What make test-torch installs, and the files it runs: collecting all takes longer
 TORCH ?= torch
+TORCH_TESTS ?= $(shell grep -rl --include='*.py' 'pytest\.mark\.torch' tests)
 # A file of pip constraints, as .ci/run names one
 CONSTRAINTS ?=
 # What make test-scale installs, 2 GB with all else, in an environment of its own
@@ -65,7 +66,7 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m torch $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
