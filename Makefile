@@ -104,7 +104,7 @@ dist: $(STAMP)-test  ## build sdist and wheel into dist, and test the sdist from
 	@missing=$$(git ls-files | while read -r file; do \
 	    test -e "build/sdist/$$file" || echo "$$file"; done); \
 	test -z "$$missing" || { echo "Not in the sdist, see MANIFEST.in: $$missing" >&2; exit 1; }
-	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -p no:cacheprovider $(DIST_TESTS)
+	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -n $(JOBS) -p no:cacheprovider $(DIST_TESTS)
 
 # The versions that CI installs, for the Python that makes them.
 constraints:  ## write .ci/constraints.txt anew: the newest versions of all that CI installs

@@ -16,6 +16,8 @@ N_WORDS = 90
 
 @pytest.fixture(params=["plain", "compiled", "uncompiled"])
 def kernels(request):
+    if request.param == "compiled":
+        request.getfixturevalue("compiled")  # on disk
     return {
         "plain": lambda: None,
         "compiled": lambda: kernels_for(10**12),
