@@ -28,6 +28,7 @@ PAGES = {
         "engine",
         "growth",
         "grid",
+        "import",
         "mechanisms",
         "peer",
         "release",
