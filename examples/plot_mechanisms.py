@@ -122,6 +122,7 @@ plt.show()
 # %%
 # At the same success of the adversary, the mechanisms that use the vectors leave about
 # as much as each other, and more than randomized response, but for the right end, where
-# nearly all words are kept. What differs between them is what can be *promised*. For the same share of words kept, the exact calibration proves
-# a smaller ε than the half one of the literature, and an ε far below that of the noise,
-# whose proof bounds the noisy vector that nobody sees.
+# nearly all words are kept. What differs between them is what can be *promised*. For
+# the same share of words kept, the exact calibration proves a smaller ε than the half
+# one of the literature, and an ε far below that of the noise, whose proof bounds the
+# noisy vector that nobody sees.
