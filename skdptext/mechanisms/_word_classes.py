@@ -130,7 +130,7 @@ class WordClassesChannel(FiniteChannel):
         return np.split(grouped, np.cumsum(np.bincount(self.labels))[:-1])
 
     def __getstate__(self) -> dict[str, Any]:
-        # small; releases need no normalizers, and those of a class are found when asked
+        # small; a release needs no normalisers, and a class has them when asked
         small = self.labels.astype(np.min_scalar_type(len(self.rates) - 1))
         left_out = ("_members", "_log_normalizers")
         state = {k: v for k, v in vars(self).items() if k not in left_out}
