@@ -70,7 +70,7 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     for size in (77, 400):
         mapped = loaded.with_format("arrow").map(release, batched=True, batch_size=size)
         assert digest(mapped[:]) == expected
-    assert files_with_the_key(cache) == []
+    assert files_with_the_key(release, cache) == []
     first = parquet.read_table(source)["text"][0].as_py().encode()
     clear = [p for p in cache.rglob("*.arrow") if first in p.read_bytes()]
     assert clear, "the guide says that its cache holds the texts in clear"
@@ -83,5 +83,5 @@ def test_a_pickle_by_cloudpickle_is_small_and_without_the_key(release, tmp_path)
     )
     (tmp_path / "function").write_bytes(cloudpickle.dumps(lambda it: map(release, it)))
     (tmp_path / "plain").write_bytes(pickle.dumps(release))
-    assert files_with_the_key(tmp_path) == []
+    assert files_with_the_key(release, tmp_path) == []
     assert max(path.stat().st_size for path in tmp_path.iterdir()) < 50_000
