@@ -9,6 +9,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -382,13 +383,13 @@ class Located(RandomizedResponse):
 
 class LocatedChannel(RandomizedResponseChannel):
     def apply(self, words, draws):
-        (self.mechanism.folder / str(os.getpid())).touch()
+        (Path(self.mechanism.folder) / str(os.getpid())).touch()
         return super().apply(words, draws)
 
 
 def test_a_release_stays_in_its_process(small_embedding, tmp_path):
     """A backend of processes would be sent the embedding with each of its tasks."""
-    perturber = make(small_embedding, mechanism=Located(tmp_path))
+    perturber = make(small_embedding, mechanism=Located(str(tmp_path)), output="bow")
     with joblib.parallel_config("loky", n_jobs=2):
         perturber.transform([["w1", "w2"]] * 400)
     assert [path.name for path in tmp_path.iterdir()] == [str(os.getpid())]
