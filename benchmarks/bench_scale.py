@@ -17,8 +17,8 @@ same batches. Dask is run twice, without its profiler and with it.
 Memory of a worker is what it alone holds (USS), with two workers alive, after a batch,
 beyond what imports and a release of a few words take; for tables of 30,000 and of
 400,000 words. The bytes of a grid search are those that went over the loopback, 12 fits
-with Dask's backend of joblib. The graph for Dask is that of eight partitions, pickled, as
-the client sends it.
+with Dask's backend of joblib. The graph for Dask is that of eight partitions, pickled,
+as the client sends it.
 
 What a mechanism costs is measured in one process, with one batch of 4,096 documents, as
 `release_files` releases them. Here words are drawn by Zipf's law: what the exponential
