@@ -159,8 +159,8 @@ def _damaged(manifest: dict[str, Any]) -> list[str]:
 
     complete, inputs = manifest.get("complete"), manifest.get("inputs")
     listed = isinstance(inputs, list) and all(map(_is_input, inputs))
-    rows = sum(sum(place["rows"]) for place in inputs) if listed else None
-    sound = {
+    rows = sum(sum(place["rows"]) for place in inputs or () if listed)
+    sound: dict[str, Any] = {
         "complete": isinstance(complete, bool),
         "output": isinstance(manifest.get("output"), str),
         "columns": isinstance(within("columns", "id"), str),
