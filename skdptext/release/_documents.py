@@ -160,10 +160,16 @@ class DocumentRelease:
                 f"keep must be an iterable of names of columns, got {shown(keep)}."
             )
         types = dict(keep) if isinstance(keep, Mapping) else dict.fromkeys(keep)
-        for name in types:
+        pa = import_pyarrow("DocumentRelease")
+        for name, kind in types.items():
             if not isinstance(name, str):
                 raise InvalidParameterError(
                     f"keep must hold names of columns, got {shown(name)}."
+                )
+            if kind is not None and not isinstance(kind, pa.DataType):
+                raise InvalidParameterError(
+                    "keep must give types of pyarrow, such as pa.int64(), got "
+                    f"{shown(kind)} for {name!r}."
                 )
         return types
 
@@ -238,8 +244,8 @@ class DocumentRelease:
         Raises
         ------
         InvalidParameterError
-            If a column is missing or of the wrong type, an id is null, empty or
-            repeated in the batch, or the key is not there.
+            If a column is missing, of the wrong type or not UTF-8, an id is null, empty
+            or repeated in the batch, or the key is not there.
         RuntimeError
             If this worker draws different noise from the process that made the release.
         """
@@ -250,13 +256,7 @@ class DocumentRelease:
                 f"{kind_of(batch)} of {type(batch).__module__}."
             )
         self._check_worker()
-        ids = ids_of(_column(batch, "id", self.id))
-        texts = texts_of(_column(batch, "text", self.text))
-        kept = [
-            _column(batch, "keep", name) if kind is None
-            else _column(batch, "keep", name).cast(kind)
-            for name, kind in self.keep.items()
-        ]  # fmt: skip
+        ids, texts, kept = columns_of(self, batch)
         seed = self.key.derive(b"noise:" + self.name.encode())
         released = _repeatable(self.perturber, seed).transform(texts, document_ids=ids)
         arrays = [pa.array(ids, pa.string()), *self._arrays(released), *kept]
@@ -326,6 +326,34 @@ def _canary(perturber: DPWordPerturber) -> str:
 # -- columns -----------------------------------------------------------------------
 
 
+def columns_of(
+    release: DocumentRelease, batch: Any, start: int = 0
+) -> tuple[list[str], list[str], list[Any]]:
+    """Ids, texts, and the columns kept, as they are released.
+
+    `start` is the position of the first document, for an error.
+    """
+    ids = ids_of(_column(batch, "id", release.id), start)
+    texts = _texts(_column(batch, "text", release.text), start)
+    kept = [
+        _kept(_column(batch, "keep", name), name, kind)
+        for name, kind in release.keep.items()
+    ]
+    return ids, texts, kept
+
+
+def _kept(column: Any, name: str, kind: Any) -> Any:
+    pa = import_pyarrow("DocumentRelease")
+    try:
+        column.validate(full=True)
+        return column if kind is None else column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        wanted = "valid columns" if kind is None else f"{name!r} as {kind}"
+        raise InvalidParameterError(
+            f"keep must name {wanted}, got {name!r} of {column.type}: {error}."
+        ) from None
+
+
 def _column(batch: Any, role: str, name: str) -> Any:
     found = batch.schema.get_all_field_indices(name)
     if len(found) != 1:
@@ -360,7 +388,8 @@ def ids_of(column: Any, start: int = 0) -> list[str]:
         raise InvalidParameterError(
             f"id must be a column of strings or integers, got {column.type}."
         )
-    ids = ["" if identity is None else str(identity) for identity in column.to_pylist()]
+    values = _values(column, "id", start)
+    ids = ["" if identity is None else str(identity) for identity in values]
     if "" in ids:
         raise InvalidParameterError(
             "id must be a column without null or empty values, got "
@@ -370,7 +399,7 @@ def ids_of(column: Any, start: int = 0) -> list[str]:
     return ids
 
 
-def texts_of(column: Any) -> list[str]:
+def _texts(column: Any, start: int) -> list[str]:
     """Documents as strings, null as an empty one."""
     pa = import_pyarrow("DocumentRelease")
     column = _plain(column)
@@ -378,4 +407,23 @@ def texts_of(column: Any) -> list[str]:
         raise InvalidParameterError(
             f"text must be a column of strings, got {column.type}."
         )
-    return [text or "" for text in column.to_pylist()]
+    return [text or "" for text in _values(column, "text", start)]
+
+
+def _values(column: Any, role: str, start: int) -> list[Any]:
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:
+        raise InvalidParameterError(
+            f"{role} must be a column of UTF-8 strings, got other bytes at position "
+            f"{start + _first_not_utf8(column)}."
+        ) from None
+
+
+def _first_not_utf8(column: Any) -> int:
+    for position, value in enumerate(column):
+        try:
+            value.as_py()
+        except UnicodeDecodeError:
+            return position
+    raise AssertionError("all values are UTF-8")

@@ -6,20 +6,30 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.release._documents import DocumentRelease, ids_of
-from skdptext.release._formats import FORMATS, Input, find_inputs, write_table
+from skdptext.release._documents import DocumentRelease, columns_of
+from skdptext.release._formats import (
+    FORMATS,
+    Input,
+    check_writable,
+    find_inputs,
+    is_found_in,
+    write_table,
+)
 from skdptext.release._ids import UniqueIds
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
 from skdptext.utils import (
     check_integer,
     check_n_jobs,
     check_option,
+    import_pyarrow,
     kind_of,
     progress_bar,
     replacing,
@@ -102,10 +112,12 @@ def release_files(
     Raises
     ------
     InvalidParameterError
-        Before any noise is drawn: if a parameter breaks its rule, a column is missing,
-        an id is null, empty or repeated in the inputs, or `out` holds something else: a
-        release with another name, key, ε or embedding, made by other versions, from
-        inputs that have changed, or with another `format` or `batch_rows`.
+        Before any noise is drawn: if a parameter breaks its rule; an input cannot be
+        read, or lacks a column; a text or a column kept is of the wrong type; an id is
+        null, empty or repeated in the inputs; or `out` lies among the inputs or holds
+        something else: a release with another name, key, ε or embedding, made by other
+        versions, from inputs that have changed, or with another `format` or
+        `batch_rows`.
 
     Notes
     -----
@@ -114,9 +126,15 @@ def release_files(
     are released. Digests of the inputs are keyed, since plain ones would confirm a
     guess.
 
+    *Columns kept.* Those without a type are released as they are read: from CSV as
+    strings, as they are written; from JSON and Parquet in the types that they have
+    there, which must be the same in all inputs.
+
     *Memory.* That of the embedding and 100 MB, whatever the size of the inputs, for
-    each process. A row of a CSV or JSON file may have 1 MiB. More than 65,536 ids are
-    checked in temporary files, at 16 bytes per id.
+    each process, and what is released of `batch_rows` documents. Some 1 MB of documents
+    are held at a time. A row of a CSV or JSON file may have 512 KiB. More than 65,536
+    ids are checked in temporary files, at 16 bytes per id. The readers are those of
+    pyarrow for each format: its datasets read further ahead.
 
     *Durability.* A shard is written to a temporary file beside it, forced to disk, and
     renamed. `out` must be on a local or shared file system, not in an object store.
@@ -157,6 +175,10 @@ def release_files(
     check_n_jobs(n_jobs)
     check_integer("verbose", verbose, low=0)
     inputs = find_inputs(source)
+    if is_found_in(source, out):
+        raise InvalidParameterError(
+            f"out must not be in the folder of the inputs, got {shown(os.fspath(out))}."
+        )
     form = inputs[0].format if format is None else format
     check_option("format", form, FORMATS)
     if form == "csv" and release.perturber.output != "text":
@@ -167,7 +189,7 @@ def release_files(
         )
     manifest = release.manifest()
     manifest |= {"shard_format": form, "batch_rows": batch_rows}
-    manifest |= _survey(inputs, release)
+    manifest |= _survey(inputs, release, form)
     folder = Path(out)
     manifest = _claim(folder, manifest)
     _release(inputs, folder, release, manifest, n_jobs, verbose)
@@ -196,21 +218,30 @@ def _of_group(
         yield Shard(place, min(size, rows - start))
 
 
-def _survey(inputs: list[Input], release: DocumentRelease) -> dict[str, Any]:
-    """Sizes and digests of the inputs, after a check of their columns and ids."""
+def _types(release: DocumentRelease) -> dict[str, Any]:
+    """Columns to read, with the types of those that have them."""
+    string = import_pyarrow("release_files").string()
+    return {release.id: string, release.text: string, **release.keep}
+
+
+def _survey(inputs: list[Input], release: DocumentRelease, form: str) -> dict[str, Any]:
+    """Sizes and digests of the inputs, after a check of all that is read of them."""
     found: list[dict[str, Any]] = []
-    needed = [release.id, release.text, *release.keep]
-    strings = [release.id, release.text]
+    kept = _Kept(release, form)
     with UniqueIds() as unique:
         for place in inputs:
             rows: list[int] = []
-            place.check_columns(needed)
-            columns = [release.id]
-            for group in place.groups(columns, strings, _SURVEYED):
+            place.check_columns(_types(release))
+            for group in place.groups(_types(release), _SURVEYED):
                 before = sum(rows)
                 rows.append(0)
                 for table in group:
-                    unique.add(_ids(place, table, before + rows[-1]))
+                    try:
+                        ids, _, columns = columns_of(release, table, before + rows[-1])
+                        kept.check(columns, place.name)
+                    except InvalidParameterError as error:
+                        raise InvalidParameterError(f"{place.name}: {error}") from None
+                    unique.add(ids)
                     rows[-1] += len(table)
             digest = _digest(place.path, release.key.derive(b"inputs"))
             found.append({"name": place.name, "rows": rows, "digest": digest})
@@ -218,16 +249,30 @@ def _survey(inputs: list[Input], release: DocumentRelease) -> dict[str, Any]:
     if repeated:
         raise InvalidParameterError(
             "id must be unique over all documents of all inputs, or equal documents "
-            f"get equal noise, got {repeated} that came before."
+            f"get equal noise, got {repeated} repeated."
         )
     return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
 
 
-def _ids(place: Input, table: Any, start: int) -> list[str]:
-    try:
-        return ids_of(table.column(0), start)
-    except InvalidParameterError as error:
-        raise InvalidParameterError(f"{place.name}: {error}") from None
+class _Kept:
+    """The types of the columns kept, which are those of the first table."""
+
+    def __init__(self, release: DocumentRelease, form: str) -> None:
+        self.names, self.form = list(release.keep), form
+        self.types: list[Any] | None = None
+        self.place = ""
+
+    def check(self, columns: list[Any], place: str) -> None:
+        types = [column.type for column in columns]
+        if self.types is None:
+            self.types, self.place = types, place
+            check_writable(dict(zip(self.names, types, strict=True)), self.form)
+        for name, first, kind in zip(self.names, self.types, types, strict=True):
+            if kind != first:
+                raise InvalidParameterError(
+                    f"keep must give a type for a column that has several, got {name!r}"
+                    f" of {kind} here, and of {first} in {self.place}."
+                )
 
 
 def _digest(path: Path, key: bytes) -> str:
@@ -240,6 +285,8 @@ def _digest(path: Path, key: bytes) -> str:
 
 def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
     """Begin a release in a folder, or continue it; refuse any other."""
+    if out.exists() and not out.is_dir():
+        raise InvalidParameterError(f"out must be a folder, got the file {str(out)!r}.")
     out.mkdir(parents=True, exist_ok=True)
     # listed first, or the files of a writer that begins now would count as foreign
     found = [path.name for path in out.iterdir() if not path.name.startswith(".")]
@@ -295,46 +342,53 @@ def _release(
     verbose: int,
 ) -> None:
     """Write the shards that are not there yet."""
-    missing = {s.name for s in shards_of(manifest) if not (out / s.name).exists()}
-    waiting = sum(s.rows for s in shards_of(manifest) if s.name in missing)
+    concat = import_pyarrow("release_files").concat_tables
+    missing = {s for s in shards_of(manifest) if not (out / s.name).exists()}
     total = manifest["documents"]
     with progress_bar(verbose, "releasing", total=total, unit="doc") as progress:
-        progress.update(total - waiting)
+        progress.update(total - sum(shard.rows for shard in missing))
         done = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_write)(table, out / name, release, manifest["shard_format"])
-            for name, table in _tables(inputs, release, manifest, missing)
+            delayed(_released)(shard, table, release)
+            for shard, table in _tables(inputs, release, manifest, missing)
         )
-        for rows in done:
-            progress.update(rows)
+        for shard, parts in groupby(done, key=itemgetter(0)):
+            whole = concat([table for _, table in parts]).combine_chunks()
+            if len(whole) != shard.rows:
+                raise RuntimeError(
+                    f"{shard.name} has {len(whole)} documents instead of {shard.rows}: "
+                    "the inputs have changed while they were read."
+                )
+            with replacing(out / shard.name) as file:
+                write_table(whole, file, manifest["shard_format"])
+            progress.update(shard.rows)
+
+
+def _released(shard: Shard, table: Any, release: DocumentRelease) -> tuple[Shard, Any]:
+    return shard, release(table)
 
 
 def _tables(
     inputs: list[Input],
     release: DocumentRelease,
     manifest: dict[str, Any],
-    missing: set[str],
-) -> Iterator[tuple[str, Any]]:
-    """Names of the missing shards, and their documents."""
-    columns = [release.id, release.text, *release.keep]
-    strings = [release.id, release.text]
+    missing: set[Shard],
+) -> Iterator[tuple[Shard, Any]]:
+    """The missing shards, each with some of its documents."""
+    size = manifest["batch_rows"]
     for place, counted in zip(inputs, manifest["inputs"], strict=True):
         shards = [
-            [shard.name for shard in _of_group(manifest, place.name, group, rows)]
+            list(_of_group(manifest, place.name, group, rows))
             for group, rows in enumerate(counted["rows"])
         ]
-        if missing.isdisjoint(name for names in shards for name in names):
+        if missing.isdisjoint(shard for group in shards for shard in group):
             continue
-        groups = place.groups(columns, strings, manifest["batch_rows"])
-        for names, tables in zip(shards, groups, strict=True):
-            if missing.isdisjoint(names):
+        groups = place.groups(_types(release), size)
+        for group, tables in zip(shards, groups, strict=True):
+            if missing.isdisjoint(group):
                 continue
-            for name, table in zip(names, tables, strict=True):
-                if name in missing:
-                    yield name, table
-
-
-def _write(table: Any, path: Path, release: DocumentRelease, form: str) -> int:
-    released = release(table)
-    with replacing(path) as file:
-        write_table(released, file, form)
-    return len(table)
+            row = 0
+            for table in tables:
+                shard = group[row // size]
+                row += len(table)
+                if shard in missing:
+                    yield shard, table

@@ -15,7 +15,7 @@ from skdptext.release._documents import BAG_COLUMNS
 from skdptext.release._files import Shard, shards_of
 from skdptext.release._formats import Input
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
-from skdptext.utils import delete_abandoned, shown
+from skdptext.utils import delete_abandoned, import_pyarrow, shown
 
 __all__ = ["read_bags", "seal", "verify"]
 
@@ -168,7 +168,9 @@ def _tables(
     folder: Path, shard: Shard, manifest: dict[str, Any], columns: list[str]
 ) -> list[Any]:
     place = Input(shard.name, folder / shard.name, manifest["shard_format"])
-    groups = place.groups(columns, columns[:1], manifest["batch_rows"])
+    string = import_pyarrow("read_bags").string()
+    types = {columns[0]: string, **dict.fromkeys(columns[1:])}
+    groups = place.groups(types, manifest["batch_rows"])
     return [table for group in groups for table in group]
 
 

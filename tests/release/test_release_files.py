@@ -39,8 +39,10 @@ def test_every_format_is_read_and_written_with_the_same_words(
     path = write(documents, tmp_path / f"in.{given}")
     manifest = release_files(path, tmp_path / "out", release, format=written)
     found = rows(tmp_path / "out", written or given)
-    expected = release(documents).to_pylist()
-    assert found == {row.pop("id"): row for row in expected}
+    expected = {row.pop("id"): row for row in release(documents).to_pylist()}
+    if given == "csv" and written:  # where nothing says that they are numbers
+        found = {i: {**row, "label": int(row["label"])} for i, row in found.items()}
+    assert found == expected
     assert manifest["documents"] == len(found) == 300
 
 
@@ -251,7 +253,7 @@ def test_a_folder_of_other_files_is_refused(make_release, source, tmp_path):
     [
         ("id", None, r"in\.\w+: id must be .* without null or empty values, got 1 of"),
         ("id", "", "without null or empty values, .* the first at position 250"),
-        ("id", "document 2", "id must be unique over all .* got 1 that"),
+        ("id", "document 2", "id must be unique over all .* got 1 repeated"),
     ],
 )
 def test_null_empty_and_repeated_ids_are_refused(
@@ -287,7 +289,7 @@ def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
     ids[100_000] = ids[70_000] = ids[11]
     table = pa.table({"id": ids, "text": pa.nulls(len(ids), pa.string())})
     path = write(table, tmp_path / "in.parquet", row_group=50_000)
-    with pytest.raises(InvalidParameterError, match="got 3 that came before"):
+    with pytest.raises(InvalidParameterError, match="got 3 repeated"):
         release_files(path, tmp_path / "out", make_release())
 
 

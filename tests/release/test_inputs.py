@@ -1,0 +1,311 @@
+"""What the inputs of a release may be, and what is refused before it is begun."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.release import release_files, seal
+from tests.releases import write
+
+FORMATS = ("csv", "jsonl", "parquet")
+# So many rows with so much beside them are more than is parsed at a time
+MANY = 700
+PAD = "x" * 1000
+
+
+@pytest.fixture
+def released(make_release, tmp_path):
+    """The rows of a release of some files, given by name and content."""
+
+    def read(form="jsonl", keep=(), **contents):
+        folder = tmp_path / "in"
+        folder.mkdir(exist_ok=True)
+        for name, content in contents.items():
+            path = folder / name.replace("_", ".")
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        out = tmp_path / "out"
+        release_files(folder, out, make_release(keep=keep), format=form)
+        return [
+            json.loads(line)
+            for path in sorted(out.glob("*.jsonl"))
+            for line in path.read_text().splitlines()
+        ]
+
+    return read
+
+
+@pytest.fixture
+def refused(released, tmp_path):
+    """The message with which files are refused; nothing is written."""
+
+    def message(**given):
+        with pytest.raises(InvalidParameterError) as caught:
+            released(**given)
+        assert not (tmp_path / "out").exists()
+        return str(caught.value)
+
+    return message
+
+
+def lines(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def late(row, other):
+    """JSON lines whose last one is unlike the others."""
+    rows = [{"pad": PAD, "id": str(i), "text": "word1", **row} for i in range(MANY)]
+    return lines(*rows, {"id": "last", "text": "word1", **other})
+
+
+# -- columns that are kept -----------------------------------------------------------
+
+
+def test_csv_is_kept_as_it_is_written(released):
+    given = "id,text,zip,day\n1,word1,01,2024-01-01\n2,word2,x,\n"
+    rows = released(a_csv=given, keep=("zip", "day"))
+    assert [(row["zip"], row["day"]) for row in rows] == [
+        ("01", "2024-01-01"),
+        ("x", ""),
+    ]
+
+
+def test_a_type_is_read_from_the_first_row_to_the_last(released):
+    keep = {"zip": pa.string(), "n": pa.float64()}
+    (row,) = released(a_csv="id,text,zip,n\n1,word1,01,2\n", keep=keep)
+    assert (row["zip"], row["n"]) == ("01", 2.0)
+
+
+def test_json_is_kept_as_it_is_written(released):
+    given = {"id": 7, "text": "word1", "day": "2024-01-01", "n": 1.5, "tags": ["a"]}
+    (row,) = released(a_jsonl=lines(given), keep=("day", "n", "tags"))
+    assert {**row, "text": "word1"} == {**given, "id": "7"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pa.string(), "a"),
+        (pa.int64(), 3),
+        (pa.date32(), "2024-01-01"),
+        (pa.bool_(), True),
+    ],
+)
+def test_a_type_helps_where_the_values_come_late(released, kind, value):
+    rows = released(a_jsonl=late({"k": None}, {"k": value}), keep={"k": kind})
+    assert rows[-1]["k"] == value
+    assert rows[0]["k"] is None
+
+
+def test_without_a_type_it_is_asked_for(refused):
+    told = refused(a_jsonl=late({"k": None}, {"k": "a"}), keep=("k",))
+    assert "a.jsonl cannot be read" in told
+    assert "keep={name: type}" in told
+
+
+def test_a_column_has_one_type_in_all_inputs(refused):
+    some = {name: lines({"id": name, "text": "", "k": k}) for name, k in
+            (("a_jsonl", 1), ("b_jsonl", "x"))}  # fmt: skip
+    told = refused(**some, keep=("k",))
+    assert "b.jsonl: keep must give a type" in told
+    assert "'k' of string here, and of int64 in a.jsonl" in told
+
+
+@pytest.mark.parametrize("place", [0, MANY])
+def test_values_that_cannot_be_cast(refused, place):
+    numbers = ["abc" if i == place else i for i in range(MANY + 1)]
+    rows = "".join(f"{i},word1,{n},{PAD}\n" for i, n in enumerate(numbers))
+    told = refused(a_csv="id,text,n,pad\n" + rows, keep={"n": pa.int64()})
+    assert "a.csv" in told
+    assert "abc" in told
+
+
+def test_formats_that_cannot_hold_a_column(refused, make_release, tmp_path):
+    given = lines({"id": "1", "text": "word1", "tags": ["a"]})
+    assert "'csv'" in refused(a_jsonl=given, keep=("tags",), form="csv")
+    table = pa.table({"id": ["1"], "text": ["word1"], "raw": [b"\xff"]})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(InvalidParameterError, match="'raw' is binary"):
+        release_files(
+            tmp_path / "in.parquet", tmp_path / "out", make_release(keep=("raw",)),
+            format="jsonl",
+        )  # fmt: skip
+
+
+def test_what_is_no_number_in_json_is_null(make_release, tmp_path):
+    values = [[1.0, float("nan")], [float("inf")]]
+    table = pa.table({"id": ["1", "2"], "text": ["", ""], "k": values})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    release = make_release(keep=("k",))
+    release_files(tmp_path / "in.parquet", tmp_path / "out", release, format="jsonl")
+    (path,) = (tmp_path / "out").glob("*.jsonl")
+    found = [json.loads(line)["k"] for line in path.read_text().splitlines()]
+    assert found == [[1.0, None], [None]]
+    assert "NaN" not in path.read_text()
+
+
+@pytest.mark.parametrize("kind", [int, "no type", "int64"])
+def test_types_are_those_of_pyarrow(make_release, kind):
+    with pytest.raises(InvalidParameterError, match=r"such as pa.int64\(\), got"):
+        make_release(keep={"k": kind})
+
+
+# -- files that are not as they should be --------------------------------------------
+
+
+def test_a_column_that_is_there_twice(refused, make_release, tmp_path):
+    told = refused(a_csv="id,text,text\n1,word1,word2\n")
+    assert "a.csv has several named 'text'" in told
+    table = pa.table([["1"], ["a"], ["b"]], names=["id", "text", "text"])
+    parquet.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(InvalidParameterError, match="several named 'text'"):
+        release_files(tmp_path / "in.parquet", tmp_path / "out", make_release())
+
+
+@pytest.mark.parametrize("rows", [0, MANY])
+@pytest.mark.parametrize("column", ["id", "text", "k"])
+def test_bytes_that_are_not_utf8(refused, rows, column):
+    good = late({"k": "a"}, {})[: -len(lines({"id": "last", "text": "word1"}))]
+    bad = lines({"id": "b", "text": "b", "k": "b", column: "@"}).encode()
+    content = good.encode() * bool(rows) + bad.replace(b"@", b"caf\xe9")
+    told = refused(a_jsonl=content, keep=("k",))
+    assert "a.jsonl" in told
+    if column != "k":
+        assert f"{column} must be a column of UTF-8 strings" in told
+        assert told.endswith(f"position {rows}.")
+
+
+def test_csv_that_is_not_utf8(refused):
+    told = refused(a_csv=b"id,text\n1,caf\xe9\n")
+    assert "a.csv cannot be read as csv" in told
+    assert "UTF-8" in told
+
+
+def test_a_text_of_another_type(make_release, tmp_path):
+    parquet.write_table(pa.table({"id": ["1"], "text": [5]}), tmp_path / "in.parquet")
+    with pytest.raises(
+        InvalidParameterError, match=r"in\.parquet: text must be a column"
+    ):
+        release_files(tmp_path / "in.parquet", tmp_path / "out", make_release())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_row_that_is_too_long(refused):
+    told = refused(a_jsonl=lines({"id": "1", "text": "word1 " * 400_000}))
+    assert "A row may have 512 KiB" in told
+
+
+def test_parts_without_rows(released):
+    rows = released(
+        a_jsonl="", b_jsonl="\n\n", c_csv="", d_csv="id,text", e_csv="id,text\n",
+        f_csv_GZ=gzip.compress(b""), g_CSV_GZ=gzip.compress(b"id,text\n1,word1\n"),
+    )  # fmt: skip
+    assert [row["id"] for row in rows] == ["1"]
+
+
+def test_a_line_of_other_names(refused):
+    assert "has no 'text', but ['id', 'body']" in refused(a_csv="id,body")
+
+
+# -- folders -------------------------------------------------------------------------
+
+
+def test_folders_may_be_named_like_files(released, tmp_path):
+    inner = tmp_path / "in" / "x.jsonl"
+    inner.mkdir(parents=True)
+    (inner / "part-0.jsonl").write_text(lines({"id": "inner", "text": ""}))
+    assert [row["id"] for row in released()] == ["inner"]
+
+
+def test_links_to_folders_are_not_passed_over(refused, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "linked").symlink_to(tmp_path / "elsewhere")
+    told = refused(a_jsonl=lines({"id": "1", "text": ""}))
+    assert "no symbolic links to folders" in told
+
+
+def test_out_is_not_among_the_inputs(make_release, tmp_path):
+    (tmp_path / "a.jsonl").write_text(lines({"id": "1", "text": ""}))
+    for inner in (tmp_path / "out", tmp_path):
+        with pytest.raises(InvalidParameterError, match="must not be in the folder"):
+            release_files(tmp_path, inner, make_release())
+    for _ in range(2):  # not found as an input
+        release_files(tmp_path, tmp_path / "_out", make_release())
+    assert seal(tmp_path / "_out")["documents"] == 1
+
+
+def test_out_is_a_file(make_release, tmp_path):
+    (tmp_path / "a.jsonl").write_text(lines({"id": "1", "text": ""}))
+    with pytest.raises(InvalidParameterError, match="out must be a folder, got the"):
+        release_files(tmp_path / "a.jsonl", tmp_path / "a.jsonl", make_release())
+
+
+def test_names_of_files_are_printable(make_release, tmp_path):
+    (tmp_path / "a\n.jsonl").write_text(lines({"id": "1", "text": ""}))
+    with pytest.raises(InvalidParameterError, match="names are printable"):
+        release_files(tmp_path, tmp_path / "_out", make_release())
+
+
+# -- long documents ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_long_documents_are_released_in_parts(make_release, tmp_path, n_jobs):
+    """A part has some 1 MB; shards and words do not depend on the parts."""
+    texts = [f"word{i} " + f"{PAD} " * 450 for i in range(23)]
+    table = pa.table({"id": [f"d{i}" for i in range(23)], "text": texts})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    release = make_release()
+    release_files(
+        tmp_path / "in.parquet", tmp_path / "out", release, batch_rows=10, n_jobs=n_jobs
+    )
+    shards = sorted((tmp_path / "out").glob("*.parquet"))
+    found = [parquet.read_table(path) for path in shards]
+    assert [len(part) for part in found] == [10, 10, 3]
+    assert pa.concat_tables(found).equals(release(table))
+
+
+MEMORY = """
+import re, sys
+from pathlib import Path
+import pyarrow.csv, pyarrow.json, pyarrow.parquet, randomgen
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import RandomizedResponse
+from skdptext.release import DocumentRelease, ReleaseKey, release_files
+embedding, key, out, *sources = map(Path, sys.argv[1:])
+perturber = DPWordPerturber(
+    WordEmbedding.load(embedding), epsilon=2.0, document_length=4, resize="sample",
+    output="text", mechanism=RandomizedResponse())
+release = DocumentRelease(perturber, ReleaseKey(f"file:{key}"), "memory")
+def peak():
+    told = Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", told)[1])
+before = peak()
+for source in sources:
+    release_files(source, out / source.name, release)
+    print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_does_not_grow_with_the_documents(embedding_file, key_file, tmp_path):
+    """4,000 documents of 10 kB, which are one shard."""
+    text = " ".join(f"word{i % 60} {'x' * 60}" for i in range(150))
+    ids = [str(i) for i in range(4000)]
+    table = pa.table({"id": ids, "text": [f"{text} {i}" for i in ids]})
+    sources = [write(table, tmp_path / f"in.{form}") for form in FORMATS]
+    del table
+    given = [embedding_file, key_file, tmp_path / "out", *sources]
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", MEMORY, *map(str, given)],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert max(map(int, told.stdout.split())) < 100_000  # kB
