@@ -157,10 +157,11 @@ def _damaged(manifest: dict[str, Any]) -> list[str]:
         held = manifest.get(name)
         return held.get(key) if isinstance(held, dict) else None
 
-    complete, inputs = manifest.get("complete"), manifest.get("inputs")
+    complete = manifest.get("complete")
+    inputs: Any = manifest.get("inputs")
     listed = isinstance(inputs, list) and all(map(_is_input, inputs))
-    rows = sum(sum(place["rows"]) for place in inputs or () if listed)
-    sound: dict[str, Any] = {
+    rows = sum(sum(place["rows"]) for place in inputs) if listed else None
+    sound = {
         "complete": isinstance(complete, bool),
         "output": isinstance(manifest.get("output"), str),
         "columns": isinstance(within("columns", "id"), str),
