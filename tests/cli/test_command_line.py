@@ -180,16 +180,16 @@ def test_what_is_no_answer_has_other_statuses(files, capsys, monkeypatch):
     told = capsys.readouterr().err
     assert told.startswith("skdptext verify: out must hold a _release.json as")
     assert "missing or damaged: inputs" in told
-    report = ["report", "in.csv", "--column", "said", "--author", "who"]
-    report += ["--embedding", "words.txt", *NOISE, "--length", "3"]
-    assert main([*report, "--html", "gone/page"]) == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert told.endswith("cannot read or write gone/page: No such file or directory.")
+    failing = [LookupError("of ours"), OSError(5, "Input/output error", "/mnt/in.csv")]
 
     def fail(self):
-        raise LookupError("of ours")
+        raise failing.pop()
 
     monkeypatch.setattr(DocumentRelease, "manifest", fail)
+    assert main([*RELEASE, "--key", "file:key"]) == 2
+    told = capsys.readouterr().err
+    rule = "cannot read or write /mnt/in.csv: Input/output error."
+    assert told == f"skdptext release: {rule}\n"
     assert main([*RELEASE, "--key", "file:key"]) == 3
     told = capsys.readouterr().err
     assert told.startswith("Traceback")
