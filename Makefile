@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-# What make test-torch installs
+# What make test-torch installs, and the files it runs: collecting all takes longer
 TORCH ?= torch
+TORCH_TESTS ?= $(shell grep -rl --include='*.py' 'pytest\.mark\.torch' tests)
 # A file of pip constraints, as .ci/run names one
 CONSTRAINTS ?=
 # What make test-scale installs, 2 GB with all else, in an environment of its own
@@ -16,7 +17,7 @@ PYTEST_ARGS ?=
 OLDEST_PYTHON ?= python3.11
 OLDEST_TESTS ?= tests
 # What make dist runs from the unpacked sdist
-DIST_TESTS ?= tests/test_repository.py tests/test_pipelines.py
+DIST_TESTS ?= tests/test_repository.py tests/test_common.py tests/neighbors
 # Random settings of the perturber whose exact law make test-fuzz works out
 LAWS ?= 10000
 # Passed on, as in: make paper PAPER_ARGS="--quick"
@@ -65,7 +66,7 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m torch $(PYTEST_ARGS)
+	$(PIN) $(PY) -m pytest -n $(JOBS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
@@ -103,7 +104,7 @@ dist: $(STAMP)-test  ## build sdist and wheel into dist, and test the sdist from
 	@missing=$$(git ls-files | while read -r file; do \
 	    test -e "build/sdist/$$file" || echo "$$file"; done); \
 	test -z "$$missing" || { echo "Not in the sdist, see MANIFEST.in: $$missing" >&2; exit 1; }
-	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -p no:cacheprovider $(DIST_TESTS)
+	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -n $(JOBS) -p no:cacheprovider $(DIST_TESTS)
 
 # The versions that CI installs, for the Python that makes them.
 constraints:  ## write .ci/constraints.txt anew: the newest versions of all that CI installs

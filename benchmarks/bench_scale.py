@@ -53,6 +53,8 @@ from skdptext.mechanisms import (  # noqa: E402
     Exponential,
     MahalanobisNoise,
     RandomizedResponse,
+    Ranked,
+    WordClasses,
 )
 from skdptext.release import DocumentRelease, ReleaseKey  # noqa: E402
 
@@ -350,7 +352,10 @@ def sizes(folder: Path) -> list[dict[str, object]]:
     for table, n_words in (("words", V), ("many", 400_000)):
         if table == "many":
             make_table(folder / "many.npz", n_words)
-        for mechanism in (None, Exponential(calibration="half"), RandomizedResponse()):
+        mechanisms = [None, Exponential("half"), RandomizedResponse(), Ranked()]
+        if n_words == V:  # preparing them for the many takes a minute and more
+            mechanisms.append(WordClasses())
+        for mechanism in mechanisms:
             release = make_release(folder, table, mechanism=mechanism)
             (folder / "held").write_bytes(pickle.dumps(release))
             rows.append(

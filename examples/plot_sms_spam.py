@@ -50,7 +50,7 @@ except (OSError, KeyError):
 # As many of one kind as of the other: a guess is right half of the time.
 rng = np.random.default_rng(0)
 kinds = [np.flatnonzero(corpus.target == kind) for kind in (0, 1)]
-size = min(400, *map(len, kinds))
+size = min(250, *map(len, kinds))
 rows = np.sort(
     np.concatenate([rng.choice(kind, size, replace=False) for kind in kinds])
 )

@@ -27,10 +27,10 @@ corpus = load_docstrings(
 )
 embedding = load_docstring_embedding().restrict(3000)
 texts, _, topics, _ = train_test_split(
-    corpus.data, corpus.target, train_size=500, stratify=corpus.target, random_state=0
+    corpus.data, corpus.target, train_size=400, stratify=corpus.target, random_state=0
 )
 train, test, y_train, y_test = train_test_split(
-    texts, topics, test_size=150, stratify=topics, random_state=0
+    texts, topics, test_size=120, stratify=topics, random_state=0
 )
 print(f"{len(train)} training and {len(test)} test documents")
 
@@ -55,7 +55,7 @@ classifiers = {
         TfidfTransformer(), KNeighborsClassifier(n_neighbors=K, metric="cosine")
     ),
 }
-EPSILONS = (40, 20, 15, 12, 10, 8, 6)
+EPSILONS = (40, 20, 15, 12, 9, 6)
 
 # %%
 # Accuracy as ε falls

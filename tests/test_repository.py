@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -95,6 +96,12 @@ def _imported(node: ast.AST) -> list[str]:
     return []
 
 
+@cache  # each test of the imports asks for all files of the package
+def _all_imported(source: str) -> list[str]:
+    """Dotted names that a file imports, anywhere and for types too."""
+    return [name for node in ast.walk(ast.parse(source)) for name in _imported(node)]
+
+
 def _at_import_time(node: ast.AST) -> Iterator[ast.AST]:
     """Nodes below `node` that run on import: not in functions, not for typing."""
     for child in ast.iter_child_nodes(node):
@@ -132,17 +139,17 @@ def _forbidden_randomness(tree: ast.AST) -> list[str]:
     return found
 
 
+@cache
 def _room_imports() -> dict[str, set[str]]:
     """For each room the rooms that it imports, anywhere in its code."""
     graph: dict[str, set[str]] = {room: set() for room in ROOMS}
     for path in SOURCES:
         if path == PACKAGE / "__init__.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            for name in _imported(node):
-                parts = name.split(".")
-                if parts[0] == "skdptext":
-                    graph[_room(path)].add(parts[1] if len(parts) > 1 else "")
+        for name in _all_imported(path.read_text("utf-8")):
+            parts = name.split(".")
+            if parts[0] == "skdptext":
+                graph[_room(path)].add(parts[1] if len(parts) > 1 else "")
     return graph
 
 
@@ -162,10 +169,9 @@ def _file_imports(sources: dict[str, str]) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {path: set() for path in sources}
     for path, source in sources.items():
         folders = ("", "benchmarks/", path.rpartition("/")[0] + "/")
-        for node in ast.walk(ast.parse(source)):
-            for name in _imported(node):
-                for folder in folders:
-                    graph[path] |= _file_of(name, folder, sources)
+        for name in _all_imported(source):
+            for folder in folders:
+                graph[path] |= _file_of(name, folder, sources)
     return graph
 
 
@@ -200,12 +206,11 @@ def _trespasses(sources: dict[str, str]) -> list[str]:
     found = []
     for path, source in sources.items():
         own = path.split("/")[1].removesuffix(".py")
-        for node in ast.walk(ast.parse(source)):
-            for name in _imported(node):
-                top, room, *inner = [*name.split("."), ""]
-                private = any(re.match(r"_(?!_)", part) for part in inner)
-                if top == "skdptext" and room != own and private:
-                    found.append(f"{path} imports {name}")
+        for name in _all_imported(source):
+            top, room, *inner = [*name.split("."), ""]
+            private = any(re.match(r"_(?!_)", part) for part in inner)
+            if top == "skdptext" and room != own and private:
+                found.append(f"{path} imports {name}")
     return found
 
 
@@ -358,8 +363,9 @@ def test_progress_bars_are_made_in_one_place():
     makers = {
         path.relative_to(PACKAGE).as_posix()
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if any(name.startswith("tqdm") for name in _imported(node))
+        if any(
+            name.startswith("tqdm") for name in _all_imported(path.read_text("utf-8"))
+        )
     }
     assert makers == {"utils/_progress.py"}
 

@@ -449,9 +449,10 @@ def _draw(
 ) -> tuple[np.ndarray, list[str]]:
     """Draws as codes, shape (n_words, n_draws), and the words they stand for."""
     draws = _noisy_words(perturber, words, n_draws, bar)
-    numbers: dict[str, int] = {}
-    codes = np.array([[numbers.setdefault(w, len(numbers)) for w in d] for d in draws])
-    return codes, list(numbers)
+    released = draws.ravel().tolist()
+    numbers = {word: i for i, word in enumerate(dict.fromkeys(released))}
+    codes = np.fromiter(map(numbers.__getitem__, released), np.intp, len(released))
+    return codes.reshape(draws.shape), list(numbers)
 
 
 def _noisy_words(

@@ -203,7 +203,7 @@ class _Reading:
 # -- text: word2vec, GloVe, fastText ------------------------------------------------
 
 
-def _read_text(file: IO[bytes], reading: _Reading) -> None:
+def _read_text(file: io.BufferedReader, reading: _Reading) -> None:
     reading.place = lambda row: f"line {row + 1}"
     lines = _lines(file, reading)
     peeked = list(islice(lines, 3))
@@ -229,7 +229,7 @@ def _read_text(file: IO[bytes], reading: _Reading) -> None:
     reading.check_end(lambda: any(line.strip() for line in lines))
 
 
-def _lines(file: IO[bytes], reading: _Reading) -> Iterator[bytes]:
+def _lines(file: io.BufferedReader, reading: _Reading) -> Iterator[bytes]:
     """Lines up to the last that is not blank."""
     blank = 0  # bytes of blank lines since the last other one
     number = 0
@@ -247,6 +247,8 @@ def _lines(file: IO[bytes], reading: _Reading) -> Iterator[bytes]:
             elif not line.strip():
                 blank += len(line)
                 if blank <= MAX_BLANK:
+                    more = _line_feeds(file, MAX_BLANK - blank)
+                    blank, number = blank + more, number + more
                     continue
                 problem = f"more than {MAX_BLANK >> 20} MiB of blank lines."
             if problem:
@@ -258,6 +260,12 @@ def _lines(file: IO[bytes], reading: _Reading) -> Iterator[bytes]:
     except (*_BROKEN_GZIP, _ExpandsError) as error:
         reading.place = lambda row: f"line {row + 1}"
         raise reading.broken(number, error) from error
+
+
+def _line_feeds(file: io.BufferedReader, most: int) -> int:
+    """Read line feeds that come next, a buffer of them at a time; how many."""
+    ahead = file.peek()[:most]
+    return len(file.read(len(ahead) - len(ahead.lstrip(b"\n"))))
 
 
 def _text_header(lines: list[bytes]) -> list[bytes] | None:

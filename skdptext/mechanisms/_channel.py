@@ -493,7 +493,8 @@ def _feed(digest: Any, name: str, value: Any) -> None:
         text = _plain(value).encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(text) + text)
     elif isinstance(value, Mapping):
-        _feed(digest, name, sorted(value.items(), key=repr))
+        # by keys alone, which differ: to print a large array takes milliseconds
+        _feed(digest, name, sorted(value.items(), key=lambda item: repr(item[0])))
     elif isinstance(value, Set):
         _feed(digest, name, sorted(value, key=repr))
     elif isinstance(value, Sequence | np.ndarray):

@@ -300,7 +300,7 @@ def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
             "outputs must be word ids of the embedding, at least one integer "
             f"in [0, {n_words}), got {shown(outputs)}."
         )
-    return np.unique(numbers).astype(np.intp)
+    return np.unique(numbers).astype(np.int32)  # pickles are smaller
 
 
 class RandomizedResponse(WordMechanism):

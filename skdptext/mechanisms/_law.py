@@ -15,6 +15,8 @@ __all__ = ["ExponentialLaw"]
 
 # If fewer than one word in this many is asked about, avoid a pass over all pairs.
 _FEW = 30
+# Not pickled: as large as the vectors, or follows from the fit where it is asked for.
+_DERIVED = ("table", "lazy", "log_normalizers")
 
 
 class ExponentialLaw:
@@ -23,8 +25,7 @@ class ExponentialLaw:
     Parameters
     ----------
     *of_table
-        Arguments of `WordDistances`. It is built on first use, and is not pickled
-        because it holds a copy of the vectors.
+        Arguments of `WordDistances`, which is built on first use.
     rate : float > 0
         a.
 
@@ -56,7 +57,7 @@ class ExponentialLaw:
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in ("table", "lazy")}
+        return {k: v for k, v in vars(self).items() if k not in _DERIVED}
 
     def knows(self, name: str) -> bool:
         """Whether a value has been computed already."""

@@ -25,7 +25,7 @@ class Ranks:
     """
 
     def __init__(self, embedding: WordEmbedding) -> None:
-        self._vectors = embedding.vectors
+        self._embedding = embedding  # which may pickle as its address
         self._kept: np.ndarray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Ranks:
 
     def _nearest(self, pivots: np.ndarray, depth: int, memory: int) -> np.ndarray:
         """The other words nearest to each pivot, nearest first, (n_pivots, depth)."""
-        vectors = self._vectors
+        vectors = self._embedding.vectors
         return k_nearest_words(
             vectors[pivots], vectors, depth, exclude=pivots, memory=memory
         )[0]
@@ -62,7 +62,7 @@ class Ranks:
 
         Kept for the next call where they fit into a quarter of ``working_memory``.
         """
-        n_words, memory = len(self._vectors), working_memory_bytes()
+        n_words, memory = len(self._embedding), working_memory_bytes()
         dtype = np.min_scalar_type(n_words - 1)
         keeps = n_words**2 * dtype.itemsize <= memory // 4
         pivots = list(blocks(n_words, int(np.clip(memory // (64 * n_words), 1, 256))))
@@ -76,5 +76,5 @@ class Ranks:
 
     def _around(self, some: slice) -> np.ndarray:
         pivots = np.arange(some.start, some.stop)
-        others = self._nearest(pivots, len(self._vectors) - 1, working_memory_bytes())
+        others = self._nearest(pivots, len(self._embedding) - 1, working_memory_bytes())
         return np.column_stack([pivots, others])

@@ -194,6 +194,8 @@ class WordDistances:
 
     def log_normalizers_from(self, fit: Fit) -> np.ndarray:
         """ln C_w of all words; a fit already has those of the outputs."""
+        if len(self) == self.n_words:
+            return fit.log_normalizers
         found = np.full(len(self._first), np.nan)
         found[self._first[self.outputs]] = fit.log_normalizers
         missing = np.flatnonzero(np.isnan(found[self._first]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -117,13 +118,35 @@ class WordClassesChannel(FiniteChannel):
         self._metric = None
         if self.lam > 0:
             self._metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
-        grouped = np.argsort(self.labels, kind="stable")
-        self._members = np.split(grouped, np.cumsum(np.bincount(self.labels))[:-1])
         fits = [_fit(self._distances(of, of), self.epsilon) for of in self._members]
         self.rates = np.array([rate for rate, _ in fits])
-        self._log_normalizers = np.empty(len(embedding))
-        for members, (_, logs) in zip(self._members, fits, strict=True):
-            self._log_normalizers[members] = logs
+        # ln C_w of the members of a class, by its label
+        self._log_normalizers = dict(enumerate(logs for _, logs in fits))
+
+    @cached_property
+    def _members(self) -> list[np.ndarray]:
+        """The words of each class, ascending."""
+        grouped = np.argsort(self.labels, kind="stable")
+        return np.split(grouped, np.cumsum(np.bincount(self.labels))[:-1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # small; a release needs no normalisers, and a class has them when asked
+        small = self.labels.astype(np.min_scalar_type(len(self.rates) - 1))
+        left_out = ("_members", "_log_normalizers")
+        state = {k: v for k, v in vars(self).items() if k not in left_out}
+        return state | {"labels": small}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        labels = state["labels"].astype(np.intp)
+        vars(self).update(state | {"labels": labels, "_log_normalizers": {}})
+
+    def _logs(self, label: int, words: np.ndarray) -> np.ndarray:
+        """ln C_w of words of a class."""
+        members, known = self._members[label], self._log_normalizers
+        if label not in known:
+            distances = self._distances(members, members)
+            known[label] = _log_normalizers(distances, self.rates[label])
+        return known[label][np.searchsorted(members, words)]
 
     def _distances(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         vectors = self.embedding.vectors
@@ -163,7 +186,7 @@ class WordClassesChannel(FiniteChannel):
         for label, at in self._by_class(words, len(words)):
             members = self._members[label]
             logs = -self.rates[label] * self._distances(words[at], members)
-            logs -= self._log_normalizers[words[at], None]
+            logs -= self._logs(label, words[at])[:, None]
             found[np.ix_(at, members)] = logs
         return found
 
@@ -173,8 +196,8 @@ class WordClassesChannel(FiniteChannel):
         for label, rows in self._by_class(x, len(x)):
             columns = np.flatnonzero(self.labels[y] == label)
             t = self.rates[label] * self._distances(x[rows], y[columns])
-            t += self._log_normalizers[y[columns]]
-            t -= self._log_normalizers[x[rows], None]
+            t += self._logs(label, y[columns])
+            t -= self._logs(label, x[rows])[:, None]
             found[np.ix_(rows, columns)] = np.maximum(t, 0)  # rounding
         return found
 
@@ -199,21 +222,22 @@ def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
     directions add up to 2 a d.
     """
 
-    def logs(rate: float) -> np.ndarray:
-        return np.log(np.exp(-rate * distances).sum(axis=1))
-
     def excess(rate: float) -> float:
-        of = logs(rate)
+        of = _log_normalizers(distances, rate)
         return float((rate * distances + of - of[:, None]).max()) - epsilon * (
             1 - 1e-12
         )
 
     widest = distances.max()
     if widest == 0:
-        return 0.0, logs(0.0)
+        return 0.0, _log_normalizers(distances, 0.0)
     low, high = epsilon / (2 * widest), epsilon / widest
     rate = float(brentq(excess, low, high, xtol=1e-14 * high))
-    return rate, logs(rate)
+    return rate, _log_normalizers(distances, rate)
+
+
+def _log_normalizers(distances: np.ndarray, rate: float) -> np.ndarray:
+    return np.log(np.exp(-rate * distances).sum(axis=1))
 
 
 def _given(classes: Any, n_words: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,19 @@ class WordListsChannel(FiniteChannel):
             starts = [i * n_words // n_lists for i in range(n_lists)]
             paths = [greedy_path(self.embedding, start) for start in starts]
             self.lists = np.array(paths)
-        self.places = np.argsort(self.lists, axis=1)
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """The place of each word in each list, shape (n_lists, n_words)."""
+        return np.argsort(self.lists, axis=1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # small; the places follow from the lists
+        small = self.lists.astype(np.min_scalar_type(len(self.embedding) - 1))
+        return {k: v for k, v in vars(self).items() if k != "places"} | {"lists": small}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"lists": state["lists"].astype(np.intp)})
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """The number of a list, and a two-sided geometric number of places."""

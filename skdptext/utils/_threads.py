@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -17,7 +18,13 @@ def blas_threads() -> int:
     limits = _limits  # read once: the last to leave may set it to None at any time
     if limits:  # by others, who will set it back
         return int(limits[0])
-    return _counted(ThreadpoolController())
+    return _counted(_libraries())
+
+
+@cache  # to look for them takes milliseconds, more than a short document does
+def _libraries() -> ThreadpoolController:
+    """The libraries that are loaded by the first release; NumPy's is among them."""
+    return ThreadpoolController()
 
 
 def _counted(controller: ThreadpoolController) -> int:

@@ -171,7 +171,7 @@ def assert_promised(x, y, options, law_of, table, **parameters):
         assert claim == math.inf
 
 
-@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "500")))
+@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "250")))
 @given(
     x=documents,
     y=documents,
@@ -265,7 +265,7 @@ def law_of_directions(at, kappa, distribution):
 orders = st.permutations(range(4))
 
 
-@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "300")))
+@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "150")))
 @given(
     x=documents,
     y=documents,

@@ -165,7 +165,7 @@ def check_stages(kernels, vectors, bags, query):
     return found, exact
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 40),
@@ -206,7 +206,7 @@ def test_nothing_left_to_move():
         assert all(np.isfinite(bounds).all() for bounds in found.values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 70),
