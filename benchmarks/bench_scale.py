@@ -10,12 +10,19 @@ dimensions by address, ε = 10, λ = 0.5, texts out; one thread each. Every engi
 the same `DocumentRelease`. The rate per core against the bare function is the CPU time
 within the function, as a share of that of all processes, which their control group
 counts (as root), from when a quarter of the batches has ended until nine tenths have.
-So starting does not count, and a machine whose speed changes does not change the share.
+So starting does not count, and the share does not depend on the machine's speed.
+Divided by that of one process, it is the rate per core against a single process on the
+same batches. Dask is run twice, without its profiler and with it.
 
 Memory of a worker is what it alone holds (USS), with two workers alive, after a batch,
 beyond what imports and a release of a few words take; for tables of 30,000 and of
 400,000 words. The bytes of a grid search are those that went over the loopback, 12 fits
-with Dask's backend of joblib.
+with Dask's backend of joblib. The graph for Dask is that of eight partitions, pickled,
+as the client sends it.
+
+What a mechanism costs is measured in one process, with one batch of 4,096 documents, as
+`release_files` releases them. Here words are drawn by Zipf's law: what the exponential
+mechanism costs depends on how many different words a batch has.
 """
 
 from __future__ import annotations
@@ -44,6 +51,7 @@ from results import record  # noqa: E402
 from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
 from skdptext.mechanisms import (  # noqa: E402
     Exponential,
+    MahalanobisNoise,
     RandomizedResponse,
     Ranked,
     WordClasses,
@@ -60,6 +68,7 @@ ENGINES = {
     "datasets": "datasets",
     "Spark": "pyspark",
     "Dask": "distributed",
+    "Dask, with its profiler": "distributed",
     "Ray": "ray",
 }
 PACKAGES = ("pyarrow", "polars", "duckdb", "datasets", "pyspark", "dask", "ray")
@@ -165,9 +174,10 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
         frame = frame.mapInArrow(lambda batches: map(clocked, batches), schema)
         frame.write.parquet(str(out / "all"))
         spark.stop()
-    elif engine == "Dask":
-        # it would look at each worker's stack a hundred times a second
-        os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
+    elif engine.startswith("Dask"):
+        if engine == "Dask":
+            # it would look at each worker's stack a hundred times a second
+            os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
         import dask.dataframe as dd
         from distributed import Client, LocalCluster
 
@@ -240,11 +250,13 @@ def rates(folder: Path, n: int) -> list[dict[str, object]]:
         if importlib.util.find_spec(package) is None:
             continue
         share, start = rate(engine, folder, folder / "documents")
+        alone = rows[0]["against the bare function"] if rows else share
         rows.append(
             {
                 "engine": engine,
                 "version": metadata.version(package),
-                "rate per core": share,
+                "against the bare function": share,
+                "against one process": share / alone,
                 "CPU seconds to start": start,
             }
         )
@@ -314,7 +326,26 @@ def workers_mb(path: Path) -> float:
     return max(found)
 
 
+def graph_kb(release: object) -> float | None:
+    """A Dask graph of eight partitions as its client sends it; None without Dask."""
+    if importlib.util.find_spec("distributed") is None:
+        return None
+    import dask.dataframe as dd
+    import pyarrow as pa
+    from distributed.protocol import serialize, to_serialize
+
+    documents = pa.table({"id": [*"abcdefgh"], "text": ["word1 word2"] * 8})
+    frame = dd.from_pandas(documents.to_pandas(), npartitions=8).map_partitions(
+        lambda part: release(pa.Table.from_pandas(part)).to_pandas(),
+        meta=release.schema.empty_table().to_pandas(),
+    )
+    _, frames = serialize(to_serialize(frame.expr), on_error="raise")
+    return sum(memoryview(frame).nbytes for frame in frames) / 1000
+
+
 def sizes(folder: Path) -> list[dict[str, object]]:
+    if importlib.util.find_spec("distributed") is None:
+        print("The size of a Dask graph is left out: Dask is not installed.")
     rows = []
     make_table(folder / "few-words.npz", 1000)
     (folder / "few").write_bytes(pickle.dumps(make_release(folder, "few-words")))
@@ -330,10 +361,9 @@ def sizes(folder: Path) -> list[dict[str, object]]:
             rows.append(
                 {
                     "words": n_words,
-                    "mechanism": "MahalanobisNoise()"
-                    if mechanism is None
-                    else repr(mechanism),
+                    "mechanism": repr(mechanism or MahalanobisNoise()),
                     "pickle (kB)": (folder / "held").stat().st_size / 1000,
+                    "graph for Dask (kB)": graph_kb(release),
                     "embedding (MB)": n_words * M * 4 / 1e6,
                     "a worker beyond its imports (MB)": workers_mb(folder / "held")
                     if mechanism is None
@@ -341,6 +371,34 @@ def sizes(folder: Path) -> list[dict[str, object]]:
                 }
             )
             print(rows[-1], flush=True)
+    return rows
+
+
+# -- what a mechanism costs -----------------------------------------------------------
+
+
+def costs(folder: Path) -> list[dict[str, object]]:
+    import pyarrow as pa
+
+    n, rows = 4096, []
+    ranks = 1 / np.arange(1, V + 1)
+    drawn = np.random.default_rng(3).choice(V, (n, LENGTH), p=ranks / ranks.sum())
+    texts = [" ".join(f"word{i}" for i in row) for row in drawn]
+    documents = pa.table({"id": range(n), "text": texts})
+    for mechanism in (None, Exponential(calibration="half"), RandomizedResponse()):
+        release = make_release(folder, mechanism=mechanism)
+        release(documents.slice(0, 10))
+        before = time.process_time()
+        release(documents)
+        each = (time.process_time() - before) / n
+        rows.append(
+            {
+                "mechanism": repr(mechanism or MahalanobisNoise()),
+                "ms per document": each * 1e3,
+                "core-hours per million documents": each * 1e6 / 3600,
+            }
+        )
+        print(rows[-1], flush=True)
     return rows
 
 
@@ -432,8 +490,7 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=16000)
-    parts = ("sizes", "search", "installed", "rates")
-    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--only", nargs="+", choices=RECORDS, default=RECORDS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -449,8 +506,8 @@ def record_sizes(folder: Path, n: int) -> None:
         "scale_sizes",
         sizes(folder),
         title="A release on engines: what travels, and what a worker holds",
-        note="The embedding by address. Memory is what one of two workers alone "
-        "holds after a batch, beyond its imports.",
+        note="The embedding by address; a graph of eight partitions. Memory is what "
+        "one of two workers alone holds after a batch, beyond its imports.",
     )
 
 
@@ -464,6 +521,17 @@ def record_search(folder: Path, n: int) -> None:
         title="A grid search on Dask: bytes sent",
         note=f"12 fits with 2 workers, {V:,} words by {M} dimensions "
         f"({V * M * 4 / 1e6:.0f} MB), 60 documents.",
+    )
+
+
+def record_costs(folder: Path, n: int) -> None:
+    record(
+        "scale_costs",
+        costs(folder),
+        title="A release: what a mechanism costs",
+        note=f"One process with one thread; a batch of 4,096 documents of {LENGTH} "
+        f"words drawn by Zipf's law, {V:,} words by {M} dimensions; CPU time, with "
+        "reading the texts.",
     )
 
 
@@ -483,15 +551,16 @@ def record_rates(folder: Path, n: int) -> None:
         rates(folder, n),
         title="A release on engines: rate per core",
         note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
-        f"on vectors, {n:,} documents. The rate per core is that against the bare "
-        "function: CPU time within it, as a share of that of all processes, once all "
-        "workers run.",
+        f"on vectors, {n:,} documents. The rate per core against the bare function is "
+        "the CPU time within it, as a share of that of all processes, once all workers "
+        "run; that against one process is this share divided by that of one process.",
     )
 
 
 RECORDS = {
     "sizes": record_sizes,
     "search": record_search,
+    "costs": record_costs,
     "installed": record_installed,
     "rates": record_rates,
 }

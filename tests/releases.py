@@ -10,6 +10,15 @@ from pyarrow import csv, parquet
 KEY = bytes(range(7, 39))
 
 
+def secrets_of(release):
+    """What undoes the noise: the key, and the seed from it, as bytes or digits."""
+    forms = []
+    for secret in (KEY, release.key.derive(b"noise:" + release.name.encode())):
+        number = int.from_bytes(secret, "little")  # as random_state
+        forms += [secret, secret.hex().encode(), str(number).encode()]
+    return forms
+
+
 def write(table, path, row_group=64):
     """A table as a file of the format that the suffix says."""
     if path.suffix == ".parquet":

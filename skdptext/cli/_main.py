@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from typing import TextIO
@@ -22,6 +23,7 @@ exit status:
   0    done
   1    a release is incomplete or has changed (verify), or a claim is refuted (audit)
   2    refused: an argument or an input breaks a rule, as the message says
+  3    a fault of skdptext itself, shown with its traceback: please report it
   130  interrupted: run the same command again to continue a release
 """
 
@@ -37,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0: done; 1: the answer is no; 2: refused; 130: interrupted.
+        0: done; 1: the answer is no; 2: refused; 3: a fault of skdptext itself; 130:
+        interrupted.
     """
     parser = argparse.ArgumentParser(
         prog="skdptext",
@@ -57,13 +60,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             return parsed.run(parsed)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
-        print(f"skdptext {parsed.command}: {error}", file=sys.stderr)
+        print(f"skdptext {parsed.command}: {_told(error)}", file=sys.stderr)
         return 2
+    except Exception:
+        traceback.print_exc()  # Python's own status would be 1, which means no
+        return 3
     except KeyboardInterrupt:
         again = " Run the same command again to continue."
         told = "Interrupted." + (again if parsed.command == "release" else "")
         print(told, file=sys.stderr)
         return 130
+
+
+def _told(error: Exception) -> str:
+    """The message; for the file system's errors, without their number."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"cannot read or write {error.filename}: {error.strerror}."
+    return str(error)
 
 
 def _show_warning(

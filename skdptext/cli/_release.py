@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,16 @@ _ADVERSARY = (
 # Faults of a damaged release that are printed
 _MOST_FAULTS = 20
 
+_VERIFY = """\
+Check that a release is complete and unchanged since it was sealed. What is missing,
+changed or unexpected is printed.
+
+exit status:
+  0  complete and unchanged
+  1  incomplete or changed
+  2  the folder holds no release that can be checked
+"""
+
 _KEY = """\
 Write a key of 256 random bits to a new file, to be given to skdptext release as
 --key file:FILE. Keep it apart from the releases, and destroy it once they are sealed:
@@ -64,7 +74,8 @@ def add_commands(commands: Any) -> None:
     checking = commands.add_parser(
         "verify",
         help="check that a release is complete and unchanged",
-        description="Check that a release is complete, and as it was sealed.",
+        description=_VERIFY,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     checking.add_argument("out", help="folder of the release")
     checking.set_defaults(run=_verify)
@@ -105,7 +116,7 @@ def _add_release(commands: Any) -> None:
     columns.add_argument(
         "--column",
         default="text",
-        help="column with the documents, which messages call text (default text)",
+        help="column with the documents (default text)",
     )
     columns.add_argument("--id", default="id", help="column with the ids (default id)")
     columns.add_argument(
@@ -132,7 +143,9 @@ def _add_release(commands: Any) -> None:
     )
     columns.add_argument("--n-jobs", type=int, help="processes (default 1)")
     columns.add_argument(
-        "--quiet", action="store_true", help="show neither progress nor advice"
+        "--quiet",
+        action="store_true",
+        help="show neither progress nor advice; a key that is made is still named",
     )
     parser.set_defaults(run=_release)
 
@@ -149,8 +162,7 @@ def _release(arguments: argparse.Namespace) -> int:
         stop_words=arguments.stop_words,
         output=arguments.output,
     )
-    tell = (lambda text: None) if arguments.quiet else _tell
-    with _key_of(arguments, tell) as key:
+    with _key_of(arguments) as key:
         release = DocumentRelease(
             perturber,
             key,
@@ -159,17 +171,20 @@ def _release(arguments: argparse.Namespace) -> int:
             id=arguments.id,
             keep=arguments.keep,
         )
-        release_files(
-            arguments.source,
-            arguments.out,
-            release,
-            format=arguments.format,
-            batch_rows=arguments.batch_rows,
-            n_jobs=arguments.n_jobs,
-            verbose=int(not arguments.quiet),
-        )
+        with _writing(arguments.out, "--out must be a folder that can be written to"):
+            release_files(
+                arguments.source,
+                arguments.out,
+                release,
+                format=arguments.format,
+                batch_rows=arguments.batch_rows,
+                n_jobs=arguments.n_jobs,
+                verbose=int(not arguments.quiet),
+            )
     manifest = seal(arguments.out)
-    tell(
+    if arguments.quiet:
+        return 0
+    _tell(
         f"{manifest['documents']:,} documents are released and sealed in "
         f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{_ADVERSARY}\n\n"
         f"Now destroy the key ({key.source}): whoever has it can undo the noise; once "
@@ -180,9 +195,21 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _key_of(
-    arguments: argparse.Namespace, tell: Callable[[str], None]
-) -> Iterator[ReleaseKey]:
+def _writing(path: str, rule: str) -> Iterator[None]:
+    """Errors of the file system at a path, with the rule that is broken."""
+    try:
+        yield
+    except OSError as error:
+        wanted, met = Path(path).absolute(), Path(error.filename or path).absolute()
+        if not (met.is_relative_to(wanted) or wanted.is_relative_to(met)):
+            raise
+        raise InvalidParameterError(
+            f"{rule}, got {path!r}: {error.strerror or error}."
+        ) from None
+
+
+@contextmanager
+def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
     """The key; one that is made here is deleted if no release was begun with it."""
     if arguments.key is not None:
         yield ReleaseKey(arguments.key)
@@ -195,7 +222,7 @@ def _key_of(
         "is sealed. It is needed to continue after an interruption."
     )
     if path.exists():
-        tell(advice)
+        _tell(advice)
         yield ReleaseKey(f"file:{path}")
         return
     if _begun(arguments.out):
@@ -204,9 +231,11 @@ def _key_of(
             f"and there is no {path}. A sealed release cannot be repeated once its key "
             "is gone; skdptext verify checks it without one."
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    key = ReleaseKey.generate(path)
-    tell(advice)
+    rule = "--out must be in a folder that can be written to, for the key beside it"
+    with _writing(str(path), rule):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        key = ReleaseKey.generate(path)
+    _tell(advice)
     try:
         yield key
     finally:
@@ -220,26 +249,27 @@ def _begun(out: str) -> bool:
 
 
 def _tell(text: str) -> None:
-    if text:
-        print(text, file=sys.stderr)
+    print(text, file=sys.stderr)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     faults = verify(arguments.out)
+    sound = f"{arguments.out} is complete and unchanged since it was sealed."
     told = faults[:_MOST_FAULTS]
     if len(faults) > len(told):
         told.append(f"And {len(faults) - len(told):,} more.")
-    print("\n".join(told or [f"{arguments.out} is complete, and as it was sealed."]))
+    print("\n".join(told or [sound]))
     return 1 if faults else 0
 
 
 def _key(arguments: argparse.Namespace) -> int:
-    try:
-        key = ReleaseKey.generate(arguments.file)
-    except FileExistsError:
-        raise InvalidParameterError(
-            f"file must not exist, got {arguments.file!r}: releases that a key began "
-            "cannot be finished without it."
-        ) from None
+    with _writing(arguments.file, "file must be in a folder that can be written to"):
+        try:
+            key = ReleaseKey.generate(arguments.file)
+        except FileExistsError:
+            raise InvalidParameterError(
+                f"file must not exist, got {arguments.file!r}: releases that a key "
+                "began cannot be finished without it."
+            ) from None
     print(f"--key {key.source}")
     return 0

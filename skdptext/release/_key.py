@@ -28,9 +28,10 @@ class ReleaseKey:
     ----------
     source : str
         ``"env:NAME"``, an environment variable, or ``"file:PATH"``, a file. It must
-        exist on every worker. A path is made absolute. Its content is the key:
-        hexadecimal digits (white space at the end is ignored), or else raw bytes. The
-        key must have at least 32 bytes, drawn at random.
+        exist on every worker. A path is made absolute, and ``~`` at its start is the
+        user's home folder. Its content is the key: hexadecimal digits (white space at
+        the end is ignored), or else raw bytes. The key must have at least 32 bytes,
+        drawn at random.
 
     Attributes
     ----------
@@ -71,8 +72,9 @@ class ReleaseKey:
             # not shown: it may be the key itself
             raise InvalidParameterError(f"{rule}, got {kind_of(self.source)}.")
         if kind == "file":
-            # a worker's current folder may differ
-            object.__setattr__(self, "source", f"file:{os.path.abspath(place)}")
+            # a worker's home and current folder may differ
+            path = os.path.abspath(os.path.expanduser(place))
+            object.__setattr__(self, "source", f"file:{path}")
 
     @classmethod
     def generate(cls, file: str | os.PathLike[str]) -> ReleaseKey:
@@ -135,14 +137,9 @@ class ReleaseKey:
                 with open(place, "rb") as file:
                     found = file.read()
             except OSError as error:
-                raise InvalidParameterError(
-                    f"key must exist on every worker: {self.source} cannot be read "
-                    f"({error.strerror})."
-                ) from None
+                raise self._unreadable(error.strerror) from None
         if found is None:
-            raise InvalidParameterError(
-                f"key must exist on every worker: {self.source} is not set."
-            )
+            raise self._unreadable("it is not set")
         key = _decoded(found)
         if len(key) < _MIN_BYTES:
             raise InvalidParameterError(
@@ -150,6 +147,12 @@ class ReleaseKey:
                 f"got {len(key)} in {self.source}. ReleaseKey.generate(file) makes one."
             )
         return key
+
+    def _unreadable(self, reason: str | None) -> InvalidParameterError:
+        return InvalidParameterError(
+            f"cannot read the key {self.source}: {reason}. Where an engine runs the "
+            "release, each of its workers must be able to read it."
+        )
 
 
 def _decoded(found: bytes) -> bytes:

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisNoise
+from skdptext.release._formats import FORMATS
 from skdptext.utils import replacing
 
 __all__ = ["FILE_NAME", "FORMAT", "describe", "read_manifest", "write_manifest"]
@@ -127,16 +128,62 @@ def read_manifest(out: Any) -> dict[str, Any]:
     path = Path(out) / FILE_NAME
     try:
         manifest = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise InvalidParameterError(
             f"out must be a folder that release_files began, got {str(out)!r}, which "
             f"has no {FILE_NAME}."
         ) from None
-    except ValueError:
+    except (IsADirectoryError, ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InvalidParameterError(
             f"out must hold a {FILE_NAME} of format {FORMAT!r}, got {str(path)!r}, "
             "which is not one."
         )
+    damaged = _damaged(manifest)
+    if damaged:
+        raise InvalidParameterError(
+            f"out must hold a {FILE_NAME} as release_files wrote it, got "
+            f"{str(path)!r}, in which these are missing or damaged: "
+            f"{', '.join(damaged)}."
+        )
     return manifest
+
+
+def _damaged(manifest: dict[str, Any]) -> list[str]:
+    """What is read from a manifest later on, and is not as it was written."""
+
+    def within(name: str, key: str) -> Any:
+        held = manifest.get(name)
+        return held.get(key) if isinstance(held, dict) else None
+
+    complete = manifest.get("complete")
+    inputs: Any = manifest.get("inputs")
+    listed = isinstance(inputs, list) and all(map(_is_input, inputs))
+    rows = sum(sum(place["rows"]) for place in inputs) if listed else None
+    sound = {
+        "complete": isinstance(complete, bool),
+        "output": isinstance(manifest.get("output"), str),
+        "columns": isinstance(within("columns", "id"), str),
+        "guarantee": isinstance(within("guarantee", "words"), str),
+        "embedding": _is_count(within("embedding", "words")),
+        "shard_format": manifest.get("shard_format") in FORMATS,
+        "batch_rows": _is_count(manifest.get("batch_rows")) and manifest["batch_rows"],
+        "inputs": listed,
+        "documents": not listed or manifest.get("documents") == rows,
+        "shards": isinstance(manifest.get("shards"), dict) or not complete,
+    }
+    return [name for name, is_sound in sound.items() if not is_sound]
+
+
+def _is_input(place: Any) -> bool:
+    return (
+        isinstance(place, dict)
+        and isinstance(place.get("name"), str)
+        and isinstance(place.get("rows"), list)
+        and all(map(_is_count, place["rows"]))
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0

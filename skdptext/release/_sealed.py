@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ def seal(out: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     InvalidParameterError
-        If `out` is not such a folder, or something is missing, changed or unexpected.
+        If `out` is not such a folder, its manifest is damaged, or something is missing,
+        changed or unexpected.
 
     Notes
     -----
@@ -65,7 +66,7 @@ def seal(out: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def verify(out: str | os.PathLike[str]) -> list[str]:
-    """Whether a release is complete and as it was sealed.
+    """Whether a release is complete and unchanged since it was sealed.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     Raises
     ------
     InvalidParameterError
-        If `out` is not a folder that `release_files` wrote.
+        If `out` is not a folder that `release_files` wrote, or its manifest is damaged.
 
     Notes
     -----
@@ -194,14 +195,21 @@ def _inspect(
             faults.append(f"{name} is missing.")
             continue
         path = folder / name
-        with open(path, "rb") as file:
-            digest = blake2b(file.read(), digest_size=32).hexdigest()
-        digests[name] = digest
+        try:
+            digest = digests[name] = _digest(path)
+        except OSError as error:
+            faults.append(f"{name} cannot be read: {error.strerror}.")
+            continue
         if sealed is None:
             faults += _miscounted(path, manifest["shard_format"], rows)
         elif sealed.get(name) != digest:
             faults.append(f"{name} has changed since it was sealed.")
     return faults, digests
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return file_digest(file, lambda: blake2b(digest_size=32)).hexdigest()
 
 
 def _miscounted(path: Path, form: str, rows: int) -> list[str]:

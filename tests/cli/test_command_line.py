@@ -75,7 +75,7 @@ def test_a_release_is_that_of_the_library(files, capsys):
     assert "odds of a document against any other" in " ".join(told.err.split())
     assert f"destroy the key (file:{files / 'key'})" in told.err
     assert main(["verify", "out"]) == 0
-    assert "complete, and as it was sealed" in capsys.readouterr().out
+    assert "complete and unchanged since it was sealed" in capsys.readouterr().out
     written[1].write_text("changed")
     assert main(["verify", "out"]) == 1
     assert f"{written[1].name} has changed" in capsys.readouterr().out
@@ -96,7 +96,9 @@ def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys
     assert "destroy it when that is sealed" in told
     before = {path: path.read_bytes() for path in (files / "out").iterdir()}
     assert main([*RELEASE, *bags, "--quiet"]) == 0  # by the same key
-    assert capsys.readouterr().err == ""
+    told = capsys.readouterr().err  # nothing but where the key is
+    assert told.startswith(f"No --key was given: the noise is drawn from {made}.")
+    assert len(told.splitlines()) == 1
     assert {path: path.read_bytes() for path in (files / "out").iterdir()} == before
     assert made.read_text()[:16] not in str(before)
     made.unlink()
@@ -126,6 +128,8 @@ def test_another_release_is_not_written_over(files, capsys):
         (["--option", "x=1"], "--option must give options of MahalanobisNoise"),
         (["--key", "key"], 'source must be "env:NAME" or "file:PATH"'),
         (["--output", "bow"], 'format must be "parquet" or "jsonl"'),
+        (["--key", "file:gone"], "cannot read the key file:/"),
+        (["--key", "env:GONE"], "cannot read the key env:GONE: it is not set."),
     ],
 )
 def test_what_breaks_a_rule_is_refused(files, capsys, change, message):
@@ -143,6 +147,53 @@ def test_without_an_embedding_it_says_how_to_get_one(files, capsys):
     assert "https://nlp.stanford.edu/projects/glove" in told
     assert "--embedding docstrings" in told
     assert list(files.glob("out*")) == []
+
+
+@pytest.mark.parametrize("key", [["--key", "file:key"], []])
+@pytest.mark.parametrize("out", ["in.csv/out", "/proc/out", "key"])
+def test_an_output_that_cannot_be_written(files, capsys, key, out):
+    given = [out if argument == "out" else argument for argument in RELEASE]
+    assert main([*given, *key]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told.startswith("skdptext release: ")
+    assert "out must be " in told
+    assert out in told
+    assert "Errno" not in told
+    assert not (files / "key.key").exists()
+
+
+@pytest.mark.parametrize("file", ["gone/new", "in.csv/new", "/proc/new"])
+def test_a_key_that_cannot_be_written(files, capsys, file):
+    assert main(["key", file]) == 2
+    told = capsys.readouterr().err
+    rule = "file must be in a folder that can be written to"
+    assert told.startswith(f"skdptext key: {rule}, got {file!r}: ")
+    assert "Errno" not in told
+
+
+def test_what_is_no_answer_has_other_statuses(files, capsys, monkeypatch):
+    assert main([*RELEASE, "--key", "file:key", "--quiet"]) == 0
+    manifest = json.loads((files / "out" / "_release.json").read_text())
+    del manifest["inputs"]
+    (files / "out" / "_release.json").write_text(json.dumps(manifest))
+    assert main(["verify", "out"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("skdptext verify: out must hold a _release.json as")
+    assert "missing or damaged: inputs" in told
+    failing = [LookupError("of ours"), OSError(5, "Input/output error", "/mnt/in.csv")]
+
+    def fail(self):
+        raise failing.pop()
+
+    monkeypatch.setattr(DocumentRelease, "manifest", fail)
+    assert main([*RELEASE, "--key", "file:key"]) == 2
+    told = capsys.readouterr().err
+    rule = "cannot read or write /mnt/in.csv: Input/output error."
+    assert told == f"skdptext release: {rule}\n"
+    assert main([*RELEASE, "--key", "file:key"]) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("Traceback")
+    assert told.endswith("LookupError: of ours\n")
 
 
 def test_keys(files, capsys):
@@ -255,6 +306,9 @@ def test_help_teaches(command, capsys):
             "whoever has the key can undo the noise" in " ".join(told.split()).lower()
         )
         assert "exponential" in told
+    if command == "verify":
+        assert "exit status:" in told
+        assert "1  incomplete or changed" in told
 
 
 def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -18,6 +20,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import RandomizedResponse, RandomizedResponseChannel
 from skdptext.utils import NoiseStreams
 
 pytestmark = pytest.mark.filterwarnings(
@@ -366,6 +369,30 @@ def test_any_backend_of_joblib(small_embedding, backend, random_state):
     if random_state is not None:
         alone = perturber.set_params(n_jobs=1).transform(documents)
         assert (noisy != alone).nnz == 0
+
+
+class Located(RandomizedResponse):
+    """Leaves a file for each process that applies noise."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def prepare(self, embedding, epsilon, lam):
+        return LocatedChannel(self, embedding, epsilon, lam)
+
+
+class LocatedChannel(RandomizedResponseChannel):
+    def apply(self, words, draws):
+        (Path(self.mechanism.folder) / str(os.getpid())).touch()
+        return super().apply(words, draws)
+
+
+def test_a_release_stays_in_its_process(small_embedding, tmp_path):
+    """A backend of processes would be sent the embedding with each of its tasks."""
+    perturber = make(small_embedding, mechanism=Located(str(tmp_path)), output="bow")
+    with joblib.parallel_config("loky", n_jobs=2):
+        perturber.transform([["w1", "w2"]] * 400)
+    assert [path.name for path in tmp_path.iterdir()] == [str(os.getpid())]
 
 
 @pytest.mark.parametrize(

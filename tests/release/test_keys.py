@@ -54,9 +54,17 @@ def test_only_the_place_travels(tmp_path, monkeypatch):
         assert KEY.hex()[:16].encode() not in form
     (tmp_path / "key").unlink()
     with pytest.raises(
-        InvalidParameterError, match=r"key cannot be read .No such file"
+        InvalidParameterError, match=r"cannot read the key file:/.*key: No such file"
     ):
         pickle.loads(pickle.dumps(key)).derive(b"x")
+
+
+def test_the_home_folder_is_that_of_the_one_who_names_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    key = ReleaseKey("file:~/key")
+    assert key.source == f"file:{tmp_path / 'key'}"
+    monkeypatch.setenv("HOME", "/elsewhere")
+    assert pickle.loads(pickle.dumps(key)).source == key.source
 
 
 @pytest.mark.parametrize("source", ["", "key", "env:", "file:", "http:x", 3, "ab" * 32])
@@ -77,5 +85,7 @@ def test_short_keys_are_refused(tmp_path, content):
 
 
 def test_a_variable_that_is_not_set_is_named():
-    with pytest.raises(InvalidParameterError, match="env:NO_SUCH_KEY is not set"):
+    with pytest.raises(
+        InvalidParameterError, match=r"cannot read the key env:NO_SUCH_KEY.* is not set"
+    ):
         ReleaseKey("env:NO_SUCH_KEY").derive(b"x")

@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import signal
 import time
+import tracemalloc
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -409,3 +411,82 @@ def test_what_is_no_release_is_refused(tmp_path, call):
         call(tmp_path)
     with pytest.raises(InvalidParameterError, match="out must be a path, got 3"):
         call(3)
+
+
+WRONG = (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3})
+
+
+def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(
+    make_release, source, tmp_path
+):
+    out = tmp_path / "out"
+    release_files(source, out, make_release())
+    sound, path = seal(out), out / "_release.json"
+
+    def refused(changed):
+        path.write_text(json.dumps(changed))
+        try:
+            faults = verify(out)
+        except InvalidParameterError as error:
+            return str(error)
+        assert isinstance(faults, list)
+        return ""
+
+    assert refused(sound) == ""
+    (place,) = sound["inputs"]
+    for name in ("complete", "documents", "embedding", "shard_format", "shards"):
+        told = refused({k: v for k, v in sound.items() if k != name})
+        assert told.endswith(f"which these are missing or damaged: {name}.")
+        assert repr(str(path)) in told
+    for name, wrong in product(sound, WRONG):
+        refused({**sound, name: wrong})  # raises nothing else
+    for name, wrong in product(place, WRONG):
+        refused({**sound, "inputs": [{**place, name: wrong}]})
+    for rows in (None, 300, ["300"], [-1, 301], [True]):
+        told = refused({**sound, "inputs": [{**place, "rows": rows}]})
+        assert "damaged: inputs" in told
+    assert "documents" in refused({**sound, "inputs": [{**place, "rows": [299]}]})
+    # so that no count is read of a release that says that it is complete
+    assert "shards" in refused({**sound, "shards": None})
+    for text in ("", "[]", "[" * 10**5, "\udcff"):
+        path.write_bytes(text.encode(errors="surrogateescape"))
+        with pytest.raises(InvalidParameterError, match="which is not one"):
+            verify(out)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(InvalidParameterError, match="which is not one"):
+        verify(out)
+    with pytest.raises(InvalidParameterError, match="out must be a folder that"):
+        verify(source)
+
+
+def test_a_folder_or_a_broken_link_in_place_of_a_file_is_a_fault(
+    make_release, source, tmp_path
+):
+    out = tmp_path / "out"
+    release_files(source, out, make_release(), batch_rows=100)
+    seal(out)
+    first, second, *_ = sorted(out.glob("*.parquet"))
+    first.unlink()
+    first.mkdir()
+    second.unlink()
+    second.symlink_to(tmp_path / "gone")
+    assert verify(out) == [
+        f"{first.name} cannot be read: Is a directory.",
+        f"{second.name} cannot be read: No such file or directory.",
+    ]
+    with pytest.raises(InvalidParameterError, match="cannot be read: Is a directory"):
+        seal(out)
+
+
+def test_files_are_checked_block_by_block(make_release, source, tmp_path):
+    out = tmp_path / "out"
+    release_files(source, out, make_release())
+    seal(out)
+    (shard, *_) = sorted(out.glob("*.parquet"))
+    os.truncate(shard, 50 * 2**20)
+    tracemalloc.start()
+    assert f"{shard.name} has changed since it was sealed." in verify(out)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * 2**20

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.release import DocumentRelease, ReleaseKey
-from tests.releases import KEY
+from tests.releases import KEY, secrets_of
 
 N = 400
 
@@ -63,10 +63,9 @@ def digest(table):
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
-def files_with_the_key(*folders):
-    """Files in which the key stands, as bytes or as digits of either kind."""
-    forms = [KEY, KEY.hex().encode(), str(int.from_bytes(KEY, "little")).encode()]
-    found = []
+def files_with_the_key(release, *folders):
+    """Files that hold the key or the seed derived from it, as bytes or as digits."""
+    forms, found = secrets_of(release), []
     for folder in folders:
         for path in Path(folder).rglob("*"):
             if path.is_file() and os.access(path, os.R_OK):

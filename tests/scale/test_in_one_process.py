@@ -6,11 +6,13 @@ CI has polars, and runs its test; the others are for `make test-scale`.
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from skdptext.release import ReleaseKey
 from tests.scale.conftest import digest, files_with_the_key
 
 
@@ -70,10 +72,32 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     for size in (77, 400):
         mapped = loaded.with_format("arrow").map(release, batched=True, batch_size=size)
         assert digest(mapped[:]) == expected
-    assert files_with_the_key(cache) == []
+    assert files_with_the_key(release, cache) == []
     first = parquet.read_table(source)["text"][0].as_py().encode()
     clear = [p for p in cache.rglob("*.arrow") if first in p.read_bytes()]
     assert clear, "the guide says that its cache holds the texts in clear"
+
+
+@pytest.mark.scale
+def test_datasets_returns_what_it_made_with_another_key(release, source, tmp_path):
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    loaded = datasets.Dataset.from_parquet(str(source), cache_dir=str(tmp_path / "c"))
+    moved = replace(release, key=ReleaseKey(f"file:{tmp_path / 'key'}"))
+
+    def released(**options):
+        mapped = loaded.with_format("arrow").map(moved, batched=True, **options)
+        return digest(mapped[:])
+
+    found = []
+    for key, options in (
+        ("5a", {}),
+        ("5b", {}),
+        ("5b", {"load_from_cache_file": False}),
+    ):
+        (tmp_path / "key").write_text(key * 32)
+        found.append(released(**options))
+    old, cached, new = found
+    assert old == cached != new
 
 
 @pytest.mark.scale
@@ -83,5 +107,5 @@ def test_a_pickle_by_cloudpickle_is_small_and_without_the_key(release, tmp_path)
     )
     (tmp_path / "function").write_bytes(cloudpickle.dumps(lambda it: map(release, it)))
     (tmp_path / "plain").write_bytes(pickle.dumps(release))
-    assert files_with_the_key(tmp_path) == []
+    assert files_with_the_key(release, tmp_path) == []
     assert max(path.stat().st_size for path in tmp_path.iterdir()) < 50_000

@@ -34,7 +34,7 @@ def test_written_then_counted(cluster, release, source, expected, tmp_path):
     assert released.count() == 400
     assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
     session = ray._private.worker.global_worker.node.get_session_dir_path()
-    assert files_with_the_key(session) == []
+    assert files_with_the_key(release, session) == []
 
 
 def test_a_node_is_killed(cluster, release, documents, expected, tmp_path):

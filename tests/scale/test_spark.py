@@ -15,7 +15,8 @@ from contextlib import ExitStack
 import pytest
 from pyarrow import dataset
 
-from tests.scale.conftest import KEY, digest, files_with_the_key
+from tests.releases import secrets_of
+from tests.scale.conftest import digest, files_with_the_key
 
 pytestmark = pytest.mark.scale
 
@@ -223,10 +224,11 @@ def test_a_stream_that_fails_after_the_write_is_written_again(
     assert [path.name for path in out.iterdir()] == ["batch=0"]
 
 
-def test_no_key_in_event_logs_or_local_files(spark, folder, frame):
+def test_no_key_in_event_logs_or_local_files(spark, folder, release, frame):
     frame.count()
     assert any((folder / "events").rglob("*"))
-    assert files_with_the_key(folder) == []
-    (folder / "probe").write_bytes(b"x" + KEY + b"x")  # it would be found
-    assert files_with_the_key(folder) == [folder / "probe"]
+    assert files_with_the_key(release, folder) == []
+    for secret in secrets_of(release):  # it would be found
+        (folder / "probe").write_bytes(b"x" + secret + b"x")
+        assert files_with_the_key(release, folder) == [folder / "probe"]
     (folder / "probe").unlink()
