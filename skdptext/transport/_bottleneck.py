@@ -58,7 +58,7 @@ def can_move(supply: np.ndarray, demand: np.ndarray, allowed: np.ndarray) -> boo
             f"distance, got {int(supply.sum())}."
         )
     graph = sp.csr_array(
-        (capacity.astype(np.int32), (begin.astype(int), end.astype(int))),
+        (capacity.astype(np.int32), (begin.astype(np.int32), end.astype(np.int32))),
         shape=(sink + 1, sink + 1),
     )
     return bool(maximum_flow(graph, source, sink).flow_value == supply.sum())

@@ -79,12 +79,12 @@ def test_clean_numbers_are_those_of_plain_cross_validation(stories, table):
         "WMD topic": (WMDKNNClassifier(table, n_neighbors=3), "topic"),
     }
     perturber = DPWordPerturber(
-        table, epsilon=CLEAN, document_length=60, stop_words="english"
+        table, epsilon=CLEAN, document_length=40, stop_words="english"
     )
     report = obfuscation_report(
         texts, authors, fandoms, perturber, adversaries=models, cv=splits
     )
-    bags = DocumentPreparer(table, document_length=60, output="bow").fit_transform(
+    bags = DocumentPreparer(table, document_length=40, output="bow").fit_transform(
         texts
     )
     truth = {"author": authors, "topic": fandoms}
