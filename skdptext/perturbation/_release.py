@@ -24,7 +24,7 @@ __all__ = ["Release"]
 
 # Words perturbed at a time: enough for an efficient product, few beside the embedding;
 # more where a word takes little memory.
-_MAX_BLOCK = 4096
+_MAX_BLOCK = 2048
 _BLOCK_BYTES = 2**22
 # Words per draw from a document's stream. No block is smaller, so that the noise of a
 # seed does not depend on working_memory.
