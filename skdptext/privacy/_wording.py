@@ -22,6 +22,8 @@ _AMONG = 50_000
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
 _MESSAGE = 10
+# Of scores at a time: releases of files state their guarantee within 100 MB
+_SEARCH_BYTES = 2**23
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Parts = Sequence[ReleasePart]
@@ -73,7 +75,9 @@ def _measure(part: ReleasePart) -> Scale:
     # of a single word there is no other
     near = sample
     if len(vectors) > 1:
-        near = k_nearest_words(points[sample], points, 1, exclude=sample)[0][:, 0]
+        near = k_nearest_words(
+            points[sample], points, 1, exclude=sample, memory=_SEARCH_BYTES
+        )[0][:, 0]
     others = (sample + rng.integers(1, max(2, len(vectors)), len(sample))) % len(
         vectors
     )
