@@ -68,7 +68,7 @@ def _measure(part: ReleasePart) -> Scale:
     if metric is not None:
         centre = vectors.mean(axis=0, dtype=np.float64)
         points = np.empty(vectors.shape, dtype=np.float32)
-        for rows in blocks(len(vectors), 4096):
+        for rows in blocks(len(vectors), 512):
             points[rows] = metric.whiten(vectors[rows] - centre)
     rng = np.random.default_rng(0)
     sample = rng.permutation(len(vectors))[:_SAMPLE]
