@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -36,7 +36,7 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = ["Shard", "release_files", "shards_of"]
+__all__ = ["Shard", "digest_of", "release_files", "shards_of"]
 
 # Ids that are checked together
 _SURVEYED = 1 << 16
@@ -227,12 +227,13 @@ def _types(release: DocumentRelease) -> dict[str, Any]:
 def _survey(inputs: list[Input], release: DocumentRelease, form: str) -> dict[str, Any]:
     """Sizes and digests of the inputs, after a check of all that is read of them."""
     found: list[dict[str, Any]] = []
+    types = _types(release)
     kept = _Kept(release, form)
     with UniqueIds() as unique:
         for place in inputs:
             rows: list[int] = []
-            place.check_columns(_types(release))
-            for group in place.groups(_types(release), _SURVEYED):
+            place.check_columns(types)
+            for group in place.groups(types, _SURVEYED):
                 before = sum(rows)
                 rows.append(0)
                 for table in group:
@@ -243,7 +244,7 @@ def _survey(inputs: list[Input], release: DocumentRelease, form: str) -> dict[st
                         raise InvalidParameterError(f"{place.name}: {error}") from None
                     unique.add(ids)
                     rows[-1] += len(table)
-            digest = _digest(place.path, release.key.derive(b"inputs"))
+            digest = digest_of(place.path, release.key.derive(b"inputs"))
             found.append({"name": place.name, "rows": rows, "digest": digest})
         repeated = unique.n_repeated()
     if repeated:
@@ -275,12 +276,10 @@ class _Kept:
                 )
 
 
-def _digest(path: Path, key: bytes) -> str:
-    digest = blake2b(digest_size=32, key=key)
+def digest_of(path: Path, key: bytes = b"") -> str:
+    """Digest of a file, keyed if there is a key."""
     with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(file, lambda: blake2b(digest_size=32, key=key)).hexdigest()
 
 
 def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ __all__ = [
     "check_writable",
     "find_inputs",
     "read_columns",
+    "types_of",
     "write_table",
 ]
 
@@ -379,6 +380,12 @@ def check_writable(types: Mapping[str, Any], form: str) -> None:
         )
 
 
+def types_of(columns: Sequence[str]) -> dict[str, Any]:
+    """What to read columns as: the first as strings, others as they come."""
+    string = import_pyarrow("reading columns").string()
+    return {**dict.fromkeys(columns), columns[0]: string}
+
+
 def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     """Columns of files, in memory.
 
@@ -399,9 +406,8 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     InvalidParameterError
         If a file or a column is missing.
     """
-    pa = import_pyarrow("read_columns")
+    types = types_of(columns)
     found: list[list[Any]] = [[] for _ in columns]
-    types = {columns[0]: pa.string(), **dict.fromkeys(columns[1:])}
     for place in find_inputs(source):
         place.check_columns(columns)
         for group in place.groups(types, 1 << 16):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release._documents import BAG_COLUMNS
-from skdptext.release._files import Shard, shards_of
-from skdptext.release._formats import Input
+from skdptext.release._files import Shard, digest_of, shards_of
+from skdptext.release._formats import Input, types_of
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
-from skdptext.utils import delete_abandoned, import_pyarrow, shown
+from skdptext.utils import delete_abandoned, shown
 
 __all__ = ["read_bags", "seal", "verify"]
 
@@ -168,9 +167,7 @@ def _tables(
     folder: Path, shard: Shard, manifest: dict[str, Any], columns: list[str]
 ) -> list[Any]:
     place = Input(shard.name, folder / shard.name, manifest["shard_format"])
-    string = import_pyarrow("read_bags").string()
-    types = {columns[0]: string, **dict.fromkeys(columns[1:])}
-    groups = place.groups(types, manifest["batch_rows"])
+    groups = place.groups(types_of(columns), manifest["batch_rows"])
     return [table for group in groups for table in group]
 
 
@@ -196,7 +193,7 @@ def _inspect(
             continue
         path = folder / name
         try:
-            digest = digests[name] = _digest(path)
+            digest = digests[name] = digest_of(path)
         except OSError as error:
             faults.append(f"{name} cannot be read: {error.strerror}.")
             continue
@@ -205,11 +202,6 @@ def _inspect(
         elif sealed.get(name) != digest:
             faults.append(f"{name} has changed since it was sealed.")
     return faults, digests
-
-
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return file_digest(file, lambda: blake2b(digest_size=32)).hexdigest()
 
 
 def _miscounted(path: Path, form: str, rows: int) -> list[str]:
