@@ -184,7 +184,7 @@ def _machine() -> dict[str, object]:
         cpu = found[1].strip() if found else cpu
         flags = re.search(r"^flags\s*:\s*(.+)$", text, re.MULTILINE)
         known = set(flags[1].split()) if flags else set()
-        features = [f for f in ("avx2", "avx512f", "avx512_bf16") if f in known]
+        features = [f for f in ("avx2", "avx512f", "avx512_vnni") if f in known]
     machine: dict[str, object] = {"cpu": cpu, "cores": os.cpu_count()}
     machine["features"] = features
     with contextlib.suppress(AttributeError, ValueError, OSError):

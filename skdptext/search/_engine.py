@@ -12,12 +12,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
-from skdptext.search._bfloat16 import BFloat16Search
+from skdptext.search._int8 import Int8Search, is_exact
 from skdptext.search._nearest import half_squared_norms, nearest_words
 
 __all__ = ["ENGINES", "Search", "embedding_search", "require_engine"]
 
 ENGINES = ("numpy", "torch")
+
+# Words from which the int8 search is the faster one (benchmarks/bench_engine.py).
+_WORTH_INT8 = 4000
 
 
 class Search(Protocol):
@@ -59,13 +62,13 @@ class FloatSearch:
         return nullcontext()
 
 
-class TorchSearch(BFloat16Search):
-    """`BFloat16Search` by PyTorch."""
+class TorchSearch(Int8Search):
+    """`Int8Search` by PyTorch."""
 
     fallback_reason: str | None = None
 
     def session(self, n_threads: int) -> AbstractContextManager[None]:
-        """PyTorch's threads, and sums in float32."""
+        """PyTorch's threads."""
         return _session(n_threads)
 
 
@@ -85,7 +88,8 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
     Returns
     -------
     search : Search
-        By NumPy, with a `fallback_reason`, where the machine does not suit the engine.
+        By NumPy, with a `fallback_reason`, where the machine does not suit the engine;
+        by NumPy without a word where the embedding is too small to gain.
 
     Raises
     ------
@@ -112,54 +116,52 @@ def require_engine(engine: str) -> None:
 
 
 def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:
+    from skdptext.search._torch import TorchProduct, missing_hardware
+
+    missing = missing_hardware()
+    if missing is not None:
+        return FloatSearch(vectors, half_norms, f"this machine has {missing}")
+    if len(vectors) < _WORTH_INT8:
+        return FloatSearch(vectors, half_norms)
     import torch
 
-    from skdptext.search._torch import TorchArithmetic, missing_hardware
-
-    fallback_reason = missing_hardware(torch)
-    if fallback_reason is not None:
-        return FloatSearch(vectors, half_norms, f"this machine has {fallback_reason}")
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    with _session(torch.get_num_threads()):
-        search = TorchSearch(vectors, half_norms, TorchArithmetic(torch, device))
-        if search.keeps_bound():
-            return search
+    product = TorchProduct(torch)
+    try:
+        exact = is_exact(product)
+    except (AttributeError, RuntimeError):  # before 2.4, or built without oneDNN
+        exact = False
+    if exact:
+        return TorchSearch(vectors, half_norms, product)
     return FloatSearch(
         vectors,
         half_norms,
-        f"the bfloat16 product of PyTorch {torch.__version__} on this {device} device "
-        "is less exact than its error bound requires",
+        f"PyTorch {torch.__version__} has no exact int8 product on this machine",
     )
 
 
 _users = 0
-_before: tuple[int, object] | None = None
+_threads_before = 0
 _session_lock = threading.Lock()
 
 
 @contextmanager
 def _session(n_threads: int) -> Iterator[None]:
-    """PyTorch's threads per caller; no sums in bfloat16 (cuBLAS may split them).
+    """PyTorch's threads per caller.
 
-    Both settings are global: the first user saves them and the last one restores
-    them.
+    The setting is global: the first user saves it and the last one restores it.
     """
     import torch
 
-    global _users, _before
-    matmul = torch.backends.cuda.matmul
-    name = "allow_bf16_reduced_precision_reduction"
+    global _users, _threads_before
     with _session_lock:
         if not _users:
-            _before = torch.get_num_threads(), getattr(matmul, name)
+            _threads_before = torch.get_num_threads()
         _users += 1
         torch.set_num_threads(n_threads)
-        setattr(matmul, name, False)
     try:
         yield
     finally:
         with _session_lock:
             _users -= 1
-            if not _users and _before is not None:
-                torch.set_num_threads(_before[0])
-                setattr(matmul, name, _before[1])
+            if not _users:
+                torch.set_num_threads(_threads_before)

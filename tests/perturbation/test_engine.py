@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.search import _torch, embedding_search
-from tests.search.emulation import EmulatedArithmetic
+from skdptext.search import _engine, _torch, embedding_search
+from tests.search.emulation import EmulatedProduct
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -29,9 +28,6 @@ class FakeTorch:
 
     def __init__(self):
         self.threads = 5
-        matmul = SimpleNamespace(allow_bf16_reduced_precision_reduction=True)
-        self.backends = SimpleNamespace(cuda=SimpleNamespace(matmul=matmul))
-        self.cuda = SimpleNamespace(is_available=lambda: False)
 
     def get_num_threads(self):
         return self.threads
@@ -39,19 +35,16 @@ class FakeTorch:
     def set_num_threads(self, n):
         self.threads = n
 
-    def settings(self):
-        matmul = self.backends.cuda.matmul
-        return self.threads, matmul.allow_bf16_reduced_precision_reduction
-
 
 class Device:
     """A machine of one's choice: its processor's features, and how it computes."""
 
     def __init__(self, monkeypatch):
         self.torch = FakeTorch()
-        self.arithmetic = EmulatedArithmetic()
-        self.features = "avx512f avx512_bf16"
+        self.product = EmulatedProduct()
+        self.features = "avx512f avx512_vnni"
         self.n_searches = 0
+        monkeypatch.setattr(_engine, "_WORTH_INT8", 0)
         monkeypatch.setitem(sys.modules, "torch", self.torch)
         real = Path.read_text
 
@@ -60,7 +53,7 @@ class Device:
             return self.read_text() if processor else real(path, *args, **options)
 
         monkeypatch.setattr(Path, "read_text", read_text)
-        monkeypatch.setattr(_torch, "TorchArithmetic", lambda *_: self.make())
+        monkeypatch.setattr(_torch, "TorchProduct", lambda _: self.make())
 
     def read_text(self):
         if self.features is None:
@@ -69,7 +62,7 @@ class Device:
 
     def make(self):
         self.n_searches += 1
-        return self.arithmetic
+        return self.product
 
 
 @pytest.fixture
@@ -102,7 +95,7 @@ def test_the_same_release(device, built_in, n_jobs):
     np.testing.assert_array_equal(*draws)
     fast.set_params(epsilon=3.0, lam=0.1).fit([])
     assert device.n_searches == 1  # one per embedding
-    assert device.torch.settings() == (5, True)
+    assert device.torch.threads == 5
 
 
 def test_unknown_engine(small_embedding):
@@ -124,31 +117,41 @@ def test_torch_is_missing(small_embedding, monkeypatch):
 def test_hardware_is_missing(device, table, features):
     """A warning that says what the machine lacks, and NumPy's words."""
     device.features = features
-    with pytest.warns(RuntimeWarning, match="falls back to NumPy.*AVX512_BF16 or AMX"):
+    with pytest.warns(RuntimeWarning, match="falls back to NumPy.*AVX512_VNNI, AVX_V"):
         fast = release(table, engine="torch")
     np.testing.assert_array_equal(fast, release(table))
 
 
-def test_cuda_is_tried_on_any_processor(device, table):
-    device.features = ""
-    device.torch.cuda.is_available = lambda: True
-    assert embedding_search(table, "torch").fallback_reason is None
+def test_a_small_embedding_is_searched_by_numpy(device, table, monkeypatch):
+    """Without a warning: it is as fast."""
+    monkeypatch.setattr(_engine, "_WORTH_INT8", len(table) + 1)
+    fast = release(table, engine="torch")
+    np.testing.assert_array_equal(fast, release(table))
+    assert device.n_searches == 0
 
 
 def test_settings_are_restored_when_the_last_release_ends(device, table):
     channel = DPWordPerturber(table, engine="torch").fit([]).mechanism_
     with channel.session(2, 2**20):
-        assert device.torch.settings() == (2, False)
+        assert device.torch.threads == 2
         with pytest.raises(KeyError), channel.session(1, 2**20):
             raise KeyError
-        assert device.torch.settings()[1] is False
-    assert device.torch.settings() == (5, True)
+        assert device.torch.threads == 1
+    assert device.torch.threads == 5
 
 
-def test_a_device_that_breaks_the_bound_is_not_used(device, built_in):
-    device.arithmetic = EmulatedArithmetic("bfloat16")
-    perturber = DPWordPerturber(built_in.restrict(400), engine="torch")
-    with pytest.warns(
-        RuntimeWarning, match=r"PyTorch 0\.fake on this cpu .* is less exact"
-    ):
-        perturber.fit([])
+class MissingProduct(EmulatedProduct):
+    """Of a PyTorch built without oneDNN."""
+
+    def group_maxima(self, points, tiles, group):
+        raise RuntimeError("not compiled with MKLDNN support")
+
+
+@pytest.mark.parametrize(
+    "product", [EmulatedProduct(saturating=True), MissingProduct()]
+)
+def test_a_product_that_is_not_exact_is_not_used(device, table, product):
+    device.product = product
+    with pytest.warns(RuntimeWarning, match=r"PyTorch 0\.fake has no exact int8"):
+        fast = release(table, engine="torch")
+    np.testing.assert_array_equal(fast, release(table))

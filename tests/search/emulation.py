@@ -1,88 +1,34 @@
-"""A device with bfloat16 products, in NumPy, with the faults that devices may have."""
+"""An int8 product in NumPy, with the fault that processors may have."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def round_bfloat16(array):
-    """To the nearest bfloat16 number, of two equally near ones the even one."""
-    array = np.ascontiguousarray(array, dtype=np.float32)
-    bits = array.view(np.uint32)
-    rounded = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
-    return np.where(np.isfinite(array), rounded.view(np.float32), array)
+class EmulatedProduct:
+    """`Int8Product` of NumPy arrays.
 
-
-def flush(array):
-    """Subnormal numbers to zero, as AVX512_BF16 does."""
-    return np.where(np.abs(array) < 2.0**-126, np.float32(0), array)
-
-
-def truncate(array):
-    """Float64 to the float32 nearest to it towards zero."""
-    near = array.astype(np.float32)
-    over = np.abs(near.astype(np.float64)) > np.abs(array)
-    return np.where(over, np.nextafter(near, np.float32(0)), near)
-
-
-class EmulatedArithmetic:
-    """`Arithmetic` of NumPy arrays.
-
-    `sums` says how products are summed: "float32", in the order of the BLAS library;
-    "truncated", by fours and towards zero, as tensor cores do; "flushed", without
-    subnormal numbers; "bfloat16", which breaks the bound.
+    `saturating`: sums of pairs are cut off at int16, as by processors without VNNI,
+    which multiply an unsigned factor with a signed one.
     """
 
-    xp = np
-    max_rows = 64
-    chunk_bytes = 2**12
-    bound_bytes = 2**12
+    def __init__(self, saturating=False):
+        self.saturating = saturating
 
-    def __init__(self, sums="float32"):
-        self.sums = sums
+    def tile(self, words):
+        return np.array(words)
 
-    def put(self, array):
-        return array
+    def group_maxima(self, points, tiles, group):
+        for tile in tiles:
+            scores = self.product(points.astype(np.int32), tile.astype(np.int32))
+            yield scores.reshape(len(points), group, -1).max(axis=1)
 
-    def get(self, array):
-        return np.array(array)
-
-    def bfloat16(self, array):
-        rounded = round_bfloat16(array)
-        return flush(rounded) if self.sums == "flushed" else rounded
-
-    def float32(self, array):
-        return array
-
-    def group_maxima(self, points, tile, n_groups):
-        with np.errstate(all="ignore"):
-            scores = round_bfloat16(self.product(points, tile))
-            if self.sums == "flushed":
-                scores = flush(scores)
-        return scores.reshape(len(points), -1, n_groups).max(axis=1)
-
-    def product(self, points, tile):
-        if self.sums in ("float32", "flushed"):
-            return points @ tile.T
-        total = np.zeros((len(points), len(tile)), dtype=np.float32)
-        width = 1 if self.sums == "bfloat16" else 4
-        for k in range(0, points.shape[1], width):
-            a, b = points[:, k : k + width], tile[:, k : k + width]
-            exact = total + a.astype(np.float64) @ b.T.astype(np.float64)
-            total = truncate(exact) if width == 4 else round_bfloat16(exact)
-        return total
-
-    def concatenate(self, arrays, axis=1):
-        return np.concatenate(arrays, axis=axis)
-
-    def argmax(self, array):
-        return array.argmax(axis=1)
-
-    def nonzero(self, mask):
-        return np.nonzero(mask)
-
-    def filled(self, shape, value):
-        return np.full(shape, value, dtype=np.float32)
-
-    def products(self, vectors, rows, points):
-        return np.einsum("ijk,ik->ij", vectors[rows], points)
+    def product(self, points, words):
+        if not self.saturating:
+            return points @ words.T
+        pairs = (points[:, None] + 128) * words
+        if pairs.shape[2] % 2:
+            pairs = np.pad(pairs, ((0, 0), (0, 0), (0, 1)))
+        pairs = pairs[:, :, ::2] + pairs[:, :, 1::2]
+        cut = np.clip(pairs, -(2**15), 2**15 - 1).sum(axis=2)
+        return cut - 128 * words.sum(axis=1)

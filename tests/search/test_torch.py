@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from shutil import which
 
 import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber
 from skdptext.search import _engine, embedding_search, nearest_words
-from skdptext.search._bfloat16 import BFloat16Search
+from skdptext.search._int8 import is_exact
+from skdptext.search._torch import TorchProduct, missing_hardware
 from tests.channels import channel, sample
-from tests.search.emulation import round_bfloat16
+from tests.search.emulation import EmulatedProduct
 
 pytestmark = [
     pytest.mark.torch,
@@ -22,21 +22,13 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(params=["cpu", "cuda"] if which("nvidia-smi") else ["cpu"])
-def device(request):
-    return request.param
-
-
 @pytest.fixture
-def search(device, monkeypatch):
-    """The search of a table on a device, whatever its processor's instructions."""
-    import torch
-
-    from skdptext.search import _torch
-
-    monkeypatch.setattr(_torch, "missing_hardware", lambda torch: None)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: device == "cuda")
+def search(monkeypatch):
+    """The search of a table."""
+    if missing_hardware() is not None:
+        pytest.skip(f"The engine is not used: this machine has {missing_hardware()}.")
     monkeypatch.setattr(_engine, "_searches", type(_engine._searches)())
+    monkeypatch.setattr(_engine, "_WORTH_INT8", 0)
 
     def make(embedding):
         found = embedding_search(embedding, "torch")
@@ -47,13 +39,29 @@ def search(device, monkeypatch):
     return make
 
 
-def test_rounding_is_that_of_the_emulation():
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_product_is_that_of_the_emulation(exact):
+    """Also that of a processor without the instructions, which is told."""
     import torch
 
+    product = TorchProduct(torch)
+    if exact and not is_exact(product):
+        assert missing_hardware() is not None
+        return
+    largest = 127 if exact else 60  # which no processor cuts off
     rng = np.random.default_rng(0)
-    x = (rng.normal(size=10_000) * 10.0 ** rng.integers(-38, 38, 10_000)).astype("f4")
-    rounded = torch.from_numpy(x).to(torch.bfloat16).float().numpy()
-    np.testing.assert_array_equal(rounded, round_bfloat16(x))
+    integers = rng.integers(-largest, largest + 1, (400, 37), dtype=np.int8)
+    points, parts = integers[:100], [integers[100:292], integers[292:]]
+    found, expected = (
+        np.hstack(
+            [
+                maxima.copy()
+                for maxima in ours.group_maxima(points, list(map(ours.tile, parts)), 12)
+            ]
+        )
+        for ours in (product, EmulatedProduct())
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(("epsilon", "lam"), [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)])
@@ -102,10 +110,12 @@ def test_a_release_is_the_same(search, built_in, n_jobs):
     assert torch.get_num_threads() == before
 
 
-def test_a_product_that_breaks_the_bound_is_not_used(built_in, search, monkeypatch):
-    monkeypatch.setattr(BFloat16Search, "_widen", 0.01)
+def test_a_pytorch_without_the_product_is_not_used(built_in, search, monkeypatch):
+    import torch
+
+    monkeypatch.delattr(torch, "_int_mm")
     found = embedding_search(built_in, "torch")
-    assert "is less exact than" in found.fallback_reason
+    assert "has no exact int8 product" in found.fallback_reason
 
 
 def test_here_it_is_used_or_says_why_not(built_in):
