@@ -193,19 +193,19 @@ class Int8Search:
         points32 = points.astype(np.float32)
         error = twice_error_bound(points, self.half_norms)
         left = ~(np.isfinite(error) & _within_float32(parts))
-        # From a float32 score to what the others, without p·μ, must reach.
+        # Below a float32 score, by its error and p·μ, others are ruled out.
         shift = error + points @ self._mean
         rounding = self._rounding(rounded, parts)
-        first = np.empty((len(points), 1), dtype=np.intp)
+        first = np.empty(len(points), dtype=np.intp)
         scores = np.empty((len(points), self._group), dtype=np.float32)
         found = []
-        n_rows = max(1, _BOUND_BYTES // (4 * maxima.shape[1]))
+        n_pairs = max(1, _CHUNK_BYTES // (4 * self._group * points.shape[1]))
+        n_rows = int(np.clip(_BOUND_BYTES // (4 * maxima.shape[1]), 1, n_pairs))
         bounds = np.empty((n_rows, maxima.shape[1]), dtype=np.float32)
         for rows in blocks(len(points), n_rows):
             bound = bounds[: rows.stop - rows.start]
             self._bound(maxima[rows], parts[rows], self._below, bound)
-            top = bound.argmax(axis=1)
-            first[rows, 0] = top
+            first[rows] = top = bound.argmax(axis=1)
             scores[rows] = self._rescore(points32[rows], top)
             floor = (scores[rows].max(axis=1) - shift[rows]) / self._unit
             floor = floor / rounded.scale[rows] - rounding[rows]
@@ -221,11 +221,10 @@ class Int8Search:
         left |= np.bincount(row, minlength=len(points)) > _MAX_GROUPS
         row, group = row[~left[row]], group[~left[row]]
         more = np.empty((len(row), self._group), dtype=np.float32)
-        pairs = max(1, _CHUNK_BYTES // (4 * self._group * points.shape[1]))
-        for part in blocks(len(row), pairs):
+        for part in blocks(len(row), n_pairs):
             more[part] = self._rescore(points32[row[part]], group[part])
         row = np.concatenate([np.arange(len(points)), row])
-        group = np.concatenate([first[:, 0], group])
+        group = np.concatenate([first, group])
         scores = np.concatenate([scores, more])
         return self._decide(points, error, row, self._words[group], scores), left
 
@@ -319,8 +318,9 @@ def _within_float32(parts: np.ndarray) -> np.ndarray:
 
 def is_exact(product: Int8Product) -> bool:
     """Whether a product keeps its sums: some processors cut pairs off at int16."""
-    largest = np.full((17, 64), _LARGEST, dtype=np.int8)
-    largest[1::2] *= -1
-    expected = largest.astype(np.int32) @ largest.T.astype(np.int32)
-    (found,) = product.group_maxima(largest, [product.tile(largest)], 1)
+    signs = np.random.default_rng(0).integers(0, 2, (600, 300), dtype=np.int8)
+    largest = _LARGEST * (2 * signs - 1)
+    points, words = largest[:88], largest[88:]
+    expected = points.astype(float) @ words.T.astype(float)
+    (found,) = product.group_maxima(points, [product.tile(words)], 1)
     return np.array_equal(found, expected)
