@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import get_config
-from threadpoolctl import threadpool_limits
 
 from skdptext.transport._bags import WordBags, take_bags
 from skdptext.transport._compiled_cascade import search_for
 from skdptext.transport._exact import one_hot_distances
 from skdptext.transport._index import IndexedBags, n_likely
 from skdptext.transport._plain import search_plainly
-from skdptext.utils import progress_bar
+from skdptext.utils import limit_blas_threads, progress_bar
 
 __all__ = ["BagIndex"]
 
@@ -131,7 +130,7 @@ class BagIndex(IndexedBags):
         workers = effective_n_jobs(n_jobs)
         # One BLAS thread: with threads over queries, more would only interfere.
         with (
-            threadpool_limits(limits=1, user_api="blas"),
+            limit_blas_threads(1),
             progress_bar(verbose, "neighbours", total=n, unit="doc") as bar,
         ):
             Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
