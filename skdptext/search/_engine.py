@@ -127,8 +127,9 @@ def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:
 
     product = TorchProduct(torch)
     try:
-        exact = is_exact(product)
-    except (AttributeError, RuntimeError):  # before 2.4, or built without oneDNN
+        # Some versions leave the output as it was where vectors have one number.
+        exact = is_exact(product, vectors.shape[1])
+    except (AttributeError, RuntimeError):  # before 2.4, or where PyTorch refuses
         exact = False
     if exact:
         return TorchSearch(vectors, half_norms, product)

@@ -23,7 +23,6 @@ _MAX_GROUPS = 32
 # Bytes of bounds, and of vectors that are rescored, at a time.
 _BOUND_BYTES = 2**18
 _CHUNK_BYTES = 2**19
-_ROUNDINGS = 2.0**-18  # 64 unit round-offs of float32
 
 
 class Int8Product(Protocol):
@@ -79,19 +78,21 @@ class Int8Search:
 
     |p·c − αβ a·b| ≤ αβ (‖e‖‖b‖ + ‖a + e‖‖f‖).
 
-    These are the *actual* rounding errors, of which a group has the largest. With the
-    largest and the smallest h of a group they bound its best score, from below and from
-    above. Words are sorted by h, which makes those of a group alike.
+    The norms are those of the actual rounding errors, not of the worst case; of each
+    kind, a group keeps the largest among its words. With the largest and the smallest h
+    of a group they bound its best score from below and from above. Words are sorted by
+    h, so that those of a group are close.
 
-    *The rule.* The group of the highest lower bound is scored in float32; its best word
-    beats every group whose upper bound is lower, by more than float32 scores err
-    (`twice_error_bound`). The other groups are scored too. Among all these words the
-    decision is that of `nearest_words`: one that leads by the error of float32 is the
+    *The rule.* The group of the highest lower bound is scored in float32. Its best word
+    rules out every group whose upper bound is lower by 4δ, where δ bounds the error of
+    a float32 score (see `nearest_words`). The groups that remain are scored too. Among
+    all these words the decision is that of `nearest_words`: one that leads by 2δ is the
     nearest, others are decided by float64 scores, and of equal ones the first is taken.
 
-    *Rounding.* Bounds are computed in float32, in units of α times the largest β. A
-    dozen roundings each move them by at most 2⁻²⁴ of ‖a + e‖ (‖b‖ + ‖f‖) + h / α,
-    largest values taken; the rule leaves 2⁻¹⁸ of it.
+    *Rounding.* One of the 4δ is for that word's score, three are for the upper bounds,
+    which are computed in float32. Seven roundings each move one by at most 2⁻²⁴ of
+    αβ ‖a‖‖b‖ + h, give or take the errors of a and b. As ‖c‖ ≤ 2 max‖φ‖, this is less
+    than 20 times 2⁻²⁴ (‖p‖ max‖φ‖ + ½ max‖φ‖²), and 3δ is at least 27 times as much.
     """
 
     #: Multiplies the error bound; below 1 only in tests, which show that it matters.
@@ -145,7 +146,6 @@ class Int8Search:
         terms = self._widen * lengths, self._widen * errors
         with np.errstate(over="ignore"):
             half = self.half_norms[self._words] / self._unit / self._unit
-            self._reach = float((lengths + errors).max()), float(half.max())
             low, high = half.min(axis=1), half.max(axis=1)
             self._below = -np.array([*terms, high]).astype(np.float32)
             self._above = np.array([*terms, -low]).astype(np.float32)
@@ -176,7 +176,9 @@ class Int8Search:
                 for rows in blocks(len(points), self._rows_within(memory)):
                     ids[rows], left[rows] = self._search(points[rows])
         if left.any():
-            ids[left] = nearest_words(points[left], self.vectors, self.half_norms)
+            ids[left] = nearest_words(
+                points[left], self.vectors, self.half_norms, memory=memory
+            )
         return ids
 
     def _rows_within(self, memory: int | None) -> int:
@@ -193,9 +195,8 @@ class Int8Search:
         points32 = points.astype(np.float32)
         error = twice_error_bound(points, self.half_norms)
         left = ~(np.isfinite(error) & _within_float32(parts))
-        # Below a float32 score, by its error and p·μ, others are ruled out.
-        shift = error + points @ self._mean
-        rounding = self._rounding(rounded, parts)
+        # What is below a float32 score by this is ruled out.
+        shift = 2 * error + points @ self._mean
         first = np.empty(len(points), dtype=np.intp)
         scores = np.empty((len(points), self._group), dtype=np.float32)
         found = []
@@ -208,18 +209,20 @@ class Int8Search:
             first[rows] = top = bound.argmax(axis=1)
             scores[rows] = self._rescore(points32[rows], top)
             floor = (scores[rows].max(axis=1) - shift[rows]) / self._unit
-            floor = floor / rounded.scale[rows] - rounding[rows]
-            floor[~np.isfinite(floor)] = -np.inf  # rules nothing out
+            floor /= rounded.scale[rows]
+            left[rows] |= ~np.isfinite(floor)
+            floor[left[rows]] = np.inf  # others decide these
             self._bound(maxima[rows], parts[rows], self._above, bound)
             bound[np.arange(len(top)), top] = -np.inf
             row, group = np.divmod(
                 np.flatnonzero(bound >= floor.astype(np.float32)[:, None]),
                 bound.shape[1],
             )
-            found.append((row + rows.start, group))
+            crowded = np.bincount(row, minlength=len(top)) > _MAX_GROUPS
+            left[rows] |= crowded
+            few = ~crowded[row]
+            found.append((row[few] + rows.start, group[few]))
         row, group = (np.concatenate(part) for part in zip(*found, strict=True))
-        left |= np.bincount(row, minlength=len(points)) > _MAX_GROUPS
-        row, group = row[~left[row]], group[~left[row]]
         more = np.empty((len(row), self._group), dtype=np.float32)
         for part in blocks(len(row), n_pairs):
             more[part] = self._rescore(points32[row[part]], group[part])
@@ -243,12 +246,6 @@ class Int8Search:
         """What the terms of the bounds of all groups are multiplied with."""
         parts = rounded.error, rounded.length, self._unit / rounded.scale
         return np.column_stack(parts).astype(np.float32)
-
-    def _rounding(self, rounded: _Rounded, parts: np.ndarray) -> np.ndarray:
-        """What float32 may change of the bounds of a point."""
-        reach, highest = self._reach
-        size = (rounded.length + rounded.error) * reach + parts[:, 2] * highest
-        return _ROUNDINGS * size
 
     @staticmethod
     def _bound(
@@ -279,19 +276,11 @@ class Int8Search:
         np.maximum.at(best, row, scores.max(axis=1))
         line, place = np.nonzero(scores >= (best - error)[row, None])
         row, words = row[line], words[line, place]
-        ids = np.zeros(len(points), dtype=np.int32)
-        ids[row] = words
-        open_ = np.bincount(row, minlength=len(points)) > 1
-        if open_.any():
-            at = np.cumsum(open_) - 1
-            listed = open_[row]
-            ids[open_] = best_of_pairs(
-                points[open_],
-                self.vectors,
-                self.half_norms,
-                at[row[listed]],
-                words[listed],
-            )[0]
+        alone = (np.bincount(row, minlength=len(points)) == 1)[row]
+        ids, _ = best_of_pairs(
+            points, self.vectors, self.half_norms, row[~alone], words[~alone]
+        )
+        ids[row[alone]] = words[alone]
         return ids
 
 
@@ -316,9 +305,9 @@ def _within_float32(parts: np.ndarray) -> np.ndarray:
     return (parts.max(axis=1) < 2.0**60) & (parts[:, 2] > 2.0**-60)
 
 
-def is_exact(product: Int8Product) -> bool:
-    """Whether a product keeps its sums: some processors cut pairs off at int16."""
-    signs = np.random.default_rng(0).integers(0, 2, (600, 300), dtype=np.int8)
+def is_exact(product: Int8Product, dim: int) -> bool:
+    """Whether a product of such a length is exact on sums that saturate int16."""
+    signs = np.random.default_rng(0).integers(0, 2, (600, dim), dtype=np.int8)
     largest = _LARGEST * (2 * signs - 1)
     points, words = largest[:88], largest[88:]
     expected = points.astype(float) @ words.T.astype(float)

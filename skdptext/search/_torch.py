@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["TorchProduct", "missing_hardware"]
 
-# Without one of these the product is slow, and its sums may be cut off.
+# Without one of these the product is slow, and its sums may saturate.
 _CPU_FLAGS = {"avx512_vnni", "avx_vnni", "amx_int8"}
 
 
@@ -38,7 +38,8 @@ class TorchProduct:
         factor = torch.from_numpy(points)
         widest = max(len(tile) for tile in tiles)
         # One array, which stays in the cache.
-        scores = torch.empty(len(points) * widest, dtype=torch.int32)
+        shape = len(points) * widest
+        scores = torch.empty(shape, dtype=torch.int32, device=factor.device)
         for tile in tiles:
             product = scores[: len(points) * len(tile)].view(len(points), -1)
             # The one product that PyTorch has for int8 with sums in int32.

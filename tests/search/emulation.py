@@ -8,8 +8,8 @@ import numpy as np
 class EmulatedProduct:
     """`Int8Product` of NumPy arrays.
 
-    `saturating`: sums of pairs are cut off at int16, as by processors without VNNI,
-    which multiply an unsigned factor with a signed one.
+    `saturating`: sums of pairs saturate int16, as on processors without VNNI, which
+    multiply an unsigned factor with a signed one.
     """
 
     def __init__(self, saturating=False):

@@ -14,6 +14,7 @@ from skdptext import WordEmbedding
 # The bound, and what is left to the float32 search: the words are right without.
 from skdptext.search import _int8, half_squared_norms, nearest_words
 from skdptext.search._int8 import Int8Search, is_exact
+from skdptext.search._nearest import twice_error_bound
 from tests.channels import channel, sample
 from tests.search.emulation import EmulatedProduct
 
@@ -25,15 +26,15 @@ def make(vectors, cls=Int8Search, **options):
 
 @pytest.fixture
 def searched_again(monkeypatch):
-    """Number of points that were left to the float32 search."""
+    """Number of points that were left to the float32 search, and its memory."""
     count = []
 
-    def counted(points, *rest):
-        count.append(len(points))
-        return nearest_words(points, *rest)
+    def counted(points, *rest, memory):
+        count.append((len(points), memory))
+        return nearest_words(points, *rest, memory=memory)
 
     monkeypatch.setattr(_int8, "nearest_words", counted)
-    return lambda: sum(count)
+    return count
 
 
 def noisy_words(embedding, epsilon, lam, n, seed=0):
@@ -47,8 +48,8 @@ def noisy_words(embedding, epsilon, lam, n, seed=0):
 
 
 def test_a_product_that_saturates_is_told():
-    assert is_exact(EmulatedProduct())
-    assert not is_exact(EmulatedProduct(saturating=True))
+    assert is_exact(EmulatedProduct(), 5)
+    assert not is_exact(EmulatedProduct(saturating=True), 5)
     rng = np.random.default_rng(0)
     small = rng.integers(-50, 51, (5, 9), dtype=np.int8)  # which nothing cuts off
     one, other = (EmulatedProduct(s).group_maxima(small, [small], 1) for s in (0, 1))
@@ -65,7 +66,7 @@ any_size = st.one_of(
 
 
 def bounds(search, points):
-    """Of each group's best score, from below and above, and their rounding error.
+    """Of each group's best score, from below and above, and what roundings may take.
 
     In units of the largest scale of a group and that of the point.
     """
@@ -75,7 +76,8 @@ def bounds(search, points):
     for terms in (search._below, search._above):
         out.append(np.empty_like(maxima))
         search._bound(maxima, parts, terms, out[-1])
-    rounding = search._rounding(rounded, parts)
+    error = twice_error_bound(points, search.half_norms)
+    rounding = 1.5 * error / search._unit / rounded.scale
     return (*(bound.astype(float) for bound in out), rounding[:, None])
 
 
@@ -122,7 +124,21 @@ def test_the_bounds_hold_and_are_narrow_on_a_real_table(built_in, searched_again
     # Float32 roundings are far below.
     assert (rounding < 0.01 * np.median(above - below)).all()
     search(points)
-    assert searched_again() == 0
+    assert not searched_again
+
+
+def test_a_group_has_the_rounding_errors_of_its_longest_word():
+    """Words of one norm, whose distances from the mean differ widely."""
+    rng = np.random.default_rng(0)
+    k, norm = 40, 1e4
+    words = [np.full(k, 127.0), np.full(k, -127.0), *rng.normal(size=(30, k))]
+    vectors = np.float32([[*w, np.sqrt(norm**2 - w @ w)] for w in words])
+    points = np.array([[t] * k + [127.0] for t in (64.49, 63.51, -64.49, -63.51)])
+    search = make(vectors, group=16)
+    below, above, rounding = bounds(search, points)
+    best = exact_best(search, points)
+    assert (below - rounding <= best).all()
+    assert (best <= above + rounding).all()
 
 
 class Narrow(Int8Search):
@@ -155,7 +171,7 @@ def test_words_of_the_float32_search(built_in, searched_again, epsilon, lam):
     search = make(part.vectors, tile=256, group=8)
     expected = nearest_words(points, part.vectors)
     np.testing.assert_array_equal(search(points), expected)
-    assert searched_again() <= 3
+    assert sum(n for n, _ in searched_again) <= 3
 
 
 def test_words_of_a_whole_table(built_in, searched_again):
@@ -163,7 +179,7 @@ def test_words_of_a_whole_table(built_in, searched_again):
     search = make(built_in.vectors, tile=2048, group=16)
     expected = nearest_words(points, built_in.vectors)
     np.testing.assert_array_equal(search(points), expected)
-    assert searched_again() <= 15
+    assert sum(n for n, _ in searched_again) <= 15
 
 
 @settings(deadline=None, max_examples=200)
@@ -180,10 +196,11 @@ def test_words_of_any_small_table(data):
 
 
 @pytest.mark.parametrize("n_copies", [2, 3000])
-def test_equal_vectors_go_to_the_first_word(n_copies):
+def test_equal_vectors_go_to_the_first_word(n_copies, searched_again):
     vectors = np.tile(np.float32([[1.0, 2.0], [0.0, 1.0]]), (n_copies, 1))
     points = np.array([[0.9, 2.2], [0.1, 0.7]])
-    np.testing.assert_array_equal(make(vectors)(points), [0, 1])
+    np.testing.assert_array_equal(make(vectors)(points, memory=2**20), [0, 1])
+    assert searched_again == ([(2, 2**20)] if n_copies > 2 else [])
 
 
 def test_midpoints_between_words(built_in):
