@@ -44,6 +44,13 @@ _REMOVABLE = ("examples", "headers", "names", "signatures")
 _COPY_WORDS = 25
 
 
+# Public only where a program has asked for them by `sklearn.experimental`.
+_EXPERIMENTAL = (
+    "sklearn.impute._iterative",
+    "sklearn.model_selection._search_successive_halving",
+)
+
+
 class _Document(NamedTuple):
     name: str
     text: str
@@ -126,7 +133,8 @@ def load_docstrings(
     -----
     The texts change with the versions of the five libraries; with the versions fixed
     they and their order are the same on every machine, except for optional parts of the
-    libraries that cannot be imported there.
+    libraries that cannot be imported there, and for ``SCIPY_ARRAY_API``, with which
+    SciPy documents a few functions differently.
 
     The first call imports the five libraries and takes a few seconds; later calls in
     the same process reuse the result.
@@ -287,6 +295,8 @@ def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]
         if public is None and home != path:
             continue
         if home is not None and home.partition(".")[0] != path.partition(".")[0]:
+            continue
+        if home in _EXPERIMENTAL:
             continue
         if id(value) in seen:
             continue

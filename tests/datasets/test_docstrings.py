@@ -143,12 +143,20 @@ print(early, bad, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest())
 """
 
 
+_EXPERIMENTS = """
+from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer
+"""
+
+
 def test_repeats_in_a_fresh_process_in_silence(tmp_path):
-    """Whatever the hash seed; no warnings, tests, plotting or network on the way."""
+    """Whatever the hash seed, and whatever the program has asked scikit-learn for.
+
+    No warnings, tests, plotting or network on the way.
+    """
     outputs = []
-    for seed in ("1", "2"):
+    for seed, first in (("1", ""), ("2", _EXPERIMENTS)):
         done = subprocess.run(
-            [sys.executable, "-W", "default", "-c", _PROBE],
+            [sys.executable, "-W", "default", "-c", first + _PROBE],
             env={"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)},
             capture_output=True,
             text=True,
