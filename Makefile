@@ -2,8 +2,7 @@
 # installs what it needs and nothing more; pyproject.toml newer than a stamp reinstalls.
 PYTHON ?= python3
 VENV ?= .venv
-# Of tests: one more than the two cores of CI, since some wait for others
-JOBS ?= 3
+JOBS ?= 2
 # What make test-torch installs, and the files it runs: collecting all takes longer
 TORCH ?= torch
 TORCH_TESTS ?= $(shell grep -rl --include='*.py' 'pytest\.mark\.torch' tests)
