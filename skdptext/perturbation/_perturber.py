@@ -132,9 +132,10 @@ class DPWordPerturber(
         What searches for the nearest words; both always find the same ones.
         ``"torch"`` rules words out by an int8 product, on a CPU with AVX512_VNNI,
         AVX_VNNI or AMX_INT8; it does not use GPUs. For tens of thousands of words it is
-        about twice as fast. It needs ``skdptext[torch]``, and falls back to NumPy, with
-        a RuntimeWarning, where the processor has none of these. Embeddings of fewer
-        than 4,000 words are searched by NumPy, without a warning, as it is as fast.
+        about twice as fast as NumPy. It needs ``skdptext[torch]``, and falls back to
+        NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
+        of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
+        fast.
     random_state : None, int or numpy.random.Generator, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The noise of a document is then derived by a
