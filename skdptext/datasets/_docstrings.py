@@ -43,7 +43,6 @@ _REMOVABLE = ("examples", "headers", "names", "signatures")
 # Texts whose first words agree, this many of them, count as copies of one another.
 _COPY_WORDS = 25
 
-
 # Public only where a program has asked for them by `sklearn.experimental`.
 _EXPERIMENTAL = (
     "sklearn.impute._iterative",

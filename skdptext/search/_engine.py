@@ -19,7 +19,7 @@ __all__ = ["ENGINES", "Search", "embedding_search", "require_engine"]
 
 ENGINES = ("numpy", "torch")
 
-# Words from which the int8 search is the faster one (benchmarks/bench_engine.py).
+# Words from which the int8 search was the faster one, in 50 and 300 dimensions.
 _WORTH_INT8 = 4000
 
 
@@ -89,7 +89,7 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
     -------
     search : Search
         By NumPy, with a `fallback_reason`, where the machine does not suit the engine;
-        by NumPy without a word where the embedding is too small to gain.
+        by NumPy without one where the embedding is too small to gain.
 
     Raises
     ------

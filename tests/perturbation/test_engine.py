@@ -141,7 +141,7 @@ def test_settings_are_restored_when_the_last_release_ends(device, table):
 
 
 class MissingProduct(EmulatedProduct):
-    """Of a PyTorch built without oneDNN."""
+    """Of a PyTorch that refuses to multiply."""
 
     def group_maxima(self, points, tiles, group):
         raise RuntimeError("not compiled with MKLDNN support")

@@ -26,7 +26,7 @@ def make(vectors, cls=Int8Search, **options):
 
 @pytest.fixture
 def searched_again(monkeypatch):
-    """Number of points that were left to the float32 search, and its memory."""
+    """Of each call of the float32 search, the number of points and the memory."""
     count = []
 
     def counted(points, *rest, memory):
