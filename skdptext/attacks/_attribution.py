@@ -444,8 +444,8 @@ def make_splits(
             )
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(n_splits, shuffle=True, random_state=random_state)
-    splits = isinstance(cv, int | Iterable) or hasattr(cv, "split")
-    if isinstance(cv, str | bytes) or not splits:
+    can_split = isinstance(cv, int | Iterable) or hasattr(cv, "split")
+    if isinstance(cv, str | bytes) or not can_split:
         raise InvalidParameterError(
             "cv must be an integer, a splitter of scikit-learn or an iterable of "
             f"splits, got {kind_of(cv)}."
