@@ -274,9 +274,7 @@ class ReleasePart:
         matched = _moves(words, supply, others, demand, self._code_exponents)
         return (self._sum(*matched).times(times),)
 
-    def _drawn_losses(
-        self, one: np.ndarray, two: np.ndarray
-    ) -> list[LossDistribution]:
+    def _drawn_losses(self, one: np.ndarray, two: np.ndarray) -> list[LossDistribution]:
         """Bounds on the privacy loss of one redrawn word.
 
         Where the mechanism's distributions are known in full, so is the mixture's, and
