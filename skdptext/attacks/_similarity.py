@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from scipy.special import gammaln
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 from skdptext.embeddings import WordEmbedding, check_embedding
@@ -481,6 +480,8 @@ def learned_similarity(
     >>> both.shape
     (40, 40)
     """
+    from sklearn.linear_model import LogisticRegression
+
     if not isinstance(scores, Mapping) or not scores:
         raise InvalidParameterError(
             f"scores must map names to matrices, got {kind_of(scores)}."
