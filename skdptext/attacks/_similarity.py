@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
-from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
@@ -322,6 +321,8 @@ class _Texts:
 
     def _learned(self) -> np.ndarray:
         """Vectors that are alike for words of the same texts."""
+        from sklearn.decomposition import TruncatedSVD
+
         bags = sp.vstack([self.of_clear, self.of_released], format="csr")
         if min(bags.shape) <= _DIM:
             weights = TfidfTransformer(sublinear_tf=True).fit_transform(bags)
