@@ -77,7 +77,8 @@ coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
 	$(PIN) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
-	    README.md docs/index.rst skdptext docs/guide $(PYTEST_ARGS)
+	    README.md docs/index.rst docs/get_started docs/howto docs/understand docs/reference \
+	    docs/guide skdptext $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting
 	$(PY) -m ruff check .

@@ -127,7 +127,6 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc", "sourcelink"],
     "footer_end": [],
 }
-html_sidebars = {"install": [], "changelog": []}
 html_copy_source = True
 
 

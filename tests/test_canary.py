@@ -6,7 +6,12 @@ call says of bad input may hold its type and its place, never the input.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import inspect
+import io
 import pickle
+import pkgutil
 import traceback
 import warnings
 from collections import deque
@@ -19,6 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
+import skdptext
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.attacks import (
     KoppelAuthorClassifier,
@@ -75,6 +81,20 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+)
+from tests.public_calls import (
+    BAGS,
+    INNER_ROOMS,
+    RESULTS,
+    TAKES_NO_TEXT,
+    TEXTS,
+    TOPICS,
+    VALID,
+    classifier,
+    koppel,
+    reconstruction,
+    released,
+    table,
 )
 
 MARK = "zqcanary"
@@ -175,10 +195,6 @@ CONTAINERS = {
     "pl frame of lists": lambda: pl.DataFrame({"text": [[TEXT, TEXT]]}),
     "pl lazy frame": lambda: pl.LazyFrame({"text": [TEXT]}),
 }
-
-
-def table():
-    return WordEmbedding(["w0", "w1"], np.eye(2))
 
 
 # What is done with it. The results that show themselves are returned.
@@ -331,29 +347,10 @@ CALLS = {
     "search_results_frame": search_results_frame,
 }
 
-BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
-TEXTS = ["w0 w1 w0", "w1 w1 w0", "w0 w0", "w1 w0 w1"]
-
-
-def released(**options):
-    return DPWordPerturber(table(), document_length=1, **options).fit([])
-
 
 def option(**options):
     """What an estimator is set to shows in its repr: here, only errors may not tell."""
     released(**options)
-
-
-def classifier(**options):
-    return WMDKNNClassifier(table(), n_neighbors=1, **options).fit(BAGS, TOPICS)
-
-
-def koppel():
-    return KoppelAuthorClassifier(random_state=0).fit(TEXTS, TOPICS)
-
-
-def reconstruction():
-    return WordReconstructionAttack(released(), n_draws=1).fit()
 
 
 def told(error):
@@ -372,15 +369,20 @@ def told(error):
 
 def said(call, container):
     """What a call says, by exception, warning or the repr and HTML of its result."""
-    with warnings.catch_warnings(record=True) as caught:
+    printed = io.StringIO()
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
         warnings.simplefilter("always")
         try:
             result = call(container())
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             text = told(error)
         else:
             text = "" if result is None else shown_result(result)
-    return text + "".join(str(warning.message) for warning in caught)
+    return f"{text}{printed.getvalue()}{[str(each.message) for each in caught]}"
 
 
 def shown_result(result):
@@ -421,3 +423,122 @@ def test_the_test_can_fail():
             raise KeyError("no number") from None
 
     assert MARK not in said(silent, CONTAINERS["str"])
+
+
+# -- everything public, by its signature ---------------------------------------------
+
+# Where each of a few hundred parameters is tried, the containers whose contents other
+# libraries quote.
+PARAMETERS_ARE_GIVEN = [
+    "str",
+    "bytes",
+    "list",
+    "text, number",
+    "number, text",
+    "tokens, number",
+    "number last",
+    "dict of keys",
+    "dict of values",
+    "object",
+    "exception",
+    "generator",
+    "0-d",
+    "1-d object",
+    "2-d object",
+    "pd.Series",
+    "pd frame, number first",
+    "pd frame of that name",
+    "pl.Series of lists",
+]
+
+
+def public():
+    """All that the rooms offer and that can be called: room, name, object."""
+    for found in pkgutil.iter_modules(skdptext.__path__):
+        room = importlib.import_module(f"skdptext.{found.name}")
+        for name in getattr(room, "__all__", []) if found.ispkg else []:
+            if found.name not in INNER_ROOMS and callable(getattr(room, name)):
+                yield f"{found.name}.{name}", getattr(room, name)
+
+
+def methods(kind):
+    """Public methods of a class that this package defines and that take something."""
+    for name, method in inspect.getmembers(kind, callable):
+        ours = (getattr(method, "__module__", "") or "").startswith("skdptext")
+        called = name == "__call__" and "__call__" in vars(kind)
+        if ours and (called or not name.startswith("_")):
+            taken = list(inspect.signature(method).parameters)
+            if taken not in ([], ["self"]):
+                yield name, method
+
+
+def test_everything_public_is_given_private_text():
+    missing = []
+    for name, each in public():
+        if each in TAKES_NO_TEXT or _is_exception(each):
+            continue
+        constructed = not isinstance(each, type) or inspect.signature(each).parameters
+        if constructed and each not in VALID and each not in RESULTS:
+            missing.append(name)
+        for method_name, method in methods(each) if isinstance(each, type) else ():
+            if method not in VALID and method not in TAKES_NO_TEXT:
+                missing.append(f"{name}.{method_name}")
+    assert missing == [], "see tests/public_calls.py: each needs a line there"
+
+
+def _is_exception(kind):
+    return isinstance(kind, type) and issubclass(kind, Exception)
+
+
+def name_of(function):
+    return f"{function.__module__.removeprefix('skdptext.')}.{function.__qualname__}"
+
+
+def attempts(function, valid):
+    """A call for each parameter, that takes what the parameter is given."""
+    names = inspect.signature(function).parameters
+    for parameter in names.values():
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            continue
+        if parameter.name in ("self", *valid.names):
+            continue
+        given = dict(zip(names, valid.arguments(), strict=False))
+
+        def call(x, given=given, name=parameter.name):
+            valid.use(_called(function, {**given, name: x}))
+
+        yield parameter.name, call
+
+
+def _called(function, arguments):
+    positional, named = [], {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.POSITIONAL_ONLY or name == "self":
+            positional.append(arguments[name])
+        elif name in arguments:
+            named[name] = arguments[name]
+    return function(*positional, **named)
+
+
+@pytest.mark.parametrize("function", VALID, ids=name_of)
+def test_no_parameter_of_anything_public_tells_the_text(function):
+    valid = VALID[function]
+    tell = {
+        (parameter, kind): text
+        for parameter, call in attempts(function, valid)
+        for kind in PARAMETERS_ARE_GIVEN
+        if MARK in (text := said(call, CONTAINERS[kind])).lower()
+    }
+    assert tell == {}
+
+
+@pytest.mark.parametrize("function", VALID, ids=name_of)
+def test_the_valid_calls_are_valid(function):
+    """Otherwise an error of another parameter would hide what this one tells."""
+    valid = VALID[function]
+    parameters = list(inspect.signature(function).parameters)
+    given = dict(zip(parameters, valid.arguments(), strict=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(valid.error):
+            valid.use(_called(function, given))

@@ -34,7 +34,7 @@ from skdptext.mechanisms import (
 )
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
-from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
+from skdptext.preprocessing import DocumentPreparer, TopicEncoder, TopicWordSelector
 from tests.common_checks import EXPECTED_FAILED_CHECKS
 
 EMBEDDING = WordEmbedding(
@@ -53,6 +53,8 @@ ESTIMATORS = [
         DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
     ),
     DocumentPreparer("one-hot", output="bow", random_state=0),
+    TopicEncoder(),
+    TopicEncoder(2, min_df=1),
     TopicWordSelector(n_words=5),
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
@@ -82,6 +84,7 @@ READERS = [
     DocumentPreparer(EMBEDDING, stop_words=None, random_state=0),
     FastTextClassifier(n_epochs=2, dim=3, random_state=0),
     KoppelAuthorClassifier(n_rounds=3, random_state=0),
+    TopicEncoder(1),
     WordReconstructionAttack(PERTURBER, n_draws=5, random_state=0),
 ]
 
@@ -156,7 +159,9 @@ def answer(model):
     if hasattr(model, "predict"):
         return model.predict(TEXTS).tolist()
     released = model.transform(TEXTS)
-    return released.toarray().tolist() if hasattr(released, "toarray") else released
+    if hasattr(released, "toarray"):
+        released = released.toarray()
+    return released.tolist() if isinstance(released, np.ndarray) else released
 
 
 @pytest.mark.parametrize("estimator", READERS, ids=by_name)

@@ -444,6 +444,12 @@ def make_splits(
             )
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(n_splits, shuffle=True, random_state=random_state)
+    can_split = isinstance(cv, int | Iterable) or hasattr(cv, "split")
+    if isinstance(cv, str | bytes) or not can_split:
+        raise InvalidParameterError(
+            "cv must be an integer, a splitter of scikit-learn or an iterable of "
+            f"splits, got {kind_of(cv)}."
+        )
     try:
         splitter = check_cv(cv, authors, classifier=True)
         found = splitter.split(np.zeros(len(authors)), authors, groups)

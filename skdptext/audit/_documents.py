@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
+from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.audit._words import log_ratio_bound
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -17,6 +21,7 @@ from skdptext.utils import (
     check_integer,
     check_real,
     check_rng,
+    is_count_matrix,
     kind_of,
     progress_bar,
     wrapped,
@@ -27,6 +32,12 @@ __all__ = ["DocumentPairAudit", "audit_document_pair"]
 # Releases of a document per batch, and number of thresholds tried.
 _AT_ONCE, _THRESHOLDS = 500, 200
 _FALSE_POSITIVES = 0.01
+# Pseudo-counts of the token statistics: small ones trust rare tokens.
+_SHRINKAGE = (0.5, 5.0, 50.0)
+# Single tokens that are tried as events, in each order of the documents.
+_SINGLES = 10
+# Standard errors by which another statistic must beat the likelihood ratio.
+_CLEARLY = 5
 
 
 class DocumentPairAudit:
@@ -34,11 +45,16 @@ class DocumentPairAudit:
 
     Attributes
     ----------
+    statistic : {"likelihood", "tokens"}
+        What tells releases of x from releases of y: their likelihood ratio by the
+        stated mechanism, or what tokens the releases show, where this is clearly
+        better on the half of the releases that chooses.
     auc : float
-        Probability that the log-likelihood ratio of a release of x is above that of a
-        release of y; 0.5 for guessing.
+        Probability that the statistic of a release of x is above that of a release of
+        y; 0.5 for guessing.
     accuracy : float
-        Share of right answers by the sign of the ratio, if x and y are equally likely.
+        Share of right answers by the sign of the statistic, if x and y are equally
+        likely.
     true_positives : float
         Share of the releases of x that are recognised if 1 % of the releases of y may
         be mistaken for x. The threshold is chosen on other releases.
@@ -46,6 +62,9 @@ class DocumentPairAudit:
         Lower bound on the exponent between the documents, in nats, which holds with
         probability `confidence`; for the order of x and y in which it comes closer to
         the claim.
+    event : str
+        What shows the lower bound: a likelihood ratio, an average over tokens, or how
+        often a release has a certain token.
     claimed : float
         The guarantee's upper bound in this order; inf if lengths are released and the
         documents have different ones.
@@ -63,36 +82,51 @@ class DocumentPairAudit:
     def __init__(
         self,
         ratios: tuple[np.ndarray, np.ndarray],
+        tokens: sp.csc_matrix,
+        names: list[str],
         claims: tuple[float, float],
         confidence: float,
         rng: np.random.Generator,
     ) -> None:
         self.ratios = ratios
         self.confidence = confidence
-        of_x, of_y = ratios
-        n = len(of_x)
-        ranked = np.sort(of_y)
-        below = ranked.searchsorted(of_x, "left") + ranked.searchsorted(of_x, "right")
-        self.auc = float(below.mean() / (2 * n))
+        n = len(ratios[0])
+        # a quarter learns what tokens tell, a quarter chooses, and a half measures
+        parts = np.split(rng.permutation(n), [n // 4, n // 2])
+        learns, chooses, measures = (np.concatenate([p, p + n]) for p in parts)
+        scores, events = _token_scores(tokens, names, learns)
+        scores = np.column_stack([np.concatenate(ratios), scores])
+        events = ["the likelihood ratio", *events]
+        level = (1 - confidence) / 4  # two limits, in each of two orders
+        chosen, measured = scores[chooses], scores[measures]
+
+        aucs = np.array([_auc(*np.split(c, 2)) for c in chosen.T])
+        clearly = _CLEARLY / math.sqrt(6 * len(parts[1]))
+        best = int(np.argmax(aucs - clearly * (np.arange(len(aucs)) > 0)))
+        self.statistic = "tokens" if best else "likelihood"
+        of_x, of_y = np.split(measured[:, best], 2)
+        self.auc = _auc(of_x, of_y)
         right = (of_x > 0).mean() + (of_y < 0).mean()
         right += ((of_x == 0).mean() + (of_y == 0).mean()) / 2
         self.accuracy = float(right / 2)
-        half = rng.permutation(n) < n // 2
-        threshold = np.quantile(of_y[half], 1 - _FALSE_POSITIVES, method="higher")
-        self.true_positives = float((of_x[~half] > threshold).mean())
-        level = (1 - confidence) / 4  # two limits, in each of two orders
-        n_test = int((~half).sum())
+        negatives = np.split(chosen[:, best], 2)[1]
+        threshold = np.quantile(negatives, 1 - _FALSE_POSITIVES, method="higher")
+        self.true_positives = float((of_x > threshold).mean())
+
+        n_test = len(parts[2])
         most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
         self.largest_bound = float(most)
-        bounds = [
-            _bound(sign * of_p, sign * of_q, half, level)
-            for sign, of_p, of_q in ((1, of_x, of_y), (-1, of_y, of_x))
+        found = [
+            _bound(chosen, measured, level),
+            _bound(-_swapped(chosen), -_swapped(measured), level),
         ]
+        bounds, shown = zip(*found, strict=True)
         # equal claims, such as two of inf: the larger bound decides
         which = 0 if bounds[0] - claims[0] >= bounds[1] - claims[1] else 1
         if claims[0] == claims[1]:
             which = int(np.argmax(bounds))
         self.lower_bound, self.claimed = bounds[which], claims[which]
+        self.event = events[shown[which]]
         # A claim that holds with equality must not fail because of rounding.
         self.violated = self.lower_bound > self.claimed * (1 + 1e-12)
 
@@ -107,11 +141,11 @@ class DocumentPairAudit:
 
     def _in_words(self) -> str:
         head = (
-            f"Releases of the two documents are told apart with AUC {self.auc:.3f} "
-            f"({len(self.ratios[0])} of each); at 1 % false positives "
-            f"{self.true_positives:.1%} are recognised. The exponent between them is "
-            f"at least {self.lower_bound:.3g} (confidence {self.confidence:g}), and "
-            f"at most {self.claimed:.4g} by the guarantee"
+            f"Releases of the two documents are told apart with an AUC of at least "
+            f"{self.auc:.3f} ({len(self.ratios[0])} of each); at 1 % false positives "
+            f"at least {self.true_positives:.1%} are recognised. The exponent between "
+            f"them is at least {self.lower_bound:.3g} (confidence "
+            f"{self.confidence:g}), and at most {self.claimed:.4g} by the guarantee"
         )
         if self.violated:
             return f"{head}. The guarantee is false."
@@ -134,11 +168,12 @@ def audit_document_pair(
     random_state: Any = None,
     verbose: int = 0,
 ) -> DocumentPairAudit:
-    """Test which of two documents was released, by their likelihood ratio.
+    """Test which of two documents was released, by likelihood ratio and by tokens.
 
     Parameters
     ----------
     perturber : fitted DPWordPerturber
+        Its own `transform` makes the releases, and its own `guarantee` the claim.
         Its `output` says whether order is released.
     x, y : str or list of str
         Two documents.
@@ -151,7 +186,8 @@ def audit_document_pair(
         Probability that a true claim is not called violated.
     random_state : None, int or numpy.random.Generator, default=None
         For the simulation, and for choosing the releases that set the threshold. The
-        noise of the releases follows the perturber's law, freshly drawn.
+        noise of the releases comes from the perturber: where its own `random_state` is
+        an integer, each release has an id of its own, and a Generator moves on.
     verbose : int, default=0
         Above 0, show progress bars.
 
@@ -174,13 +210,21 @@ def audit_document_pair(
     *Membership.* To ask whether a document contains a certain word, pass the document
     as x, and the same document with that word replaced as y.
 
-    *Method.* The statistic is ln Pr[release | x] − ln Pr[release | y] of
+    *Method.* One statistic is ln Pr[release | x] − ln Pr[release | y] of
     `skdptext.metrics.ReleaseLikelihood`. By the lemma of Neyman and Pearson no other
-    test is better for a text in order; for bags the statistic is an approximation. Half
-    of the releases choose a threshold, which defines the event S: a ratio above it. On
-    the other half, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S | y]) from below,
-    and no true exponent is smaller than this. The bound is valid however rough the
-    statistic is.
+    test is better for a text in order, if the mechanism does what it says; for bags the
+    statistic is an approximation. The others need no mechanism. They count what the
+    releases show: each token (also unknown ones), the number of tokens, the release as
+    a whole, and weighted averages of their presence. A quarter of the releases learns
+    the weights, a quarter chooses a statistic and a threshold, which define the event
+    S: the statistic is above the threshold. On the other half, Clopper–Pearson limits
+    bound ln(Pr[S | x] / Pr[S | y]) from below, and no true exponent is smaller than
+    this. The bound is valid however rough the statistic is.
+
+    *Limits.* A fault is found if it moves the likelihood ratio or the counts of tokens.
+    One that hides in the order of words, in counts of several words together, or
+    outside the released text, such as in time or memory, is not, unless it shows in the
+    likelihood ratio. Nor is one that occurs with other documents only.
 
     *Power.* Bounds above `largest_bound`, about ln(n_releases) − 2.4, cannot be shown;
     exponents between documents are usually far larger.
@@ -220,43 +264,128 @@ def audit_document_pair(
         likelihood = ReleaseLikelihood(
             perturber, [x, y], n_draws=n_draws, random_state=rng, verbose=verbose
         )
-        fresh = clone(perturber).set_params(random_state=None).fit([])
+        ratios, releases = [], []
         total = 2 * n_releases
         with progress_bar(verbose, "audit", total=total, unit="release") as bar:
-            ratios = tuple(
-                _ratios(fresh, likelihood, d, n_releases, bar) for d in (x, y)
-            )
-    return DocumentPairAudit((ratios[0], ratios[1]), claims, confidence, rng)
+            for released in _releases(perturber, (x, y), n_releases):
+                of_x, of_y = likelihood(released).T
+                # a release that neither document can give tells nothing of them
+                neither = np.isneginf(of_x) & np.isneginf(of_y)
+                ratios.append(np.where(neither, 0.0, of_x) - np.where(neither, 0, of_y))
+                releases.append(released)
+                bar.update(len(of_x))
+    of_x, of_y = np.split(np.concatenate(ratios), 2)
+    tokens, names = _tokens(releases)
+    return DocumentPairAudit((of_x, of_y), tokens, names, claims, confidence, rng)
 
 
-def _ratios(
-    perturber: DPWordPerturber,
-    likelihood: ReleaseLikelihood,
-    document: Any,
-    n: int,
-    bar: Any,
-) -> np.ndarray:
-    """Log-likelihood ratios of releases of a document."""
-    parts = []
-    for start in range(0, n, _AT_ONCE):
-        some = min(_AT_ONCE, n - start)
-        released = perturber.transform([document] * some)
-        of_x, of_y = likelihood(released).T
-        parts.append(of_x - of_y)
-        bar.update(some)
-    return np.concatenate(parts)
+def _releases(perturber: Any, documents: Iterable[Any], n: int) -> Iterable[Any]:
+    """`n` releases of each document, in batches, by the object itself."""
+    repeats = isinstance(getattr(perturber, "random_state", None), Integral)
+    ids = itertools.count()
+    for document in documents:
+        for start in range(0, n, _AT_ONCE):
+            some = min(_AT_ONCE, n - start)
+            # a repeatable release has noise of its own for every id
+            own = {"document_ids": list(itertools.islice(ids, some))} if repeats else {}
+            released = perturber.transform([document] * some, **own)
+            n_rows = released.shape[0] if sp.issparse(released) else len(released)
+            if n_rows != some:
+                raise InvalidParameterError(
+                    "transform of perturber must give one release per document, got "
+                    f"{n_rows} for {some}."
+                )
+            yield released
 
 
-def _bound(of_p: np.ndarray, of_q: np.ndarray, half: np.ndarray, level: float) -> float:
-    """Lower limit of ln(p/q) for the event "ratio above a threshold"."""
-    n_select, n_test = int(half.sum()), int((~half).sum())
-    candidates = np.unique(of_p[half])
-    if len(candidates) > _THRESHOLDS:
-        picks = np.linspace(0, len(candidates) - 1, _THRESHOLDS).astype(int)
-        candidates = candidates[picks]
-    hits = np.array([[(r[half] >= t).sum() for t in candidates] for r in (of_p, of_q)])
-    shown = log_ratio_bound(hits, np.array([n_select] * 2), level)
-    threshold = candidates[int(np.argmax(shown))]
-    hits = np.array([(r[~half] >= threshold).sum() for r in (of_p, of_q)])
-    bound = float(log_ratio_bound(hits, np.array([n_test] * 2), level))
-    return max(bound, 0.0) if not math.isnan(bound) else 0.0
+def _tokens(batches: list[Any]) -> tuple[sp.csc_matrix, list[str]]:
+    """What an observer can count in each release, and what the columns are.
+
+    The tokens, known or not; how many there are; and the release as a whole.
+    """
+    if is_count_matrix(batches[0]):
+        counts = sp.vstack([sp.csr_matrix(batch) for batch in batches], format="csr")
+        names = [f"token {j}" for j in range(counts.shape[1])]
+        wholes = [
+            (row.indices.tobytes(), row.data.tobytes())
+            for row in map(counts.getrow, range(counts.shape[0]))
+        ]
+    else:
+        releases = [
+            release.split() if isinstance(release, str) else list(release)
+            for release in itertools.chain.from_iterable(batches)
+        ]
+        vectorizer = CountVectorizer(analyzer=lambda tokens: ["", *tokens])
+        counts = vectorizer.fit_transform(releases)[:, 1:]
+        names = [f"token {t!r}" for t in vectorizer.get_feature_names_out()[1:]]
+        wholes = [tuple(tokens) for tokens in releases]
+    _, which = np.unique([hash(whole) for whole in wholes], return_inverse=True)
+    rows = np.arange(len(which))
+    whole = sp.csr_matrix((np.ones(len(which)), (rows, which)))
+    # one that occurs once can be no evidence
+    often = np.flatnonzero(np.bincount(which) > 1)
+    names += ["the number of tokens"] + ["the whole release"] * len(often)
+    lengths = sp.csr_matrix(counts.sum(axis=1).reshape(-1, 1))
+    return sp.hstack([counts, lengths, whole[:, often]], format="csc"), names
+
+
+def _token_scores(
+    tokens: sp.csc_matrix, names: list[str], learns: np.ndarray
+) -> tuple[np.ndarray, list[str]]:
+    """Statistics of all releases that some of them, half of x and half of y, suggest.
+
+    Averages of log ratios over the tokens of a release, and counts of those single
+    tokens whose presence tells most.
+    """
+    m = len(learns) // 2
+    halves = [tokens[part].sign() for part in np.split(learns, 2)]
+    hits = np.vstack([np.asarray(half.sum(axis=0)) for half in halves])
+    weights = []
+    for shrinkage in _SHRINKAGE:
+        seen, unseen = np.log(hits + shrinkage), np.log(m - hits + shrinkage)
+        weights.append(seen[0] - unseen[0] - seen[1] + unseen[1])
+    averages = tokens.sign() @ np.column_stack(weights)
+    level = 0.01
+    shown = [log_ratio_bound(h, np.array([m, m]), level) for h in (hits, hits[::-1])]
+    singles = np.unique(np.argsort(-np.array(shown), axis=1)[:, :_SINGLES])
+    scores = np.column_stack([averages, tokens[:, singles].toarray()])
+    middle = np.mean(
+        [scores[part].mean(axis=0) for part in np.split(learns, 2)], axis=0
+    )
+    events = ["an average over tokens"] * len(weights)
+    return scores - middle, events + [names[j] for j in singles]
+
+
+def _swapped(scores: np.ndarray) -> np.ndarray:
+    """Rows of y before those of x."""
+    return np.concatenate(np.split(scores, 2)[::-1])
+
+
+def _auc(of_x: np.ndarray, of_y: np.ndarray) -> float:
+    ranked = np.sort(of_y)
+    below = ranked.searchsorted(of_x, "left") + ranked.searchsorted(of_x, "right")
+    return float(below.mean() / (2 * len(of_y)))
+
+
+def _bound(chosen: np.ndarray, measured: np.ndarray, level: float) -> tuple[float, int]:
+    """Lower limit of ln(p/q) for the event "statistic above a threshold".
+
+    Statistics have a column each, and rows first of p, then of q. Those in `chosen`
+    select statistic and threshold. Returned with the limit: which statistic.
+    """
+    most, best, threshold = -math.inf, 0, math.inf
+    n = len(chosen) // 2
+    for j, column in enumerate(chosen.T):
+        of_p, of_q = np.sort(column[:n]), np.sort(column[n:])
+        candidates = np.unique(of_p)
+        if len(candidates) > _THRESHOLDS:
+            picks = np.linspace(0, len(candidates) - 1, _THRESHOLDS).astype(int)
+            candidates = candidates[picks]
+        hits = np.array([n - half.searchsorted(candidates) for half in (of_p, of_q)])
+        shown = log_ratio_bound(hits, np.array([n, n]), level)
+        if shown.max() > most:
+            best, most = j, shown.max()
+            threshold = candidates[int(np.argmax(shown))]
+    hits = (measured[:, best] >= threshold).reshape(2, -1).sum(axis=1)
+    bound = float(log_ratio_bound(hits, np.array([len(measured) // 2] * 2), level))
+    return (max(bound, 0.0) if not math.isnan(bound) else 0.0), best

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
-import re
 from typing import Any
 
-from skdptext import mechanisms
 from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordMechanism
+from skdptext.mechanisms import WordMechanism, mechanism_class, mechanism_names
 from skdptext.perturbation import DPWordPerturber
 
 __all__ = [
@@ -69,7 +66,7 @@ def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
         "--mechanism",
         default="mahalanobis-noise",
         metavar="NAME",
-        help="how a word is perturbed: " + ", ".join(sorted(_mechanisms())),
+        help="how a word is perturbed: " + ", ".join(mechanism_names()),
     )
     group.add_argument(
         "--option",
@@ -128,15 +125,7 @@ def make_perturber(
 
 def mechanism(arguments: argparse.Namespace) -> WordMechanism:
     """What --mechanism and --option name."""
-    known = _mechanisms()
-    wanted = arguments.mechanism.lower().replace("_", "-")
-    by_class = {name.replace("-", ""): kind for name, kind in known.items()}
-    kind = known.get(wanted) or by_class.get(wanted.replace("-", ""))
-    if kind is None:
-        raise InvalidParameterError(
-            f"--mechanism must be one of {', '.join(sorted(known))}, got "
-            f"{arguments.mechanism!r}."
-        )
+    kind = mechanism_class(arguments.mechanism, "--mechanism")
     options = {}
     for option in arguments.option:
         name, equals, value = option.partition("=")
@@ -151,17 +140,6 @@ def mechanism(arguments: argparse.Namespace) -> WordMechanism:
         raise InvalidParameterError(
             f"--option must give options of {kind.__name__}: {error}."
         ) from None
-
-
-def _mechanisms() -> dict[str, type[WordMechanism]]:
-    """All that skdptext.mechanisms offers, by the names that a user types."""
-    found = {}
-    for name in mechanisms.__all__:
-        kind = getattr(mechanisms, name)
-        is_one = isinstance(kind, type) and issubclass(kind, WordMechanism)
-        if is_one and not inspect.isabstract(kind):
-            found[re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()] = kind
-    return found
 
 
 def _value(text: str) -> Any:

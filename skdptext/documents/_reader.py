@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,9 +109,17 @@ class DocumentReader:
 
     @cached_property
     def _tokenize(self) -> Callable[[str], Any]:
-        self._vectorizer.build_analyzer()  # warns of stop words that no token can be
         preprocess = self._vectorizer.build_preprocessor()
         tokenize = self._vectorizer.build_tokenizer()
+        stop = self._vectorizer.get_stop_words() or frozenset()
+        parts = {token for word in stop for token in tokenize(preprocess(word))} - stop
+        if parts:  # scikit-learn's own warning would quote them
+            warnings.warn(
+                "Your stop_words may be inconsistent with your preprocessing: read as "
+                f"documents are, they give {len(parts)} tokens that are not among them "
+                "and so are not left out.",
+                stacklevel=2,
+            )
         return lambda text: tokenize(preprocess(text))
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 from skdptext.attacks import Linkages
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
+from skdptext.mechanisms import resolve_mechanism
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
     Fragment,
@@ -48,7 +49,9 @@ _HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "c
 
 def noise_name(mechanism: Any, lam: float) -> str:
     """Name of a mechanism in figures and tables; λ alone for the default one."""
-    return f"λ = {lam:g}" if mechanism is None else f"{mechanism!r}, λ = {lam:g}"
+    if mechanism is None:
+        return f"λ = {lam:g}"
+    return f"{resolve_mechanism(mechanism)!r}, λ = {lam:g}"
 
 
 class ReportedRelease(NamedTuple):

@@ -30,6 +30,11 @@ from skdptext.mechanisms._mahalanobis import (
     VickreyChannel,
 )
 from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._names import (
+    mechanism_class,
+    mechanism_names,
+    resolve_mechanism,
+)
 from skdptext.mechanisms._ranked import Ranked, RankedChannel
 from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
 from skdptext.mechanisms._simulate import draw_words, probabilities
@@ -69,8 +74,11 @@ __all__ = [
     "draw_words",
     "embedding_spectrum",
     "law_fingerprint",
+    "mechanism_class",
+    "mechanism_names",
     "noise_of_known_density",
     "probabilities",
+    "resolve_mechanism",
     "scaled_covariance",
     "word_losses",
 ]

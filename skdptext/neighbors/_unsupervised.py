@@ -281,7 +281,7 @@ class WMDNeighborsTransformer(
         queries = self._read(X)
         empty, filled = queries.empty_rows, queries.sizes > 0
         if len(empty):
-            warn_empty(empty, len(queries), "have no neighbours", 3)
+            warn_empty(empty, len(queries), "have no neighbours", 4)
             queries = take_bags(queries, filled)
         rows, distances = self._nearest(queries, k)
         starts = np.concatenate([[0], np.cumsum(k * filled)])

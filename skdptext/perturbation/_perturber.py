@@ -27,11 +27,11 @@ from skdptext.embeddings import (
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
-    MahalanobisNoise,
     WordChannel,
     WordMechanism,
     as_channel,
     law_fingerprint,
+    resolve_mechanism,
 )
 from skdptext.perturbation._leaks import (
     caveats,
@@ -56,7 +56,6 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
-    kind_of,
     show_progress,
     shown,
 )
@@ -124,10 +123,11 @@ class DPWordPerturber(
         Tokens and text release the order of the words. None: a `PrivacyLeakWarning`
         says so. ``"keep"`` acknowledges it and silences the warning; nothing else
         changes.
-    mechanism : WordMechanism, default=None
-        How a word is perturbed: an object of `skdptext.mechanisms` or your own; None:
-        `~skdptext.mechanisms.MahalanobisNoise`. A grid search reaches its options as
-        ``mechanism__option``.
+    mechanism : WordMechanism or str, default=None
+        How a word is perturbed: an object of `skdptext.mechanisms`, one of your own, or
+        a name such as ``"exponential"``, which stands for the class with its default
+        options. If None, `~skdptext.mechanisms.MahalanobisNoise`, that of the papers.
+        A grid search reaches the options of an object as ``mechanism__option``.
     engine : {"numpy", "torch"}, default="numpy"
         What searches for the nearest words; both always find the same ones.
         ``"torch"`` rules words out by an int8 product, on a CPU with AVX512_VNNI,
@@ -254,7 +254,7 @@ class DPWordPerturber(
         tokenizer: Callable[[str], list[str]] | None = None,
         output: Literal["bow", "tokens", "text"] = "bow",
         order: Literal["keep"] | None = None,
-        mechanism: WordMechanism | None = None,
+        mechanism: WordMechanism | str | None = None,
         engine: Literal["numpy", "torch"] = "numpy",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -358,7 +358,7 @@ class DPWordPerturber(
         return channel.with_engine(self.engine)
 
     def _mechanism(self) -> WordMechanism:
-        return MahalanobisNoise() if self.mechanism is None else self.mechanism
+        return resolve_mechanism(self.mechanism)
 
     def _epsilon_and_lam(self) -> tuple[float, float]:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
@@ -373,11 +373,7 @@ class DPWordPerturber(
     def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
         """Check all parameters; the reader of documents checks its own."""
         self._epsilon_and_lam()
-        if not isinstance(self._mechanism(), WordMechanism):
-            raise InvalidParameterError(
-                "mechanism must be None or a WordMechanism, such as an object of "
-                f"skdptext.mechanisms, got {kind_of(self.mechanism)}."
-            )
+        resolve_mechanism(self.mechanism)
         reader = DocumentReader.of(self, embedding)
         check_option("output", self.output, FORMATS)
         if self.order is not None:

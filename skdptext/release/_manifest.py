@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisNoise
+from skdptext.mechanisms import resolve_mechanism
 from skdptext.release._formats import FORMATS
 from skdptext.utils import replacing
 
@@ -30,14 +30,13 @@ _PACKAGES = ("numpy", "randomgen", "scikit-learn", "pyarrow")
 def describe(release: Any) -> dict[str, Any]:
     """`DocumentRelease.manifest`."""
     perturber = release.perturber
-    mechanism = perturber.mechanism
     embedding = perturber.embedding_
     guarantee = perturber.guarantee()
     return {
         "format": FORMAT,
         "complete": False,
         "name": release.name,
-        "mechanism": _options(MahalanobisNoise() if mechanism is None else mechanism),
+        "mechanism": _options(resolve_mechanism(perturber.mechanism)),
         "epsilon": float(perturber.epsilon),
         "lam": float(perturber.lam),
         "document_length": int(perturber.document_length),

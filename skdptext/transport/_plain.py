@@ -74,7 +74,7 @@ def search_plainly(
     return distances, found, n_solved
 
 
-def within_plainly(index, queries, radius, skip):
+def within_plainly(index, queries, radius, skip):  # type: ignore[no-untyped-def]
     """Temporary."""
     from skdptext.transport._exact import one_hot_distances
 
@@ -92,7 +92,7 @@ def within_plainly(index, queries, radius, skip):
             )
             exact = np.array(
                 [
-                    pair_distance(ids, weights, *pair, index.vectors)
+                    pair_distance(ids, weights, *pair, index.vectors)  # type: ignore[call-arg]
                     for pair in map(index.bags.row, rows)
                 ]
             )

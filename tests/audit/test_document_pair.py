@@ -159,6 +159,93 @@ def test_membership_of_a_word():
     assert 0.5 < bag.auc < text.auc
 
 
+class Marker(DPWordPerturber):
+    """Adds a word of its own to releases of documents that hold a certain one."""
+
+    def transform(self, X, document_ids=None):
+        released = super().transform(X, document_ids)
+        marked = [release[:-1] + ["zebra"] for release in released]
+        share = np.random.default_rng().random(len(marked)) < self.share
+        return [
+            m if "a" in document and hit else release
+            for document, m, release, hit in zip(
+                X, marked, released, share, strict=True
+            )
+        ]
+
+
+@pytest.mark.parametrize(("share", "at_least"), [(1.0, 4.0), (0.1, 2.0)])
+def test_a_marker_word_is_found(share, at_least):
+    """A word that names the document, though no likelihood ratio knows of it."""
+    perturber = Marker(
+        TABLE, epsilon=0.01, lam=0.0, document_length=6, output="tokens",
+        mechanism=Exponential(),
+    ).fit([])  # fmt: skip
+    perturber.share = share
+    audit = audit_document_pair(
+        perturber, list("abbbbb"), ["b"] * 6, n_releases=4000, random_state=0
+    )
+    assert audit.violated
+    assert audit.lower_bound > at_least
+    assert audit.claimed < 0.1
+    if share == 1:
+        assert audit.statistic == "tokens"
+        assert audit.auc == audit.accuracy == audit.true_positives == 1
+
+
+def test_the_object_itself_releases():
+    """A channel that was replaced, by one that draws nothing, must not pass."""
+    honest = fitted(epsilon=0.1)
+    assert not audit_document_pair(honest, ["a"] * 2, ["b"] * 2).violated
+
+    class Identity(type(honest.mechanism_)):
+        def apply(self, words, draws, **session):
+            return words
+
+    broken = fitted(epsilon=0.1)
+    broken.mechanism_ = Identity(Exponential(), TABLE, 0.1, 0.0)
+    broken.mechanism_.exponents = honest.mechanism_.exponents
+    audit = audit_document_pair(broken, ["a"] * 2, ["b"] * 2, random_state=0)
+    assert audit.violated
+    assert audit.auc == 1
+
+
+@pytest.mark.parametrize("output", ["tokens", "text", "bow"])
+@pytest.mark.parametrize("seed", [7, np.random.default_rng(7)])
+def test_repeatable_releases_get_fresh_noise(output, seed):
+    """Else a thousand equal releases would seem to tell two documents apart."""
+    perturber = fitted(random_state=seed, output=output, epsilon=0.1)
+    audit = audit_document_pair(perturber, ["a", "a"], ["b", "b"], random_state=0)
+    assert len(np.unique(np.round(audit.ratios[0], 9))) > 4
+    assert not audit.violated
+
+
+def test_tokens_that_lie_in_counts_or_in_the_length():
+    class Longer(Marker):
+        def transform(self, X, document_ids=None):
+            released = DPWordPerturber.transform(self, X, document_ids)
+            extra = [["a"] * ("a" in document) for document in X]
+            return [r + e for r, e in zip(released, extra, strict=True)]
+
+    perturber = Longer(
+        TABLE, epsilon=0.1, lam=0.0, document_length=2, output="tokens",
+        mechanism=Exponential(),
+    ).fit([])  # fmt: skip
+    audit = audit_document_pair(perturber, ["a", "b"], ["b", "b"], random_state=0)
+    assert audit.violated
+    assert audit.auc == 1
+
+
+def test_a_release_of_fewer_rows_is_refused():
+    class Short(Marker):
+        def transform(self, X, document_ids=None):
+            return DPWordPerturber.transform(self, X, document_ids)[1:]
+
+    perturber = Short(TABLE, document_length=2, output="tokens").fit([])
+    with pytest.raises(InvalidParameterError, match="one release per document, got 49"):
+        audit_document_pair(perturber, ["a", "b"], ["b", "b"], n_draws=10)
+
+
 def test_bad_parameters():
     for options, message in (
         ({"n_releases": 99}, "n_releases must be an integer >= 100"),

@@ -275,18 +275,19 @@ def test_calibrate_counts_the_words_of_public_text(files, capsys):
 
 
 def test_a_refuted_claim_is_an_exit_status(files, capsys, monkeypatch):
-    class Honest(skdptext.mechanisms.RandomizedResponse):
-        def prepare(self, embedding, epsilon, lam):
-            channel = super().prepare(embedding, 40.0, lam)
-            kind = type(
-                "Lying",
-                (type(channel),),
-                {"exponents": lambda self, x, y: np.zeros((len(x), len(y)))},
-            )
-            channel.__class__ = kind
-            return channel
+    honest = skdptext.mechanisms.RandomizedResponse.prepare
 
-    monkeypatch.setattr(skdptext.mechanisms, "RandomizedResponse", Honest)
+    def lying(self, embedding, epsilon, lam):
+        channel = honest(self, embedding, 40.0, lam)
+        kind = type(
+            "Lying",
+            (type(channel),),
+            {"exponents": lambda self, x, y: np.zeros((len(x), len(y)))},
+        )
+        channel.__class__ = kind
+        return channel
+
+    monkeypatch.setattr(skdptext.mechanisms.RandomizedResponse, "prepare", lying)
     given = ["audit", "--embedding", "words.txt", *NOISE, "--draws", "1000"]
     assert main([*given, "--mechanism", "randomized_response"]) == 1
     assert "violat" in capsys.readouterr().out

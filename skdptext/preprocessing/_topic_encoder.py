@@ -1,0 +1,351 @@
+"""Documents as points in a few directions of topics, by correspondence analysis."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.extmath import svd_flip
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skdptext.documents import DocumentReader
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import (
+    DocLinked,
+    blocks,
+    check_bags,
+    check_integer,
+    is_count_matrix,
+    plain_documents,
+    shown,
+)
+
+__all__ = ["TopicEncoder"]
+
+# Documents whose words are counted at a time.
+_TOGETHER = 4096
+# Words in fewer documents than this are left out of large corpora.
+_MIN_DF = 5
+# Rows of at most this many entries are decomposed in full: it takes no iteration.
+_DENSE = 10**5
+# Singular values are at most 1; below this there is nothing but rounding.
+_ROUNDING = 1e-9
+
+
+class TopicEncoder(
+    DocLinked, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    r"""Place documents in a few directions of topics, learned from public texts.
+
+    Correspondence analysis of the matrix of word counts. With P the counts divided by
+    their sum, r and c its row and column sums, the standardised residuals
+
+    .. math::
+
+        S = D_r^{-1/2} (P - r c^\top) D_c^{-1/2} \approx U Σ V^\top
+
+    are decomposed, and a document with word frequencies h is placed at
+    :math:`h^\top D_c^{-1/2} V`, the transition formula, scaled to unit length. For a
+    document that was fitted these are its principal coordinates.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of directions; fewer where the counts have a lower rank.
+    min_df : int, default=None
+        Leave out words that are in fewer documents. None: 5, or for fewer than 50
+        documents a tenth of their number.
+    lowercase : bool, default=True
+        Lowercase texts before they are split into words.
+    stop_words : {"english"} or list of str, default=None
+        Words to leave out.
+    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+        Regular expression of a word. Not used if `tokenizer` is given.
+    tokenizer : callable, default=None
+        Splits a string into words.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_words)
+        Standard coordinates of the words, one row per direction.
+    singular_values_ : ndarray of shape (n_components_,)
+        Σ: canonical correlations between documents and words, largest first.
+    n_components_ : int
+        Directions found.
+    words_ : ndarray of str, shape (n_words,)
+        The words that are counted. Absent if `fit` was given a count matrix.
+    n_features_in_ : int
+        Number of columns, if `fit` was given a count matrix.
+
+    Raises
+    ------
+    InvalidParameterError
+        In `fit`, if a parameter breaks its rule, or the texts do not differ in the
+        words that are counted.
+
+    See Also
+    --------
+    skdptext.DPDocumentReplacer : Groups documents that are encoded so.
+
+    Notes
+    -----
+    *Use.* Euclidean distances between the rows are cosine distances, so that k-means
+    after it groups documents by direction. Documents without a known word are placed at
+    the origin. Common words weigh little, as every word is measured by how far its
+    counts are from what the sizes of the documents make of them.
+
+    *Privacy.* The words and directions are those of the texts given to `fit`, which
+    must be public. `transform` looks at each document by itself, and adds no privacy.
+
+    *Cost.* Some dozens of products of the sparse counts with a vector.
+
+    References
+    ----------
+    .. [1] M. Greenacre (2007). Correspondence Analysis in Practice. 2nd edition.
+
+    Examples
+    --------
+    >>> from skdptext.preprocessing import TopicEncoder
+    >>> texts = ["cat and dog", "dog and cat and dog", "tea and milk", "milk and tea"]
+    >>> encoder = TopicEncoder(n_components=1).fit(texts)
+    >>> encoder.transform(["a dog", "tea", "a zebra"]).round(2) + 0.0
+    array([[-1.],
+           [ 1.],
+           [ 0.]])
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        min_df: int | None = None,
+        lowercase: bool = True,
+        stop_words: Literal["english"] | Iterable[str] | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        tokenizer: Callable[[str], list[str]] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.min_df = min_df
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.tokenizer = tokenizer
+
+    def fit(self, X: Any, y: Any = None) -> TopicEncoder:
+        """Find the directions in which public texts differ most.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Public.
+        y : ignored
+
+        Returns
+        -------
+        self : TopicEncoder
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Find the directions, and place the same texts; they are read once.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Public.
+        y : ignored
+
+        Returns
+        -------
+        encoded : ndarray of shape (n_documents, n_components_)
+        """
+        return _unit_rows(_profiles(self._fit(X)) @ self.components_.T)
+
+    def _fit(self, X: Any) -> sp.csr_array:
+        """Learn from texts, and return their counts."""
+        n_components = check_integer("n_components", self.n_components, low=1)
+        if self.min_df is not None:
+            check_integer("min_df", self.min_df, low=1)
+        reader = self._reader()
+        matrix = is_count_matrix(X, each=False)
+        if matrix:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            bags, words = check_bags(X), None
+        else:
+            number: dict[str, int] = {}
+            parts = list(_counted(reader, X, number, grow=True))
+            if not parts:
+                raise InvalidParameterError(
+                    "X must hold at least one document, got none."
+                )
+            for part in parts:  # earlier ones know fewer words
+                part.resize(part.shape[0], max(1, len(number)))
+            bags = sp.vstack(parts, format="csr")
+            words = np.array(list(number), dtype=object)
+        n_documents = bags.shape[0]
+        min_df = self.min_df
+        if min_df is None:
+            min_df = min(_MIN_DF, max(1, n_documents // 10))
+        in_documents = np.bincount(bags.indices, minlength=bags.shape[1])
+        used = np.flatnonzero(in_documents >= min_df)
+        found = _correspondence(bags[:, used], n_components)
+        if found is None:
+            raise InvalidParameterError(
+                f"X must hold documents that differ in words of at least {min_df} of "
+                f"them (min_df={shown(self.min_df)}), got n_samples={n_documents} with "
+                f"n_features={len(used)} such words."
+            )
+        for name in ("words_", "n_features_in_", "feature_names_in_"):
+            if not matrix:
+                self.__dict__.pop(name, None)
+        if words is None:
+            self.__dict__.pop("words_", None)
+            components = np.zeros((len(found.values), bags.shape[1]))
+            components[:, used] = found.words
+            self.components_ = components
+        else:
+            self.words_ = words[used]
+            self.components_ = found.words
+            bags = bags[:, used]
+        self.singular_values_ = found.values
+        self.n_components_ = self._n_features_out = len(found.values)
+        return bags
+
+    def _reader(self) -> DocumentReader:
+        return DocumentReader(
+            None,
+            lowercase=self.lowercase,
+            stop_words=self.stop_words,
+            token_pattern=self.token_pattern,
+            tokenizer=self.tokenizer,
+        )
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Place documents, each by itself.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            As in `fit`, texts or counts.
+
+        Returns
+        -------
+        encoded : ndarray of shape (n_documents, n_components_)
+            Rows of unit length; of zeros for documents without a word that is known.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `X` breaks a rule; the message quotes no document.
+        """
+        check_is_fitted(self, "components_")
+        of_texts = hasattr(self, "words_")
+        if is_count_matrix(X, each=False):
+            if of_texts:
+                raise InvalidParameterError(
+                    "X must be texts or lists of words, as in fit, got a count matrix."
+                )
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+            bags = check_bags(X)
+            parts: Iterable[Any] = (
+                bags[rows] for rows in blocks(bags.shape[0], _TOGETHER)
+            )
+        else:
+            if not of_texts:
+                raise InvalidParameterError(
+                    "X must be a count matrix, as in fit, got texts."
+                )
+            number = {word: i for i, word in enumerate(self.words_.tolist())}
+            parts = _counted(self._reader(), X, number)
+        placed = [_unit_rows(_profiles(part) @ self.components_.T) for part in parts]
+        return np.concatenate([np.empty((0, self.n_components_)), *placed])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _counted(
+    reader: DocumentReader, X: Any, number: dict[str, int], *, grow: bool = False
+) -> Iterator[sp.csr_array]:
+    """Counts of numbered words, some documents at a time; new ones are numbered."""
+    documents = iter(plain_documents(X))
+    while some := list(itertools.islice(documents, _TOGETHER)):
+        read = reader.read(some)
+        for word in read.kept if grow else ():
+            number.setdefault(word, len(number))
+        columns = np.array([number.get(word, -1) for word in read.kept], dtype=np.int64)
+        codes = columns[-1 - read.codes] if len(columns) else read.codes
+        known = codes >= 0
+        offsets = np.concatenate([[0], np.cumsum(known)])[read.offsets]
+        bags = sp.csr_array(
+            (np.ones(int(known.sum())), codes[known], offsets),
+            shape=(len(read), max(1, len(number))),
+        )
+        bags.sum_duplicates()
+        yield bags
+
+
+class _Axes(NamedTuple):
+    """Singular values, and standard coordinates of the columns, (k, n_columns)."""
+
+    values: np.ndarray
+    words: np.ndarray
+
+
+def _correspondence(counts: sp.csr_array, k: int) -> _Axes | None:
+    """The first axes of correspondence analysis; None where no rows differ."""
+    rows = counts[np.flatnonzero(counts.sum(axis=1) > 0)]
+    k = min(k, min(rows.shape) - 1)
+    if k < 1:
+        return None
+    rows = rows / rows.sum()
+    r, c = np.sqrt(rows.sum(axis=1)), np.sqrt(rows.sum(axis=0))
+    scaled = sp.csr_array(sp.diags_array(1 / r) @ rows @ sp.diags_array(1 / c))
+    if scaled.shape[0] * scaled.shape[1] <= _DENSE or k >= min(scaled.shape) - 1:
+        residuals = scaled.toarray() - np.outer(r, c)
+        u, values, v = np.linalg.svd(residuals, full_matrices=False)
+        u, values, v = u[:, :k], values[:k], v[:k]
+    else:
+        across = sp.csr_array(scaled.T)
+        operator = LinearOperator(
+            scaled.shape,
+            matvec=lambda x: scaled @ np.ravel(x) - r * (c @ np.ravel(x)),
+            rmatvec=lambda x: across @ np.ravel(x) - c * (r @ np.ravel(x)),
+            dtype=np.float64,
+        )
+        # a fixed start, so that the same texts give the same axes
+        start = np.random.default_rng(0).normal(size=min(scaled.shape))
+        u, values, v = svds(operator, k, v0=start, ncv=min(4 * k, min(scaled.shape)))
+        u, values, v = u[:, ::-1], values[::-1], v[::-1]
+    v = svd_flip(u, v, u_based_decision=False)[1]
+    kept = values > _ROUNDING
+    return _Axes(values[kept], v[kept] / c) if kept.any() else None
+
+
+def _profiles(bags: sp.csr_array) -> sp.csr_array:
+    """Word frequencies of each document."""
+    totals = np.asarray(bags.sum(axis=1)).ravel()
+    return sp.diags_array(1 / np.where(totals > 0, totals, 1)) @ bags
+
+
+def _unit_rows(places: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(places, axis=1, keepdims=True)
+    # what is at the origin but for rounding has no direction
+    return np.where(lengths > _ROUNDING, places / np.where(lengths > 0, lengths, 1), 0)

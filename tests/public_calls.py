@@ -1,0 +1,526 @@
+"""A valid call of everything public, into which `test_canary.py` puts private text.
+
+**Adding something public?** Add one line: the callable, and its first arguments, as
+valid as a user's, in the order of its signature:
+
+    linkage_attack: Valid(lambda: (TEXTS, released())),
+
+Each parameter, those left out included, is then given every kind of object that holds
+a private text. An estimator checks its parameters in `fit`, so say what uses it:
+
+    TopicEncoder: Valid(lambda: (2,), lambda made: made.fit(TEXTS)),
+
+A public method that takes something needs a line, too: `TopicEncoder.transform`, whose
+first argument is then the object. A class that only the library makes goes into
+`RESULTS`. What takes nothing but numbers that the library itself computes goes into
+`TAKES_NO_TEXT`, with the reason.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+from skdptext import (
+    attacks,
+    audit,
+    cli,
+    datasets,
+    documents,
+    embeddings,
+    inspection,
+    mechanisms,
+    metrics,
+    model_selection,
+    neighbors,
+    perturbation,
+    preprocessing,
+    privacy,
+    release,
+)
+from skdptext.attacks import (
+    DocumentLinkageAttack,
+    FastTextClassifier,
+    KoppelAuthorClassifier,
+    WordReconstructionAttack,
+)
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import LossDistribution, MahalanobisNoise
+from skdptext.metrics import WordTransitions
+from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.neighbors import WMDKNNClassifier
+from skdptext.perturbation import DPWordPerturber
+from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
+from skdptext.privacy import PrivacyGuarantee
+from skdptext.release import DocumentRelease, ReleaseKey
+
+BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
+TEXTS = ["w0 w1 w0", "w1 w1 w0", "w0 w0", "w1 w0 w1"]
+
+
+def table() -> WordEmbedding:
+    return WordEmbedding(["w0", "w1"], np.eye(2))
+
+
+def released(**options: Any) -> DPWordPerturber:
+    return DPWordPerturber(table(), document_length=1, **options).fit([])
+
+
+def classifier(**options: Any) -> WMDKNNClassifier:
+    return WMDKNNClassifier(table(), n_neighbors=1, **options).fit(BAGS, TOPICS)
+
+
+def koppel() -> KoppelAuthorClassifier:
+    return KoppelAuthorClassifier(n_rounds=2, random_state=0).fit(TEXTS, TOPICS)
+
+
+def reconstruction() -> WordReconstructionAttack:
+    return WordReconstructionAttack(released(), n_draws=1).fit()
+
+
+def linkage() -> DocumentLinkageAttack:
+    return DocumentLinkageAttack(released(), n_draws=1).fit(TEXTS)
+
+
+def channel_bayes() -> ChannelNaiveBayes:
+    return ChannelNaiveBayes(released(), n_draws=1).fit(BAGS, TOPICS)
+
+
+def fasttext() -> FastTextClassifier:
+    return FastTextClassifier(table(), n_epochs=1).fit(TEXTS, TOPICS)
+
+
+def transitions() -> WordTransitions:
+    return metrics.word_channel(released(), n_draws=2)
+
+
+def deniability() -> metrics.PlausibleDeniability:
+    return metrics.plausible_deniability(released(), n_draws=2)
+
+
+def report() -> inspection.ObfuscationReport:
+    return inspection.obfuscation_report(TEXTS * 2, TOPICS * 2, None, released())
+
+
+def searched() -> GridSearchCV:
+    pipeline = make_pipeline(released(), MultinomialNB())
+    grid = {"dpwordperturber__epsilon": [1.0, 2.0]}
+    scoring = {"kept": lambda *given: 0.5, "right": "accuracy"}
+    search = GridSearchCV(pipeline, grid, scoring=scoring, refit=False, cv=2)
+    return search.fit(TEXTS, TOPICS)
+
+
+def folder() -> Path:
+    """A new folder, deleted when the process ends."""
+    holder = tempfile.TemporaryDirectory()
+    _holders.append(holder)
+    return Path(holder.name)
+
+
+_holders: list[Any] = []
+
+
+def key() -> ReleaseKey:
+    return ReleaseKey.generate(folder() / "key")
+
+
+def embedding_file() -> Path:
+    path = folder() / "words.txt"
+    table().save(path)
+    return path
+
+
+def document_release() -> DocumentRelease:
+    return DocumentRelease(sampling(), key(), "canary")
+
+
+def sampling(**options: Any) -> DPWordPerturber:
+    return released(resize="sample", output="text", **options)
+
+
+def document_file() -> Path:
+    path = folder() / "in.csv"
+    path.write_text("id,text\n1,w0 w1\n2,w1\n")
+    return path
+
+
+def sealed() -> Path:
+    out = folder() / "out"
+    bags = DocumentRelease(released(resize="sample"), key(), "canary")
+    release.release_files(document_file(), out, bags, format="parquet")
+    release.seal(out)
+    return out
+
+
+@dataclass
+class Valid:
+    """Valid arguments of a callable, and what uses the object that it makes."""
+
+    arguments: Callable[[], tuple[Any, ...]] = tuple
+    use: Callable[[Any], Any] = lambda made: None
+    #: What it raises, where it cannot succeed in a test.
+    error: tuple[type[Exception], ...] | type[Exception] = ()
+    #: Parameters that say where something is, or what it is called: errors name it.
+    names: tuple[str, ...] = ()
+
+
+def batch() -> Any:
+    return pa.record_batch({"id": ["a"], "text": ["w0"]})
+
+
+def prepared(made: Any) -> Any:
+    """A mechanism's options, checked."""
+    made.prepare(table(), 1.0, 0.5)
+
+
+MECHANISM = Valid(use=prepared)
+
+
+def _prepare(kind: Any, *options: Any, **more: Any) -> Valid:
+    return Valid(lambda: (kind(*options, **more), table(), 1.0, 0.5))
+
+
+FETCHED = Valid(lambda: (folder(), False), error=OSError, names=("data_home", "url"))
+
+VALID: dict[Any, Valid] = {
+    # -- attacks ---------------------------------------------------------------
+    DocumentLinkageAttack: Valid(
+        lambda: (released(), None, 1), lambda made: made.fit(TEXTS)
+    ),
+    DocumentLinkageAttack.fit: Valid(
+        lambda: (DocumentLinkageAttack(released(), n_draws=1), TEXTS)
+    ),
+    DocumentLinkageAttack.log_likelihood: Valid(lambda: (linkage(), BAGS)),
+    DocumentLinkageAttack.predict: Valid(lambda: (linkage(), BAGS)),
+    DocumentLinkageAttack.rank: Valid(lambda: (linkage(), BAGS)),
+    DocumentLinkageAttack.score: Valid(lambda: (linkage(), BAGS, [0, 1, 2, 3])),
+    FastTextClassifier: Valid(
+        lambda: (table(),), lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)
+    ),
+    FastTextClassifier.fit: Valid(
+        lambda: (FastTextClassifier(table(), n_epochs=1), TEXTS, TOPICS)
+    ),
+    FastTextClassifier.predict: Valid(lambda: (fasttext(), TEXTS)),
+    FastTextClassifier.predict_proba: Valid(lambda: (fasttext(), TEXTS)),
+    KoppelAuthorClassifier: Valid(
+        lambda: (None,), lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)
+    ),
+    KoppelAuthorClassifier.fit: Valid(
+        lambda: (KoppelAuthorClassifier(), TEXTS, TOPICS)
+    ),
+    KoppelAuthorClassifier.predict: Valid(lambda: (koppel(), TEXTS)),
+    KoppelAuthorClassifier.predict_proba: Valid(lambda: (koppel(), TEXTS)),
+    WordReconstructionAttack: Valid(lambda: (released(),), lambda made: made.fit()),
+    WordReconstructionAttack.fit: Valid(lambda: (reconstruction(),)),
+    WordReconstructionAttack.log_loss: Valid(
+        lambda: (reconstruction(), ["w0"], ["w1"])
+    ),
+    WordReconstructionAttack.predict: Valid(lambda: (reconstruction(), ["w0"])),
+    WordReconstructionAttack.predict_log_proba: Valid(
+        lambda: (reconstruction(), ["w0"])
+    ),
+    WordReconstructionAttack.predict_top: Valid(lambda: (reconstruction(), ["w0"], 1)),
+    WordReconstructionAttack.score: Valid(lambda: (reconstruction(), ["w0"], ["w1"])),
+    WordReconstructionAttack.score_naive: Valid(
+        lambda: (reconstruction(), ["w0"], ["w1"])
+    ),
+    attacks.attribution_attack: Valid(lambda: (TEXTS, TOPICS, None, released())),
+    attacks.linear_topic_classifier: Valid(
+        lambda: (table(),),
+        lambda made: made.fit(TEXTS, TOPICS),
+        names=("stop_words",),  # of scikit-learn's own vectorizer
+    ),
+    attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
+    attacks.paper_adversaries: Valid(lambda: (table(),)),
+    # -- audit -----------------------------------------------------------------
+    audit.audit_document_pair: Valid(
+        lambda: (released(output="text"), "w0", "w1", 100, 10)
+    ),
+    audit.audit_fresh_noise: Valid(lambda: (released(epsilon=1.0), "w0", 2, 2)),
+    audit.audit_noise_law: Valid(lambda: (released(), 100)),
+    audit.audit_word_privacy: Valid(lambda: (released(), [("w0", "w1")], 100)),
+    # -- command line ----------------------------------------------------------
+    cli.main: Valid(lambda: (["verify", "gone"],), names=("arguments",)),
+    # -- datasets --------------------------------------------------------------
+    datasets.clear_data_home: Valid(lambda: (folder(),), names=("data_home",)),
+    datasets.get_data_home: Valid(lambda: (folder(),), names=("data_home",)),
+    datasets.fetch_disaster_tweets: FETCHED,
+    datasets.fetch_sms_spam: FETCHED,
+    datasets.load_docstring_embedding: Valid(
+        lambda: (0,),
+        error=InvalidParameterError,  # the valid call trains for 15 s
+    ),
+    datasets.load_docstrings: Valid(lambda: (["statistics"],)),
+    datasets.make_documents: Valid(lambda: (table(), 2, 1)),
+    datasets.make_embedding: Valid(lambda: (20, 2)),
+    # -- documents -------------------------------------------------------------
+    documents.DocumentReader: Valid(lambda: (table(),), lambda made: made.read(TEXTS)),
+    documents.DocumentReader.of: Valid(lambda: (released(), table())),
+    documents.DocumentReader.read: Valid(
+        lambda: (documents.DocumentReader(table()), TEXTS)
+    ),
+    documents.read_release: Valid(lambda: (BAGS, table())),
+    documents.some_word_ids: Valid(lambda: (["w0"], table())),
+    documents.word_ids: Valid(lambda: (["w0"], table())),
+    # -- embeddings ------------------------------------------------------------
+    WordEmbedding: Valid(lambda: (["w0", "w1"], np.eye(2))),
+    WordEmbedding.find: Valid(lambda: (table(), ["w0"])),
+    WordEmbedding.from_gensim: Valid(lambda: (table().to_gensim(),)),
+    WordEmbedding.infer: Valid(lambda: (table(), "w0")),
+    WordEmbedding.load: Valid(lambda: (embedding_file(),), names=("path",)),
+    WordEmbedding.restrict: Valid(lambda: (table(), 1)),
+    WordEmbedding.save: Valid(
+        lambda: (table(), folder() / "words.npz"), names=("path",)
+    ),
+    embeddings.check_columns: Valid(lambda: (BAGS, table())),
+    embeddings.check_embedding: Valid(lambda: (table(),)),
+    embeddings.column_names: Valid(lambda: (BAGS,)),
+    embeddings.one_hot_embedding: Valid(lambda: (2,)),
+    # -- inspection ------------------------------------------------------------
+    inspection.NeighborhoodDisplay.from_estimator: Valid(
+        lambda: (released(), "w0", 1, 1, 10)
+    ),
+    inspection.ObfuscationDisplay.from_report: Valid(lambda: (report(),)),
+    inspection.ObfuscationReport.plot: Valid(lambda: (report(),)),
+    inspection.ObfuscationReport.strongest: Valid(lambda: (report(),)),
+    inspection.PlausibleDeniabilityDisplay.from_estimator: Valid(
+        lambda: (released(), ["w0"], None, None, 2)
+    ),
+    inspection.PlausibleDeniabilityDisplay.from_result: Valid(lambda: (deniability(),)),
+    inspection.PrivacyUtilityDisplay.from_search: Valid(
+        lambda: (searched(), "kept", "right")
+    ),
+    inspection.nearest_texts_table: Valid(lambda: (classifier(), BAGS, TOPICS)),
+    inspection.nearest_words_table: Valid(lambda: (table(), ["w0"], 1)),
+    inspection.obfuscation_report: Valid(lambda: (TEXTS, TOPICS, None, released())),
+    inspection.words_under_noise: Valid(lambda: (released(), "w0 w1")),
+    # -- mechanisms ------------------------------------------------------------
+    mechanisms.Directional: MECHANISM,
+    mechanisms.Directional.prepare: _prepare(mechanisms.Directional),
+    mechanisms.Exponential: MECHANISM,
+    mechanisms.Exponential.prepare: _prepare(mechanisms.Exponential),
+    mechanisms.Exponential.prepare_among: Valid(
+        lambda: (mechanisms.Exponential(), table(), 1.0, 0.5, np.array([0, 1]))
+    ),
+    MahalanobisNoise: MECHANISM,
+    MahalanobisNoise.prepare: _prepare(MahalanobisNoise),
+    mechanisms.RandomizedResponse.prepare: _prepare(mechanisms.RandomizedResponse),
+    mechanisms.Ranked: MECHANISM,
+    mechanisms.Ranked.prepare: _prepare(mechanisms.Ranked),
+    mechanisms.SensitiveWords: Valid(lambda: (None, ["w0"]), prepared),
+    mechanisms.SensitiveWords.prepare: _prepare(
+        mechanisms.SensitiveWords, words=["w0"]
+    ),
+    mechanisms.WordClasses: Valid(lambda: (1,), prepared),
+    mechanisms.WordClasses.prepare: _prepare(mechanisms.WordClasses, 1),
+    mechanisms.WordLists: Valid(lambda: (1,), prepared),
+    mechanisms.WordLists.prepare: _prepare(mechanisms.WordLists, 1),
+    # -- metrics ---------------------------------------------------------------
+    metrics.PlausibleDeniability.to_frame: Valid(lambda: (deniability(),)),
+    metrics.ReleaseLikelihood: Valid(lambda: (released(), [["w0"], ["w1"]], 1)),
+    metrics.ReleaseLikelihood.__call__: Valid(
+        lambda: (metrics.ReleaseLikelihood(released(), [["w0"]], n_draws=1), BAGS)
+    ),
+    WordTransitions.capacity: Valid(lambda: (transitions(),)),
+    WordTransitions.counts: Valid(lambda: (transitions(), np.array([0, 1]))),
+    WordTransitions.expected_distinct: Valid(lambda: (transitions(),)),
+    WordTransitions.expected_unchanged: Valid(lambda: (transitions(),)),
+    WordTransitions.posterior: Valid(lambda: (transitions(), ["w0"])),
+    WordTransitions.profiles: Valid(lambda: (transitions(), np.array([[0.5, 0.5]]))),
+    WordTransitions.summary: Valid(lambda: (transitions(),)),
+    WordTransitions.unmixed: Valid(
+        lambda: (transitions(), np.array([[0.5, 0.5]]), np.array([[1, 2]]))
+    ),
+    WordTransitions.vulnerability: Valid(lambda: (transitions(),)),
+    metrics.density_statistics: Valid(lambda: (table(), BAGS)),
+    metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
+    metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
+    metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
+    metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
+    metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
+    metrics.word_channel: Valid(lambda: (released(), None, None, 2)),
+    metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
+    metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
+    metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),
+    metrics.words_unchanged_scorer: Valid(lambda: (released(), TEXTS)),
+    # -- model selection -------------------------------------------------------
+    model_selection.best_under_constraint: Valid(
+        lambda: ("a", {"b": 1.0}), names=("scoring",)
+    ),
+    model_selection.best_under_constraint.__call__: Valid(
+        lambda: (
+            model_selection.best_under_constraint(
+                maximize="right", subject_to={"kept": 0.1}
+            ),
+            searched().cv_results_,
+        ),
+        names=("cv_results",),
+    ),
+    model_selection.calibrate_epsilon: Valid(
+        lambda: (released(), 0.9, None, ["w0"], "unchanged", 10)
+    ),
+    model_selection.pareto_front: Valid(lambda: ([[1.0, 2.0]],)),
+    model_selection.search_results: Valid(lambda: (searched(),)),
+    model_selection.search_results_frame: Valid(lambda: (searched(),)),
+    # -- classifiers -----------------------------------------------------------
+    ChannelNaiveBayes: Valid(
+        lambda: (released(), 1.0, "uniform", "originals", 1, 1),
+        lambda made: made.fit(BAGS, TOPICS).predict(BAGS),
+    ),
+    ChannelNaiveBayes.fit: Valid(
+        lambda: (ChannelNaiveBayes(released(), n_draws=1), BAGS, TOPICS)
+    ),
+    ChannelNaiveBayes.predict: Valid(lambda: (channel_bayes(), BAGS)),
+    ChannelNaiveBayes.predict_joint_log_proba: Valid(lambda: (channel_bayes(), BAGS)),
+    ChannelNaiveBayes.predict_log_proba: Valid(lambda: (channel_bayes(), BAGS)),
+    ChannelNaiveBayes.predict_proba: Valid(lambda: (channel_bayes(), BAGS)),
+    WMDKNNClassifier: Valid(
+        lambda: (table(), 1), lambda made: made.fit(BAGS, TOPICS).predict(BAGS)
+    ),
+    WMDKNNClassifier.fit: Valid(
+        lambda: (WMDKNNClassifier(table(), n_neighbors=1), BAGS, TOPICS)
+    ),
+    WMDKNNClassifier.kneighbors: Valid(lambda: (classifier(), BAGS)),
+    WMDKNNClassifier.kneighbors_graph: Valid(lambda: (classifier(), BAGS)),
+    WMDKNNClassifier.predict: Valid(lambda: (classifier(), BAGS)),
+    WMDKNNClassifier.predict_proba: Valid(lambda: (classifier(), BAGS)),
+    # -- perturbation ----------------------------------------------------------
+    DPWordPerturber: Valid(
+        lambda: (table(),), lambda made: made.fit([]).transform(TEXTS)
+    ),
+    DPWordPerturber.channel_at: Valid(lambda: (released(),)),
+    DPWordPerturber.fit: Valid(lambda: (released(), TEXTS)),
+    DPWordPerturber.fit_transform: Valid(lambda: (released(), TEXTS)),
+    DPWordPerturber.get_feature_names_out: Valid(lambda: (released(),)),
+    DPWordPerturber.guarantee: Valid(lambda: (released(),)),
+    DPWordPerturber.known_words: Valid(lambda: (released(), TEXTS)),
+    DPWordPerturber.perturb_words: Valid(lambda: (released(), ["w0"])),
+    DPWordPerturber.set_output: Valid(lambda: (released(),)),
+    DPWordPerturber.transform: Valid(lambda: (released(), TEXTS)),
+    # -- preprocessing ---------------------------------------------------------
+    DocumentPreparer: Valid(
+        lambda: (table(),), lambda made: made.fit([]).transform(TEXTS)
+    ),
+    DocumentPreparer.fit: Valid(lambda: (DocumentPreparer(table()),)),
+    DocumentPreparer.from_perturber: Valid(lambda: (released(),)),
+    DocumentPreparer.lengths: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
+    DocumentPreparer.transform: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
+    TopicWordSelector: Valid(
+        lambda: (1, "public"), lambda made: made.fit(BAGS, TOPICS)
+    ),
+    TopicWordSelector.fit: Valid(lambda: (TopicWordSelector(n_words=1), BAGS, TOPICS)),
+    TopicWordSelector.get_support: Valid(
+        lambda: (TopicWordSelector(n_words=1).fit(BAGS, TOPICS),)
+    ),
+    TopicWordSelector.set_output: Valid(lambda: (TopicWordSelector(n_words=1),)),
+    TopicWordSelector.transform: Valid(
+        lambda: (TopicWordSelector(n_words=1).fit(BAGS, TOPICS), BAGS)
+    ),
+    preprocessing.split_known_and_snippet: Valid(lambda: (TEXTS, 1, 1)),
+    # -- privacy ---------------------------------------------------------------
+    PrivacyGuarantee.compose: Valid(lambda: (released().guarantee(), 2)),
+    PrivacyGuarantee.epsilon_for: Valid(
+        lambda: (released().guarantee(), "w0", "w1", 2.0)
+    ),
+    PrivacyGuarantee.euclidean: Valid(lambda: (released().guarantee(),)),
+    PrivacyGuarantee.exponent: Valid(lambda: (released().guarantee(), "w0", "w1")),
+    PrivacyGuarantee.relative_to: Valid(lambda: (released().guarantee(), 0.5)),
+    PrivacyGuarantee.utility_probability: Valid(lambda: (released().guarantee(), 0.5)),
+    privacy.tem_distance: Valid(lambda: (10, 1.0)),
+    # -- release ---------------------------------------------------------------
+    DocumentRelease: Valid(
+        lambda: (sampling(), key(), "canary"),
+        lambda made: made(batch()),
+        names=("name", "text", "id", "keep"),
+    ),
+    DocumentRelease.__call__: Valid(lambda: (document_release(), batch())),
+    ReleaseKey: Valid(
+        lambda: (key().source,), lambda made: made.derive(b""), names=("source",)
+    ),
+    ReleaseKey.derive: Valid(lambda: (key(), b"purpose")),
+    ReleaseKey.generate: Valid(lambda: (folder() / "key",), names=("file",)),
+    release.read_bags: Valid(lambda: (sealed(),), names=("out",)),
+    release.read_columns: Valid(
+        lambda: (document_file(), ["text"]), names=("source", "columns")
+    ),
+    release.release_files: Valid(
+        lambda: (document_file(), folder() / "out", document_release()),
+        names=("source", "out"),
+    ),
+    release.seal: Valid(lambda: (sealed(),), names=("out",)),
+    release.verify: Valid(lambda: (sealed(),), names=("out",)),
+}
+
+# Classes that the library makes; their public methods need lines of their own.
+RESULTS = {
+    attacks.Attributions,
+    attacks.LinkageRow,
+    attacks.Linkages,
+    audit.DocumentPairAudit,
+    audit.FreshNoiseAudit,
+    audit.NoiseLawAudit,
+    audit.WordPrivacyAudit,
+    documents.EncodedDocuments,
+    inspection.NeighborhoodDisplay,
+    inspection.ObfuscationDisplay,
+    inspection.ObfuscationReport,
+    inspection.PlausibleDeniabilityDisplay,
+    inspection.PrivacyUtilityDisplay,
+    inspection.TextTable,
+    metrics.DensityStatistics,
+    metrics.Estimate,
+    metrics.PlausibleDeniability,
+    metrics.WordTransitions,
+    model_selection.Calibration,
+    model_selection.SearchResults,
+    preprocessing.KnownAndSnippets,
+    privacy.PrivacyGuarantee,
+}
+
+_NUMBERS = "takes numbers that the library computes from a public embedding"
+_AXES = "takes a figure's axes, and draws what its object holds"
+
+# What no text is given to, and why; a class stands for all its methods.
+TAKES_NO_TEXT: dict[Any, str] = {
+    LossDistribution: _NUMBERS,
+    mechanisms.MahalanobisMetric: _NUMBERS,
+    mechanisms.Spectrum: _NUMBERS,
+    mechanisms.embedding_spectrum: _NUMBERS,
+    mechanisms.scaled_covariance: _NUMBERS,
+    perturbation.Release: "gets ids of words that the perturber has read",
+    documents.EncodedDocuments.bags: "takes the number of words",
+    documents.as_column: "gets a release, and what it was read from by then",
+    documents.resample: "takes ids of words",
+    documents.write_documents: "takes ids of words",
+    privacy.ReleasePart: "takes ids of words",
+    inspection.NeighborhoodDisplay.plot: _AXES,
+    inspection.ObfuscationDisplay.plot: _AXES,
+    inspection.PlausibleDeniabilityDisplay.plot: _AXES,
+    inspection.PrivacyUtilityDisplay.plot: _AXES,
+    mechanisms.WordMechanism: "is abstract",
+    mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
+    **{
+        getattr(mechanisms, name): "gets a channel or a mechanism, and ids of words"
+        for name in mechanisms.__all__
+        if name[0].islower() and name not in ("embedding_spectrum", "scaled_covariance")
+    },
+    **{
+        getattr(mechanisms, name): "takes ids of words and random numbers"
+        for name in mechanisms.__all__
+        if name.endswith("Channel")
+    },
+    neighbors.compile_search: "takes nothing",
+}
+
+# Rooms that users are not shown: what enters them has come in through the others.
+INNER_ROOMS = {"search", "transport", "utils"}
