@@ -74,7 +74,7 @@ def search_plainly(
     return distances, found, n_solved
 
 
-def within_plainly(index, queries, radius, skip):  # type: ignore[no-untyped-def]
+def within_plainly(index, queries, radius, skip):
     """Temporary."""
     from skdptext.transport._exact import one_hot_distances
 
