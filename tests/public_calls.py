@@ -140,8 +140,8 @@ def embedding_file() -> Path:
     return path
 
 
-def document_release() -> DocumentRelease:
-    return DocumentRelease(sampling(), key(), "canary")
+def document_release(**options: Any) -> DocumentRelease:
+    return DocumentRelease(sampling(), key(), "canary", **options)
 
 
 def sampling(**options: Any) -> DPWordPerturber:
