@@ -33,6 +33,7 @@ from skdptext.mechanisms import (
     WordLists,
 )
 from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import DocumentPreparer, TopicEncoder, TopicWordSelector
 from tests.common_checks import EXPECTED_FAILED_CHECKS
 
@@ -57,6 +58,9 @@ ESTIMATORS = [
     TopicWordSelector(n_words=5),
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
+    WMDKNNRegressor("one-hot"),
+    WMDNeighbors("one-hot", radius=0.1),
+    WMDNeighborsTransformer("one-hot", n_neighbors=3),
     # They read text: of scikit-learn's checks few apply, and those below do.
     DocumentLinkageAttack(),
     FastTextClassifier(random_state=0),
@@ -112,6 +116,7 @@ def test_every_public_estimator_is_checked():
     assert public_estimators() - fitted == {type(each) for each in SETTINGS}
     # the others read matrices, or candidates of a link, which has tests of its own
     others = {ChannelNaiveBayes, TopicWordSelector, WMDKNNClassifier}
+    others |= {WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer}
     others.add(DocumentLinkageAttack)
     assert {type(each) for each in READERS} == fitted - others
 
