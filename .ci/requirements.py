@@ -1,7 +1,7 @@
 """Print what pyproject.toml requires with an extra, one package a line.
 
-    python .ci/requirements.py test            numpy>=1.26, and so on
-    python .ci/requirements.py test --oldest   numpy==1.26: the lowest that it allows
+python .ci/requirements.py test            numpy>=1.26, and so on
+python .ci/requirements.py test --oldest   numpy==1.26: the lowest that it allows
 """
 
 import re
