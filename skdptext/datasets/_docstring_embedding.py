@@ -34,9 +34,10 @@ def load_docstring_embedding(
 ) -> WordEmbedding:
     """Word vectors trained on the docstring corpus; no download.
 
-    gensim's Word2Vec (skip-gram, negative sampling) is trained on all of
-    `load_docstrings`, once: the result is kept in the data home and read from there
-    until a parameter or the version of one of the five libraries changes.
+    gensim's Word2Vec (skip-gram, negative sampling) is trained on all texts of
+    `load_docstrings`, near-copies too, once: the result is kept in the data home and
+    read from there until a parameter or the version of one of the five libraries
+    changes.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def load_docstring_embedding(
     path = Path(get_data_home(data_home)) / _cache_name(dim, min_count)
     embedding = _read(path, dim)
     if embedding is None:
-        embedding = _train(load_docstrings().data, dim, min_count)
+        embedding = _train(load_docstrings(near_copies=True).data, dim, min_count)
         embedding.save(path)
     if n_words is None:
         return embedding
