@@ -34,7 +34,7 @@ _DATA = Path(
 
 @pytest.fixture(scope="session", autouse=True)
 def data_home() -> Iterator[Path]:
-    """Where the built-in embedding is kept, for all workers and later runs: build/cache.
+    """Where workers and later runs find the built-in embedding: build/cache.
 
     The Makefile names the same folder to doctests and to the site.
     """
