@@ -38,7 +38,7 @@ print(len(documents), "documents")
 #
 # "Ordered text" and "bag" are log-likelihoods: they use the probability that each word
 # is released as each other word. The others compare words, and know nothing of the
-# noise.
+# noise; "learned" combines them, after other documents and their releases.
 
 perturber = DPWordPerturber(embedding, epsilon=8, lam=0, document_length=40)
 found = linkage_attack(
@@ -67,10 +67,10 @@ for epsilon in epsilons:
     for row in found.rows:
         success.setdefault(row.adversary, []).append(row.success)
 
-figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
-for (name, shares), marker in zip(success.items(), "os^v", strict=True):
+figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
+for (name, shares), marker in zip(success.items(), "*os^vD<>P", strict=True):
     axis.plot(changed, shares, marker=marker, label=name)
 axis.axhline(found.chance, color="0.5", linestyle=":", label="a guess")
 axis.set(xlabel="words changed", ylabel="documents found", ylim=(0, 1.05))
-axis.legend()
+figure.legend(loc="outside right upper")
 plt.show()

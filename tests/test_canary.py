@@ -65,6 +65,7 @@ from skdptext.model_selection import (
     pareto_front,
     search_results_frame,
 )
+from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import (
     DocumentPreparer,
     TopicWordSelector,
@@ -271,6 +272,12 @@ CALLS = {
     "epsilon_for": lambda x: released().guarantee().epsilon_for(x, "w0", factor=2.0),
     "pipeline": lambda x: make_pipeline(released(), MultinomialNB()).fit(x, [0]),
     "classifier fit": lambda x: WMDKNNClassifier(table(), n_neighbors=1).fit(x, [0]),
+    "regressor fit": lambda x: WMDKNNRegressor(table(), n_neighbors=1).fit(x, [0]),
+    "regressor y": lambda x: WMDKNNRegressor(table(), n_neighbors=1).fit(BAGS[:1], x),
+    "neighbors fit": lambda x: WMDNeighbors(table()).fit(x),
+    "neighbors ask": lambda x: WMDNeighbors(table()).fit(BAGS).kneighbors(x, 1),
+    "radius": lambda x: WMDNeighbors(table()).fit(BAGS).radius_neighbors(x, 1.0),
+    "graph": lambda x: WMDNeighborsTransformer(table(), n_neighbors=1).fit(x),
     "classifier y": lambda x: WMDKNNClassifier(table(), n_neighbors=1).fit(BAGS[:1], x),
     "classifier weights": lambda x: classifier(weights=x),
     "classifier predict": lambda x: classifier().predict(x),

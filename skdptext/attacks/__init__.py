@@ -10,6 +10,12 @@ from skdptext.attacks._linkage import (
     linkage_attack,
 )
 from skdptext.attacks._reconstruction import WordReconstructionAttack
+from skdptext.attacks._similarity import (
+    found_among,
+    learned_similarity,
+    split_words,
+    text_similarities,
+)
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
 
 __all__ = [
@@ -21,7 +27,11 @@ __all__ = [
     "Linkages",
     "WordReconstructionAttack",
     "attribution_attack",
+    "found_among",
+    "learned_similarity",
     "linear_topic_classifier",
     "linkage_attack",
     "paper_adversaries",
+    "split_words",
+    "text_similarities",
 ]

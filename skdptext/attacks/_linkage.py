@@ -9,10 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.attacks._similarity import (
+    FEWEST_PAIRS,
+    learned_similarity,
+    text_similarities,
+)
 from skdptext.documents import read_release
 from skdptext.exceptions import (
     EmptyDocumentWarning,
@@ -50,9 +53,11 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
     The adversary holds candidates in clear, one of which was released, and knows the
     embedding, ε and λ. For a bag z_1, …, z_n, the log-likelihood of document d is taken
     to be :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, with p_d(w) the share of
-    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which
-    is exact, so that no adversary does better. Log-likelihoods of several releases of a
-    document add up.
+    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. Where
+    Pr[z | w] is known, which it is for finite mechanisms, this is exact, so that no
+    adversary does better; for noise on vectors it is estimated from draws, and an
+    adversary with a better estimate finds more. Log-likelihoods of several releases of
+    a document add up.
 
     Parameters
     ----------
@@ -240,7 +245,8 @@ class LinkageRow(NamedTuple):
     ----------
     adversary : str
     knows : str
-        What the adversary uses: "mechanism, order", "mechanism" or "words".
+        What the adversary uses: "mechanism, order", "mechanism", "words, order" or
+        "words"; and "pairs" where it learned from other documents and their releases.
     success : float
         Share of the documents that were ranked first.
     low, high : float
@@ -310,9 +316,9 @@ class Linkages:
         return (
             f"The noise changed {self.changed:.1%} of the words. Of {self.n_targets} "
             f"documents released{times}, an adversary who holds {self.n_candidates} "
-            f"candidates in clear found the right one in {best.success:.0%} of the "
-            f"cases [{best.low:.0%}, {best.high:.0%}] ({best.adversary}); a random "
-            f"guess finds it with probability {self.chance:.2g}."
+            f"candidates in clear finds at least {best.success:.0%} [{best.low:.0%}, "
+            f"{best.high:.0%}] ({best.adversary}); a random guess finds it with "
+            f"probability {self.chance:.2g}."
         )
 
     def __repr__(self) -> str:
@@ -371,9 +377,11 @@ def linkage_attack(
     -------
     linkages : Linkages
         Rows: "ordered text", the log-likelihood of a text in order (absent if documents
-        are resampled); "bag", that of a bag; "shared words", how many words release and
-        candidate have in common; "tf-idf", the cosine of their weighted counts; "WMD
-        1-NN". The last three use words alone; they pool the words of several releases.
+        are resampled); "bag", that of a bag; those of
+        `~skdptext.attacks.text_similarities`, which know words alone and pool the words
+        of several releases; "WMD 1-NN", the nearest by Word Mover's Distance. With 10
+        targets or more, two that combine others by `learned_similarity`: "learned", of
+        those who know words, and "all, learned".
 
     Raises
     ------
@@ -393,8 +401,9 @@ def linkage_attack(
     >>> texts, _ = make_documents(table, 20, length=10, random_state=0)
     >>> perturber = DPWordPerturber(table, epsilon=4.0, document_length=10)
     >>> found = linkage_attack(texts, perturber, n_draws=50, random_state=0)
-    >>> [row.adversary for row in found.rows]
-    ['ordered text', 'bag', 'shared words', 'tf-idf', 'WMD 1-NN']
+    >>> [row.adversary for row in found.rows]  # doctest: +NORMALIZE_WHITESPACE
+    ['all, learned', 'ordered text', 'bag', 'learned', 'word by word', 'shared words',
+     'tf-idf', 'character n-grams', 'mean vectors', 'WMD 1-NN']
     """
     if not isinstance(perturber, DPWordPerturber):
         raise InvalidParameterError(
@@ -444,17 +453,35 @@ def linkage_attack(
             if likelihood.ordered == ordered:
                 knows = "mechanism, order" if ordered else "mechanism"
                 found.append((name, knows, _added(likelihood(released), groups)))
-        of_clear, of_released = (
-            read_release(d, noisy.embedding_).bags(len(noisy.embedding_))
-            for d in (clear, released)
+        ordered = len(found) == 2
+        scores = text_similarities(
+            clear,
+            released,
+            embedding=noisy.embedding_,
+            ordered=ordered,
+            groups=groups,
+            distances=False,
         )
-        of_released = _added(of_released, groups)
-        scores = _by_words(of_released, of_clear)
         if distances:
-            scores["WMD 1-NN"] = -pairwise_word_movers_distances(
-                of_released, of_clear, embedding=noisy.embedding_
+            of_clear, of_released = (
+                read_release(d, noisy.embedding_).bags(len(noisy.embedding_))
+                for d in (clear, released)
             )
-        found += [(name, "words", score) for name, score in scores.items()]
+            scores["WMD 1-NN"] = -pairwise_word_movers_distances(
+                _added(of_released, groups), of_clear, embedding=noisy.embedding_
+            )
+    if n_targets >= FEWEST_PAIRS:
+        every = {name: score for name, _, score in found} | scores
+        learned = [
+            learned_similarity(some, targets, random_state=seed)
+            for some in (scores, every)
+        ]
+        order = ", order" if ordered else ""
+        found.insert(0, ("all, learned", f"mechanism{order}, pairs", learned[1]))
+        found.append(("learned", f"words{order}, pairs", learned[0]))
+    if ordered:
+        found.append(("word by word", "words, order", scores.pop("word by word")))
+    found += [(name, "words", score) for name, score in scores.items()]
     rows = [_row(name, knows, score, targets) for name, knows, score in found]
     return Linkages(
         rows,
@@ -467,20 +494,6 @@ def linkage_attack(
 
 def _is_matrix(documents: Any) -> bool:
     return hasattr(documents, "shape")
-
-
-def _by_words(released: sp.csr_array, clear: sp.csr_array) -> dict[str, np.ndarray]:
-    """Similarities of bags that know nothing about the mechanism."""
-    weights = TfidfTransformer().fit(clear)
-    return {
-        "shared words": ((released > 0).astype(float) @ (clear > 0).T).toarray(),
-        "tf-idf": np.asarray(
-            (
-                normalize(weights.transform(released))
-                @ normalize(weights.transform(clear)).T
-            ).todense()
-        ),
-    }
 
 
 def _row(name: str, knows: str, scores: np.ndarray, targets: np.ndarray) -> LinkageRow:

@@ -1,0 +1,592 @@
+"""Adversaries who know no mechanism: which original is a released text most like?"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.preprocessing import normalize
+
+from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.utils import (
+    as_array,
+    blocks,
+    check_document,
+    check_flag,
+    check_integer,
+    check_rng,
+    is_count_matrix,
+    kind_of,
+    plain_documents,
+    progress_bar,
+    working_memory_bytes,
+)
+
+__all__ = [
+    "found_among",
+    "learned_similarity",
+    "split_words",
+    "text_similarities",
+]
+
+# Scripts written without blanks: each character counts as a word. Other letters take
+# their vowel signs and accents with them.
+_ALONE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Japanese, Chinese
+)
+_SIGNS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f"  # accents, Hebrew, Arabic
+    "\u0900-\u0963\u0966-\u0dff"  # the scripts of India
+)
+_WORD = re.compile(rf"[{_ALONE}]|(?:(?![{_ALONE}])[\w{_SIGNS}])+")
+
+# Dimensions of vectors that are learned from the texts themselves.
+_DIM = 100
+# Words of a text that are compared place by place, or by their distances.
+_PLACES, _NEAR_WORDS = 500, 300
+# Candidates whose Word Mover's Distance is computed exactly.
+_N_EXACT = 5
+# Folds of the adversary that learns, and its examples of wrong pairs per right one.
+_FOLDS, _WRONG = 5, 30
+# The fewest right pairs that there is anything to learn from.
+FEWEST_PAIRS = 10
+# Scores closer than this, relative to the largest, are ties: equal documents must not
+# be told apart by rounding.
+_TIE = 1e-6
+
+
+def split_words(text: str) -> list[str]:
+    """Words of a text in any script, in lower case.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    words : list of str
+        In scripts that are written without blanks, each character is a word.
+
+    Notes
+    -----
+    *Privacy.* The words are those of the text, and as private.
+
+    Examples
+    --------
+    >>> from skdptext.attacks import split_words
+    >>> split_words("She's read 2 BOOKS.")
+    ['she', 's', 'read', '2', 'books']
+    """
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def text_similarities(
+    original: Any,
+    released: Any,
+    *,
+    embedding: WordEmbedding | None = None,
+    ordered: bool = True,
+    groups: Any = None,
+    distances: bool = True,
+    verbose: int = 0,
+) -> dict[str, np.ndarray]:
+    """How like each original every released text is, by adversaries of all kinds.
+
+    None of them knows how the texts were released. Each holds the originals, and takes
+    the one that is most like a release for its source.
+
+    Parameters
+    ----------
+    original : iterable of str or of lists of str, of length n_originals
+        Texts in clear.
+    released : iterable of str or of lists of str, of length n_released
+        Texts made from some of them.
+    embedding : WordEmbedding, default=None
+        Vectors of words. If None, they are learned from both lists, by the words that
+        occur in the same texts; so any language will do.
+    ordered : bool, default=True
+        Whether the n-th word of a release may come from the n-th of its original.
+    groups : array-like of int, shape (n_released,), default=None
+        Numbers 0, 1, … of documents: equal for several releases of the same one. If
+        None, each release is of its own document.
+    distances : bool, default=True
+        Also compare by Word Mover's Distance.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Returns
+    -------
+    scores : dict of str to ndarray of shape (n_released or n_groups, n_originals)
+        Larger is more alike.
+
+        - ``"shared words"``: how many words both have;
+        - ``"tf-idf"``: cosine of their weighted counts;
+        - ``"character n-grams"``: the same for two to four letters of a word;
+        - ``"mean vectors"``: inner product of their words' mean vectors, centred;
+        - ``"word by word"``: sum of the inner products of the n-th words' centred
+          vectors, of the first 500 words; if `ordered`;
+        - ``"Word Mover's nearest"``: minus the relaxed Word Mover's Distance of their
+          first 300 words, which is exact for the five nearest; if `distances`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter or an input breaks its rule.
+
+    See Also
+    --------
+    learned_similarity : Combines them, from pairs that belong together.
+    skdptext.inspection.release_report : Reports what they find.
+
+    Notes
+    -----
+    *Privacy.* Whoever finds the original of a release with these has proved a leak. Who
+    does not has proved nothing about other adversaries.
+
+    Examples
+    --------
+    >>> from skdptext.attacks import text_similarities
+    >>> original = ["we met in Rome", "it rains in Oslo"]
+    >>> scores = text_similarities(original, ["it pours in Oslo", "we met abroad"])
+    >>> {name: score.argmax(axis=1).tolist() for name, score in scores.items()}
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'shared words': [1, 0], 'tf-idf': [1, 0], 'character n-grams': [1, 0],
+     'mean vectors': [1, 0], 'word by word': [1, 0], "Word Mover's nearest": [1, 0]}
+    """
+    check_flag("ordered", ordered)
+    check_flag("distances", distances)
+    clear, noisy = _as_words("original", original), _as_words("released", released)
+    numbers = np.arange(len(noisy)) if groups is None else np.asarray(groups)
+    if numbers.shape != (len(noisy),) or numbers.dtype.kind not in "iu":
+        raise InvalidParameterError(
+            f"groups must hold one integer per release ({len(noisy)}), got shape "
+            f"{numbers.shape} of {numbers.dtype}."
+        )
+    if embedding is not None:
+        embedding = check_embedding(embedding)
+    texts = _Texts(clear, noisy, numbers, embedding)
+    kinds: dict[str, Any] = {
+        "shared words": texts.shared_words,
+        "tf-idf": texts.tf_idf,
+        "character n-grams": texts.ngrams,
+        "mean vectors": texts.mean_vectors,
+    }
+    if ordered:
+        kinds["word by word"] = texts.word_by_word
+    if distances:
+        kinds["Word Mover's nearest"] = texts.distances
+    scores = {}
+    with progress_bar(verbose, "adversaries", total=len(kinds), unit="") as bar:
+        for name, score in kinds.items():
+            scores[name] = with_ties(score())
+            bar.update()
+    return scores
+
+
+def with_ties(scores: np.ndarray) -> np.ndarray:
+    """The scores; those that only rounding tells apart are equal, none is infinite."""
+    finite = np.isfinite(scores)
+    if not finite.all():  # ruled out: below all others, by as much as they differ
+        known = scores[finite]
+        low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+        scores = np.where(finite, scores, low - (high - low) - 1)
+    unit = np.abs(scores).max(initial=0) * _TIE
+    return np.round(scores / unit) * unit if unit > 0 else scores
+
+
+def _as_words(name: str, documents: Any) -> list[list[str]]:
+    """Token lists; texts are split."""
+    if is_count_matrix(documents, f"{name} must hold texts or lists of words"):
+        raise InvalidParameterError(
+            f"{name} must hold texts or lists of words, got a matrix of numbers."
+        )
+    found = []
+    for i, document in enumerate(plain_documents(documents)):
+        check_document(document, i)
+        if isinstance(document, str):
+            found.append(split_words(document))
+            continue
+        words = list(document)
+        if not all(isinstance(word, str) for word in words):
+            raise InvalidParameterError(
+                f"{name} must hold texts or lists of str, got {kind_of(document)} of "
+                f"something else as document {i}."
+            )
+        found.append(words)
+    if not found:
+        raise InvalidParameterError(f"{name} must hold at least one text, got none.")
+    return found
+
+
+class _Texts:
+    """Originals and releases over the words of both."""
+
+    def __init__(
+        self,
+        clear: Sequence[Sequence[str]],
+        released: Sequence[Sequence[str]],
+        groups: np.ndarray,
+        embedding: WordEmbedding | None,
+    ) -> None:
+        numbers: dict[str, int] = {}
+        self.clear, self.released = (
+            [
+                np.array([numbers.setdefault(w, len(numbers)) for w in text], dtype=int)
+                for text in texts
+            ]
+            for texts in (clear, released)
+        )
+        self.words = list(numbers) or [""]
+        self.groups = groups
+        self.n_groups = int(groups.max()) + 1
+        self.embedding = embedding
+        self.of_clear = self._bags(self.clear)
+        self.of_released = self._pooled(self._bags(self.released))
+
+    def _bags(self, texts: Sequence[np.ndarray]) -> sp.csr_array:
+        ends = np.cumsum([0, *map(len, texts)])
+        codes = np.concatenate([*texts, np.array([], dtype=int)])
+        shape = (len(texts), len(self.words))
+        found = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
+        found.sum_duplicates()
+        return found
+
+    def _pooled(self, values: Any) -> Any:
+        """Sums over the releases of a document."""
+        n = len(self.groups)
+        member = sp.csr_array(
+            (np.ones(n), (self.groups, np.arange(n))), shape=(self.n_groups, n)
+        )
+        return member @ values
+
+    # -- words ------------------------------------------------------------------------
+
+    def shared_words(self) -> np.ndarray:
+        there = (self.of_released > 0).astype(float)
+        return (there @ (self.of_clear > 0).T).toarray()
+
+    def tf_idf(self) -> np.ndarray:
+        return _cosines(self.of_released, self.of_clear)
+
+    def ngrams(self) -> np.ndarray:
+        counter = CountVectorizer(
+            analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
+        )
+        try:
+            of_word = counter.fit_transform(self.words)
+        except ValueError:  # no word has a letter
+            return np.zeros((self.n_groups, len(self.clear)))
+        return _cosines(self.of_released @ of_word, self.of_clear @ of_word)
+
+    # -- vectors of words -------------------------------------------------------------
+
+    @cached_property
+    def vectors(self) -> np.ndarray:
+        """Vectors of the words, centred at their mean; 0 for those without one."""
+        if self.embedding is not None:
+            rows = self.embedding.find(self.words)
+            found = np.asarray(self.embedding.vectors, dtype=np.float64)[rows]
+            known = rows >= 0
+        else:
+            found, known = self._learned(), np.ones(len(self.words), dtype=bool)
+        found = found - self._mean(found, self.of_clear, known)
+        found[~known] = 0
+        return found.astype(np.float32)
+
+    @staticmethod
+    def _mean(vectors: np.ndarray, bags: sp.csr_array, known: np.ndarray) -> np.ndarray:
+        """Mean vector of the words of some texts that have one."""
+        weight = np.asarray(bags.sum(axis=0)).ravel() * known
+        return weight @ vectors / max(weight.sum(), 1)
+
+    @cached_property
+    def released_vectors(self) -> np.ndarray:
+        """The same, centred at the mean of the releases."""
+        if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents
+            return self.vectors
+        known = np.any(self.vectors != 0, axis=1)
+        found = self.vectors - self._mean(self.vectors, self.of_released, known)
+        found[~known] = 0
+        return found.astype(np.float32)
+
+    def _learned(self) -> np.ndarray:
+        """Vectors that are alike for words of the same texts."""
+        from sklearn.decomposition import TruncatedSVD
+
+        bags = sp.vstack([self.of_clear, self.of_released], format="csr")
+        if min(bags.shape) <= _DIM:
+            weights = TfidfTransformer(sublinear_tf=True).fit_transform(bags)
+            if bags.shape[1] <= _DIM:
+                return np.eye(bags.shape[1])
+            return weights.T.toarray()
+        weights = TfidfTransformer(sublinear_tf=True).fit_transform(bags)
+        svd = TruncatedSVD(_DIM, random_state=0).fit(weights)
+        return svd.components_.T * svd.singular_values_
+
+    def mean_vectors(self) -> np.ndarray:
+        released, clear = (
+            normalize(bags, norm="l1") @ vectors.astype(np.float64)
+            for bags, vectors in (
+                (self.of_released, self.released_vectors),
+                (self.of_clear, self.vectors),
+            )
+        )
+        return released @ (clear - clear.mean(axis=0)).T
+
+    def word_by_word(self) -> np.ndarray:
+        found = np.zeros((len(self.released), len(self.clear)), dtype=np.float32)
+        n_places = min(_PLACES, max(map(len, self.clear)), max(map(len, self.released)))
+        n = max(len(self.released), len(self.clear))
+        row_bytes = 16 * n * self.vectors.shape[1]
+        size = max(1, working_memory_bytes() // 4 // row_bytes)
+        nothing = np.zeros((1, self.vectors.shape[1]), dtype=np.float32)
+        for some in blocks(n_places, size):
+            released, clear = (
+                np.concatenate([vectors, nothing])[_places(texts, some)].reshape(
+                    len(texts), -1
+                )
+                for texts, vectors in (
+                    (self.released, self.released_vectors),
+                    (self.clear, self.vectors),
+                )
+            )
+            found += released @ clear.T
+        return self._pooled(found.astype(np.float64))
+
+    def distances(self) -> np.ndarray:
+        """Minus the relaxed Word Mover's Distance, exact for the nearest."""
+        held = np.any(self.vectors != 0, axis=1)
+        released, clear = (
+            self._few_words(self._bags([text[:_NEAR_WORDS] for text in texts]), held)
+            for texts in (self.released, self.clear)
+        )
+        released = self._few_words(self._pooled(released), held)
+        found = -np.maximum(
+            _relaxed(released, clear, self.vectors),
+            _relaxed(clear, released, self.vectors).T,
+        )
+        empty = np.asarray(clear.sum(axis=1)).ravel() == 0
+        if len(self.clear) > 1 and not empty.any():
+            table = WordEmbedding(self.words, self.vectors)
+            for i in range(self.n_groups):
+                if not released[[i]].nnz:
+                    continue
+                near = np.argsort(-found[i], kind="stable")[:_N_EXACT]
+                exact = pairwise_word_movers_distances(
+                    released[[i]], clear[near], embedding=table
+                )
+                found[i, near] = -exact[0]
+        return found
+
+    def _few_words(self, bags: sp.csr_array, held: np.ndarray) -> sp.csr_array:
+        """Frequencies of the words that have a vector."""
+        return normalize(bags @ sp.diags_array(held.astype(float)), norm="l1").tocsr()
+
+
+def _cosines(released: Any, clear: Any) -> np.ndarray:
+    weights = TfidfTransformer(sublinear_tf=True).fit(clear)
+    a, b = (normalize(weights.transform(bags)) for bags in (released, clear))
+    return np.asarray((a @ b.T).todense())
+
+
+def _places(texts: Sequence[np.ndarray], some: slice) -> np.ndarray:
+    """Words at some places of each text; −1 beyond its end."""
+    found = np.full((len(texts), some.stop - some.start), -1)
+    for row, text in zip(found, texts, strict=True):
+        part = text[some]
+        row[: len(part)] = part
+    return found
+
+
+def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarray:
+    """Mean distance of the words of each bag of `a` to the nearest of each of `b`.
+
+    0 where a bag of `a` is empty; as far as any where one of `b` is.
+    """
+    mine = np.unique(a.indices)
+    theirs, places = np.unique(b.indices, return_inverse=True)
+    found = np.zeros((a.shape[0], b.shape[0]))
+    if not len(mine) or not len(theirs):
+        return found
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    row_bytes = 16 * (len(theirs) + b.shape[0])
+    size = max(1, working_memory_bytes() // 4 // row_bytes)
+    for some in blocks(len(mine), size):
+        words = mine[some]
+        gaps = vectors[theirs] @ vectors[words].T
+        gaps *= -2
+        gaps += squares[words]
+        gaps += squares[theirs][:, None]
+        np.sqrt(np.maximum(gaps, 0, out=gaps), out=gaps)
+        nearest = np.full((b.shape[0], len(words)), gaps.max(), dtype=np.float32)
+        for j in range(b.shape[0]):
+            own = places[b.indptr[j] : b.indptr[j + 1]]
+            if len(own):
+                nearest[j] = gaps[own].min(axis=0)
+        found += a[:, words] @ nearest.T
+    return found
+
+
+def learned_similarity(
+    scores: Mapping[str, np.ndarray], truth: Any, *, random_state: Any = None
+) -> np.ndarray:
+    """Similarities combined by an adversary who has learned from other pairs.
+
+    Logistic regression tells pairs that belong together from others, by how much each
+    score stands out among those of the same release, and among those of the same
+    original. It is cross-fitted: no pair is judged by a model that saw its release or
+    the original that it belongs to.
+
+    Parameters
+    ----------
+    scores : dict of str to ndarray of shape (n_released, n_originals)
+        As from `text_similarities`; infinite entries rule a pair out.
+    truth : array-like of int, shape (n_released,)
+        The original that each release belongs to.
+    random_state : None, int or numpy.random.Generator, default=None
+        Draws the folds, and the pairs that serve as wrong ones.
+
+    Returns
+    -------
+    similarity : ndarray of shape (n_released, n_originals)
+        Larger is more alike, within a row.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are fewer than 10 releases, or an input breaks its rule.
+
+    Notes
+    -----
+    *Privacy.* An adversary who could make others release texts, or who knows some
+    pairs, can learn this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext.attacks import learned_similarity
+    >>> rng = np.random.default_rng(0)
+    >>> scores = {i: np.eye(40) + rng.normal(size=(40, 40)) for i in "abc"}
+    >>> both = learned_similarity(scores, np.arange(40), random_state=0)
+    >>> both.shape
+    (40, 40)
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    if not isinstance(scores, Mapping) or not scores:
+        raise InvalidParameterError(
+            f"scores must map names to matrices, got {kind_of(scores)}."
+        )
+    matrices = [np.asarray(score, dtype=np.float64) for score in scores.values()]
+    n, n_clear = matrices[0].shape
+    truth = as_array(truth, "truth must hold the index of an original per release")
+    if n < FEWEST_PAIRS or n_clear < 2:
+        raise InvalidParameterError(
+            f"scores must be of at least {FEWEST_PAIRS} releases and 2 originals, got "
+            f"{n} and {n_clear}."
+        )
+    rng = check_rng(random_state)
+    fold = rng.permutation(np.arange(n) % _FOLDS)
+    # the fold of each original; those of no release are in none
+    of_clear = np.full(n_clear, -1)
+    of_clear[truth] = fold
+    wrong = rng.integers(0, n_clear, (n, _WRONG))
+    features = [
+        part
+        for score in map(with_ties, matrices)
+        for part in (_standing_out(score), _standing_out(score.T).T)
+    ]
+    rows = np.repeat(np.arange(n), _WRONG + 1)
+    columns = np.concatenate([truth[:, None], wrong], axis=1).ravel()
+    is_right = columns == truth[rows]
+    seen = np.stack([part[rows, columns] for part in features], axis=1)
+    found = np.zeros((n, n_clear))
+    for k in range(_FOLDS):
+        learn = (fold[rows] != k) & (of_clear[columns] != k)
+        if not 0 < is_right[learn].sum() < learn.sum():
+            continue
+        model = LogisticRegression(max_iter=200).fit(seen[learn], is_right[learn])
+        mine = fold == k
+        for weight, part in zip(model.coef_[0], features, strict=True):
+            found[mine] += weight * part[mine]
+    return with_ties(found)
+
+
+def _standing_out(scores: np.ndarray) -> np.ndarray:
+    """Standard deviations above the mean of the row; 0 where all are equal."""
+    found = scores - scores.mean(axis=1, keepdims=True)
+    spread = found.std(axis=1, keepdims=True)
+    flat = spread <= _TIE * np.abs(scores).max(initial=0)
+    return np.where(flat, 0, found / np.where(flat, 1, spread))
+
+
+def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray:
+    r"""Probability that the truth is found among candidates that are drawn at random.
+
+    The candidates are the true original and :math:`n - 1` of the others. The average
+    over all such draws is computed, not estimated; ties are broken at random.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_released, n_originals)
+        Larger is more alike.
+    truth : array-like of int, shape (n_released,)
+        The original that each release belongs to.
+    n_candidates : int >= 1
+        At most n_originals.
+
+    Returns
+    -------
+    found : ndarray of shape (n_released,)
+        In [0, 1]; their mean is the success of the adversary.
+
+    Notes
+    -----
+    *Method.* Of the N − 1 others, b are more alike than the truth and e equally. With
+    m = n − 1,
+
+    .. math::
+
+        \frac{1}{\binom{N-1}{m}} \sum_j \frac{1}{j+1} \binom{e}{j}
+        \binom{N-1-b-e}{m-j}
+        = \frac{\binom{N-b}{m+1} - \binom{N-1-b-e}{m+1}}{(e+1) \binom{N-1}{m}} .
+
+    *Privacy.* A fraction of the truth found here is a leak that was proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext.attacks import found_among
+    >>> scores = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    >>> found_among(scores, [0, 1], 2)
+    array([1. , 0.5])
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    n = scores.shape[1]
+    m = check_integer("n_candidates", n_candidates, low=1, high=n) - 1
+    truth = np.asarray(truth)
+    own = scores[np.arange(len(truth)), truth][:, None]
+    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
+    every = _log_choose(n - 1, m)
+    with np.errstate(divide="ignore"):
+        first = np.exp(_log_choose(n - better, m + 1) - every)
+        second = np.exp(_log_choose(n - 1 - better - equal, m + 1) - every)
+    return np.clip((first - second) / (equal + 1), 0, 1)
+
+
+def _log_choose(n: Any, k: int) -> np.ndarray:
+    """ln of the binomial coefficient; −inf where it is 0."""
+    n = np.asarray(n, dtype=np.float64)
+    fits = n >= k
+    n = np.where(fits, n, k)
+    return np.where(fits, gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), -np.inf)

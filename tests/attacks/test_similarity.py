@@ -1,0 +1,174 @@
+"""Adversaries without a mechanism, against slow loops, enumeration and pure chance."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from skdptext import WordEmbedding
+from skdptext.attacks import (
+    found_among,
+    learned_similarity,
+    split_words,
+    text_similarities,
+)
+from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics import word_movers_distance
+
+RNG = np.random.default_rng(0)
+NAMES = [f"w{i}" for i in range(60)]
+TABLE = WordEmbedding(NAMES, RNG.normal(size=(60, 8)))
+CLEAR = [RNG.choice(NAMES, 12).tolist() for _ in range(20)]
+# two words in three are changed
+NOISY = [
+    [w if RNG.random() < 1 / 3 else str(RNG.choice(NAMES)) for w in d] for d in CLEAR
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Don't PANIC!", ["don", "t", "panic"]),
+        ("我们在罗马", list("我们在罗马")),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("Привет, мир", ["привет", "мир"]),
+        ("Cafe\u0301 42", ["café", "42"]),
+        ("\u4e2dmixed\u6587", ["\u4e2d", "mixed", "\u6587"]),
+        ("…!", []),
+    ],
+)
+def test_words_of_any_script(text, words):
+    assert split_words(text) == words
+
+
+def test_scores_are_those_of_slow_loops():
+    scores = text_similarities(CLEAR, NOISY, embedding=TABLE)
+    shared = [[len(set(a) & set(b)) for b in CLEAR] for a in NOISY]
+    np.testing.assert_allclose(scores["shared words"], shared, rtol=1e-5)
+
+    centre = np.mean([TABLE[w] for d in CLEAR for w in d], axis=0)
+    shift = np.mean([TABLE[w] for d in NOISY for w in d], axis=0)
+    by_place = [
+        [
+            sum(
+                (TABLE[u] - shift) @ (TABLE[v] - centre)
+                for u, v in zip(a, b, strict=True)
+            )
+            for b in CLEAR
+        ]
+        for a in NOISY
+    ]
+    np.testing.assert_allclose(scores["word by word"], by_place, rtol=1e-3, atol=1e-3)
+    means = [
+        [
+            np.mean([TABLE[w] - shift for w in a], axis=0)
+            @ np.mean([TABLE[w] - centre for w in b], axis=0)
+            for b in CLEAR
+        ]
+        for a in NOISY
+    ]
+    np.testing.assert_allclose(scores["mean vectors"], means, atol=1e-4)
+    distances = np.array(
+        [[word_movers_distance(a, b, TABLE) for b in CLEAR] for a in NOISY]
+    )
+    found = -scores["Word Mover's nearest"]
+    assert (found <= distances + 1e-3).all()  # the relaxed one is a bound
+    exact = np.isclose(found, distances, rtol=1e-4)
+    assert (exact.sum(axis=1) >= 5).all()
+
+
+def test_releases_of_a_document_are_pooled():
+    twice = text_similarities(
+        CLEAR, NOISY + NOISY, embedding=TABLE, groups=[*range(20), *range(20)]
+    )
+    once = text_similarities(CLEAR, NOISY, embedding=TABLE)
+    assert twice["word by word"].shape == (20, 20)
+    np.testing.assert_allclose(
+        twice["word by word"], 2 * once["word by word"], rtol=1e-4, atol=1e-3
+    )
+    np.testing.assert_allclose(twice["mean vectors"], once["mean vectors"], atol=1e-4)
+
+
+def test_texts_without_words_or_of_unknown_words():
+    scores = text_similarities(["a b", "", "!"], ["a", "…"], embedding=TABLE)
+    assert all(np.isfinite(score).all() for score in scores.values())
+    assert scores["shared words"][0].tolist() == [1, 0, 0]
+    # nothing is known of the second: all candidates tie
+    assert all(len(set(score[1].tolist())) == 1 for score in scores.values())
+    nothing = text_similarities(["!"], ["?"])
+    assert all(score.tolist() == [[0]] for score in nothing.values())
+
+
+def test_found_among_against_all_draws_of_candidates():
+    for _ in range(40):
+        score = RNG.integers(0, 4, 6).astype(float)
+        truth, n = int(RNG.integers(6)), int(RNG.integers(1, 7))
+        chances = []
+        for drawn in combinations([j for j in range(6) if j != truth], n - 1):
+            others = score[list(drawn)]
+            ties = (others == score[truth]).sum()
+            chances.append(0 if (others > score[truth]).any() else 1 / (1 + ties))
+        found = found_among(score[None], [truth], n)
+        np.testing.assert_allclose(found, [np.mean(chances)], atol=1e-9)
+
+
+def test_who_learns_from_pairs_finds_more():
+    clues = {name: 0.8 * np.eye(80) + RNG.normal(size=(80, 80)) for name in "abcd"}
+    # an original that all releases are like, which only the learner sees through
+    clues["a"][:, 3] += 5
+    truth = np.arange(80)
+    alone = max(found_among(s, truth, 80).mean() for s in clues.values())
+    both = learned_similarity(clues, truth, random_state=0)
+    assert found_among(both, truth, 80).mean() > 2 * alone
+    again = learned_similarity(clues, truth, random_state=0)
+    np.testing.assert_array_equal(both, again)
+
+
+def test_no_pair_is_judged_by_a_model_that_saw_it():
+    """Where right pairs are told by nothing, learning must not find any.
+
+    With more scores than pairs, a model tells all pairs that it saw. False-alarm rate
+    below 1e-6 for the mean of 800 shares.
+    """
+    n, found = 20, []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        clues = {i: rng.normal(size=(n, n)) for i in range(30)}
+        both = learned_similarity(clues, np.arange(n), random_state=seed)
+        found.append(found_among(both, np.arange(n), n).mean())
+    assert abs(np.mean(found) - 1 / n) < 5 * np.sqrt(1 / n / (40 * n))
+
+
+def test_equal_candidates_are_ties():
+    same = [["a", "b"]] * 12
+    scores = text_similarities(same, same)
+    for score in [*scores.values(), learned_similarity(scores, np.arange(12))]:
+        np.testing.assert_allclose(found_among(score, np.arange(12), 12), 1 / 12)
+
+
+def test_bad_input():
+    for original, message in (
+        ("abc", "got a single str"),
+        ([], "original must hold at least one text"),
+        ([["a", 1]], "lists of str"),
+        ([None], "got None as document 0"),
+        (sp.csr_array(np.eye(2)), "got a matrix of numbers"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            text_similarities(original, ["a"])
+    for options, message in (
+        ({"ordered": 1}, "ordered must be True or False"),
+        ({"groups": [0, 1]}, "one integer per release"),
+        ({"embedding": "abc"}, "embedding"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            text_similarities(["a"], ["a"], **options)
+    with pytest.raises(InvalidParameterError, match="scores must map"):
+        learned_similarity({}, [])
+    with pytest.raises(InvalidParameterError, match="at least 10 releases"):
+        learned_similarity({"a": np.eye(3)}, [0, 1, 2])
+    with pytest.raises(InvalidParameterError, match="n_candidates"):
+        found_among(np.eye(3), [0, 1, 2], 4)
