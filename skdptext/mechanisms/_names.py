@@ -38,7 +38,8 @@ def mechanism_class(name: str, parameter: str = "mechanism") -> type[WordMechani
     found = plain.get(re.sub(r"[-_ ]", "", name).lower())
     if found is None:
         raise InvalidParameterError(
-            f"{parameter} must be one of {', '.join(mechanism_names())}, got {shown(name)}."
+            f"{parameter} must be one of {', '.join(mechanism_names())}, got "
+            f"{shown(name)}."
         )
     return found
 
