@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from skdptext.mechanisms._law import ExponentialLaw
 
 __all__ = ["exponential_sentences", "sensitive_sentences"]
@@ -48,7 +50,26 @@ def exponential_sentences(
         said + ".",
         "Between any two words, however far apart, the exponent is at most "
         f"{_rounded_up(worst)}.",
+        *_optimal(law, calibration, epsilon),
         *never,
+    ]
+
+
+def _optimal(law: ExponentialLaw, calibration: str, epsilon: float) -> list[str]:
+    """That no other mechanism keeps more words, where that is proven.
+
+    With K = e^(−εD) and p_z = Pr[z | z], any mechanism has Kp ≤ 1, row by row. Weights
+    μ ≥ 0 with Kμ = 1 give Σp = pᵀKμ ≤ Σμ, and are themselves the p of this one.
+    """
+    if calibration not in ("tight", "balanced") or law.rate < epsilon * (1 - 1e-6):
+        return []
+    solved = np.abs(law.log_normalizers).max() < 1e-6
+    if not solved or len(law.table) < law.table.n_words or len(law.never_released):
+        return []
+    kept = float(law.weights.sum()) / law.table.n_words
+    return [
+        f"On average over the vocabulary a word stays as it is with probability "
+        f"{kept:.3g}, and no mechanism with this ε and this d keeps more."
     ]
 
 

@@ -40,8 +40,11 @@ class PrivacyGuarantee:
     - between two ordered texts of n words, Σ t(w_i, w'_i);
     - between two bags of N words, the sum over their cheapest matching: for a metric,
       ε N E, with E their Earth Mover's Distance [1]_;
-    - between two documents that are first redrawn to N words, N times the bottleneck
-      of moving one document's word frequencies to the other's: ε N W_∞ for a metric;
+    - between two documents that are first redrawn to N words, N times that of one
+      drawn word, which is exact where the mechanism's distributions are known in full.
+      For noise on vectors it is at most the bottleneck of moving one document's word
+      frequencies to the other's, ε W_∞ [1]_, and less where only some of the words
+      differ [3]_;
     - between documents of different size, inf: the size is released;
     - of several releases with independent noise, the sum.
 
@@ -122,6 +125,9 @@ class PrivacyGuarantee:
     ----------
     .. [1] Fernandes, Dras, McIver (2019), Theorem 1.
     .. [2] Xu, Aggarwal, Feyisetan, Teissier (2020), Lemmas 1 to 3.
+    .. [3] B. Balle, G. Barthe, M. Gaboardi (2018). Privacy amplification by
+       subsampling: tight analyses via couplings and divergences. NeurIPS. Its advanced
+       joint convexity, with the cheapest plan for the words that move.
 
     Examples
     --------
@@ -415,7 +421,9 @@ class PrivacyGuarantee:
         exact for mechanisms whose law is known in full, from cells of the noise for
         `~skdptext.mechanisms.MahalanobisNoise`, else the worst that the exponents allow
         (`~skdptext.mechanisms.word_losses`). Those of independent words and releases
-        add up. The result is always rounded up.
+        add up. The words of a redrawn document are independent draws from one mixture,
+        whose loss is exact where the mechanism's distributions are known in full. The
+        result is always rounded up.
 
         *Converted guarantees* (`relative_to`) are still about the same noise, and so
         have the same losses; only the pure exponent, which t never exceeds, is theirs.
@@ -448,8 +456,13 @@ class PrivacyGuarantee:
         pure = float(sum(part.exponent(x, y) for part in self.parts))
         if not delta or not pure:
             return pure
-        losses = LossDistribution.total(part.losses(x, y) for part in self.parts)
-        return min(pure, losses.exponent(delta))
+        bounds = [part.losses(x, y) for part in self.parts]
+        # the same choice for every δ, so that the result cannot grow with it
+        found = [
+            LossDistribution.total(each[min(i, len(each) - 1)] for each in bounds)
+            for i in range(max(map(len, bounds)))
+        ]
+        return min(pure, *(losses.exponent(delta) for losses in found))
 
     def _inputs(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Both, to be read several times, and a warning of words that are left out."""
@@ -509,8 +522,8 @@ class PrivacyGuarantee:
         """
         allowed = math.log(check_real("factor", factor, low=1, open_low=True))
         x, y = self._inputs(x, y)
-        linear = [part for part in self.parts if part.metric is not None]
-        searched = [part for part in self.parts if part.metric is None]
+        linear = [part for part in self.parts if part.is_linear(x, y)]
+        searched = [part for part in self.parts if not part.is_linear(x, y)]
         # each exponent per unit of its noise's ε
         rate = sum(part.exponent(x, y) / part.channel.epsilon for part in linear)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,11 @@ from skdptext.mechanisms import (
     checked_exponents,
     law_fingerprint,
     word_losses,
+)
+from skdptext.privacy._redrawn import (
+    drawn_log_proba,
+    largest_log_ratio,
+    mixture_exponent,
 )
 from skdptext.transport import bottleneck_distance, matching_cost, matching_plan
 from skdptext.utils import blocks, check_bags, kind_of, shown_words
@@ -145,6 +150,12 @@ class ReleasePart:
             return self.releases * float(self.word_exponents(ids[:1], ids[1:])[0, 0])
         return self.releases * self._document_exponent(*self._read(x, y))
 
+    def is_linear(self, x: Any, y: Any) -> bool:
+        """Whether the exponent of two inputs is proportional to the mechanism's ε."""
+        words = isinstance(x, str) and isinstance(y, str)
+        mixed = self.resampled and not (words or self.converted)
+        return self.metric is not None and not mixed
+
     def n_left_out(self, x: Any, y: Any) -> int:
         """Unknown words of two documents, as listed, that a release leaves out."""
         if self.unknown_kept or (isinstance(x, str) and isinstance(y, str)):
@@ -176,10 +187,41 @@ class ReleasePart:
         words, supply, others, demand = _counted(one, two)
         if np.array_equal(words, others) and np.array_equal(supply, demand):
             return 0.0
-        costs = self._code_exponents(words, others)
         if self.resampled:
-            return self._drawn * bottleneck_distance(supply, demand, costs)
-        return matching_cost(supply, demand, costs)
+            return self._drawn * self._drawn_exponent(one, two)
+        return matching_cost(supply, demand, self._code_exponents(words, others))
+
+    def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
+        """Exponent of one redrawn word, for documents of different frequencies."""
+        if self.channel.log_proba is not None and not self.converted:
+            return largest_log_ratio(*self._drawn_log_proba(one, two))
+        words, supply, others, demand = _counted(one, two)
+        costs = self._code_exponents(words, others)
+        longest = bottleneck_distance(supply, demand, costs)
+        if self.converted:
+            return longest
+        return min(longest, mixture_exponent(supply, demand, costs))
+
+    def _drawn_log_proba(
+        self, one: np.ndarray, two: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Distributions of one redrawn word with its noise, of both documents.
+
+        An unknown word that is kept has a place of its own, after the vocabulary.
+        """
+        clear = np.unique(np.append(one, two))
+        clear = clear[clear < 0]
+        found = []
+        for codes in (one, two):
+            known = codes[codes >= 0]
+            noisy = np.full(len(self.embedding), -math.inf)
+            if len(known):
+                noisy = drawn_log_proba(self.channel, known)
+            with np.errstate(divide="ignore"):
+                shares = np.log([len(known), *(codes[:, None] == clear).sum(axis=0)])
+            shares -= math.log(len(codes))
+            found.append(np.append(noisy + shares[0], shares[1:]))
+        return found[0], found[1]
 
     @property
     def _drawn(self) -> int:
@@ -203,40 +245,58 @@ class ReleasePart:
 
     # -- with a small δ --------------------------------------------------------
 
-    def losses(self, x: Any, y: Any) -> LossDistribution:
-        """A bound on the privacy loss of all releases between two inputs, as listed.
+    def losses(self, x: Any, y: Any) -> tuple[LossDistribution, ...]:
+        """Bounds on the privacy loss of all releases between two inputs, as listed.
 
-        Released words have noise of their own, so in a text their losses add up. A bag
-        is a function of the text, whatever the order in which it is written down, so
-        the sum over any matching is a bound; here the one that is cheapest in
-        exponents. A redrawn word comes from a pair of words, one of each document,
-        drawn by any plan that moves one's word frequencies to the other's; the loss is
-        bounded by that where the pair is seen. Here the plan is the cheapest one
-        with the smallest possible longest step.
+        Each of them holds. Released words have noise of their own, so in a text their
+        losses add up. A bag is a function of the text, whatever the order in which it
+        is written down, so the sum over any matching is a bound; here the one that is
+        cheapest in exponents. The redrawn words of a document are independent, each
+        from the same mixture: `_drawn_losses`.
         """
+        times = self.releases
         if isinstance(x, str) and isinstance(y, str):
             one, two = _word_ids(self.embedding, [x, y])[:, None]
-            return self._sum(one, two, np.ones(1, int)).times(self.releases)
+            return (self._sum(one, two, np.ones(1, int)).times(times),)
         sides = self._sides(*self._read(x, y))
         if sides is None:
-            return LossDistribution.of_exponents(math.inf, math.inf)
+            return (LossDistribution.of_exponents(math.inf, math.inf),)
         one, two = sides
         if not len(one):
-            return LossDistribution.total([])
-        if self.ordered and not self.resampled:
+            return (LossDistribution.total([]),)
+        if self.resampled:
+            each = self._drawn_losses(one, two)
+            return tuple(loss.times(self._drawn * times) for loss in each)
+        if self.ordered:
             (one, two), counts = np.unique([one, two], axis=1, return_counts=True)
-            return self._sum(one, two, counts).times(self.releases)
+            return (self._sum(one, two, counts).times(times),)
         words, supply, others, demand = _counted(one, two)
-        costs = self._code_exponents(words, others)
-        if self.resampled:
-            longest = bottleneck_distance(supply, demand, costs)
-            costs[costs > longest] = math.inf
-        plan = matching_plan(supply, demand, costs)
-        rows, columns = plan.nonzero()
-        matched = words[rows], others[columns], plan[rows, columns]
-        if self.resampled:
-            return self._mixed(*matched).times(self._drawn * self.releases)
-        return self._sum(*matched).times(self.releases)
+        matched = _moves(words, supply, others, demand, self._code_exponents)
+        return (self._sum(*matched).times(times),)
+
+    def _drawn_losses(self, one: np.ndarray, two: np.ndarray) -> list[LossDistribution]:
+        """Bounds on the privacy loss of one redrawn word.
+
+        Where the mechanism's distributions are known in full, so is the mixture's, and
+        its loss. Elsewhere a redrawn word comes from a pair of words, one of each
+        document, drawn by a plan that moves one's word frequencies to the other's, and
+        the loss is bounded by that where the pair is seen; here the plan is the
+        cheapest one with the smallest possible longest step. Or it is bounded by the
+        worst that the exponents of the mixtures allow, in which the pair is not seen.
+        """
+        if self.channel.log_proba is not None:
+            both = self._drawn_log_proba(one, two)
+            return [LossDistribution.of_log_proba(*both)]
+        words, supply, others, demand = _counted(one, two)
+
+        def within(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            costs = self._code_exponents(x, y)
+            costs[costs > bottleneck_distance(supply, demand, costs)] = math.inf
+            return costs
+
+        seen = self._mixed(*_moves(words, supply, others, demand, within))
+        forth, back = self._drawn_exponent(one, two), self._drawn_exponent(two, one)
+        return [seen, LossDistribution.of_exponents(forth, back)]
 
     def _sum(
         self, x: np.ndarray, y: np.ndarray, counts: np.ndarray
@@ -307,6 +367,19 @@ def _counted(
         return words, n_words, others, n_others
     # Over the common denominator the frequencies are whole numbers.
     return words, n_words * len(two), others, n_others * len(one)
+
+
+def _moves(
+    words: np.ndarray,
+    supply: np.ndarray,
+    others: np.ndarray,
+    demand: np.ndarray,
+    costs_of: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of codes in the cheapest matching, and how often it has each."""
+    plan = matching_plan(supply, demand, costs_of(words, others))
+    rows, columns = plan.nonzero()
+    return words[rows], others[columns], plan[rows, columns]
 
 
 def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:

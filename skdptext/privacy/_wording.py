@@ -246,7 +246,7 @@ def _documents_promise(part: ReleasePart) -> str:
         measures = (
             "mean of t over their words, in order",
             "mean of t over the cheapest matching of their words",
-            "largest t that moving one's word frequencies to the other's cannot avoid",
+            "exponent of one redrawn word",
         )
     else:
         factor, what = f"exp({_total(part)}·{size}·D)", "D"
@@ -262,10 +262,16 @@ def _documents_promise(part: ReleasePart) -> str:
     else:
         odds, grow, fall = "The odds between any two documents", "change", ""
     if part.resampled:
+        exact = part.channel.log_proba is not None and not part.converted
+        if exact:
+            of_drawn += ", which is exact for these two documents"
+        elif not part.converted:
+            of_drawn += ", or by less where only some of the words differ"
         return (
             f"{odds} {grow} by at most a factor of {factor}, {what} the {of_drawn}: "
             f"each document is redrawn to {size} words before the noise, so that one "
-            f"word that changes may cost {size} times its own exponent.{fall}"
+            f"word that changes may cost up to {size} times its own exponent, in a "
+            f"document of that word alone.{fall}"
         )
     kind = in_order if part.ordered else of_bags
     cut = ", as cut for the release," if part.n_words is not None else ""
@@ -351,8 +357,8 @@ def _scale_sentence(part: ReleasePart) -> str:
     if part.resampled:
         text = (
             "On a human scale, at the median of the embedding: between documents in "
-            f"which one word becomes its nearest neighbour the exponent is {near_by}, "
-            f"or a random word {far_off}."
+            f"which one word becomes its nearest neighbour the exponent is at most "
+            f"{near_by}, or a random word {far_off}."
         )
     else:
         text = (

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -757,6 +757,52 @@ def test_the_printed_guarantee(calibration, lam):
             assert f"{len(never)} of the 40 words are never released: 'w" in text
     assert len(channel.never_released) == 0 or calibration == "balanced"
     assert channel.worst_exponent == pytest.approx(claimed.max(), rel=1e-12)
+
+
+def most_words_kept(D, epsilon):
+    """The largest mean of Pr[w | w] that any mechanism can have, by linear programming.
+
+    Over all laws with P[w, z] ≤ e^(ε d(w, w')) P[w', z].
+    """
+    n = len(D)
+    rows = []
+    for w, other, z in itertools.product(range(n), repeat=3):
+        row = np.zeros((n, n))
+        row[w, z] += 1
+        row[other, z] -= math.exp(epsilon * D[w, other])
+        rows.append(row.ravel())
+    sums = np.repeat(np.eye(n), n, axis=1)
+    found = linprog(-np.eye(n).ravel(), np.array(rows), np.zeros(len(rows)), sums,
+                    np.ones(n))  # fmt: skip
+    assert found.success
+    return -found.fun / n
+
+
+@pytest.mark.parametrize("cap", [None, 1.5])
+@pytest.mark.parametrize("equal", [0, 2])
+def test_nothing_keeps_more_words_than_tight(cap, equal):
+    vectors = np.random.default_rng(3).normal(size=(7, 3))
+    vectors[:equal] = vectors[0]
+    table, epsilon = named(vectors), 1.5
+    best = most_words_kept(distances(table, cap=cap), epsilon)
+    for calibration in ("tight", "balanced"):
+        channel = Exponential(calibration, cap).prepare(table, epsilon, 0.0)
+        P, _ = all_of(channel)
+        assert np.diag(P).mean() == pytest.approx(best, rel=1e-6)
+        said = " ".join(channel.describe())
+        assert "no mechanism with this ε and this d keeps more" in said
+        share = re.search(r"stays as it is with probability ([\d.]+),", said)
+        assert float(share[1]) == pytest.approx(best, rel=1e-3)
+    other = Exponential("exact", cap).prepare(table, epsilon, 0.0)
+    assert np.diag(all_of(other)[0]).mean() < best * (1 - 1e-3)
+    assert "keeps more" not in " ".join(other.describe())
+
+
+def test_where_weights_are_cut_off_nothing_is_said_to_be_best():
+    channel = Exponential("balanced").prepare(TABLE, 0.7, 0.0)
+    assert "keeps more" not in " ".join(channel.describe())
+    some = Exponential("tight").prepare_among(TABLE, 12.0, 0.0, [1, 2, 3])
+    assert "keeps more" not in " ".join(some.describe())
 
 
 @pytest.mark.parametrize("n_words", [1, 3])

@@ -41,9 +41,9 @@ def test_k_releases_cost_k_times_as_much(parts, k):
         assert together.epsilon == k * part.epsilon
         for inputs in (("w1", "w2"), (X, Y)):
             assert together.exponent(*inputs) == k * part.exponent(*inputs)
-            # the ε that each of them may have
+            # the ε at which each of them has its share
             assert together.epsilon_for(*inputs, factor=9.0) == pytest.approx(
-                part.epsilon_for(*inputs, factor=9.0) / k
+                part.epsilon_for(*inputs, factor=9.0 ** (1 / k))
             )
         assert together.compose(2).releases == 2 * k
         assert part.releases == 1
@@ -72,7 +72,9 @@ def test_one_epsilon_for_all_releases(parts):
         ]  # fmt: skip
         again[-1] = again[-1].relative_to(0.4, by="lemma3")
         together = composed_of(again)
-        assert together.exponent(*inputs) == pytest.approx(math.log(7.0), rel=1e-12)
+        # a redrawn document's is not proportional to ε, which is searched for
+        rel = 1e-12 if isinstance(inputs[0], str) else 1e-8
+        assert together.exponent(*inputs) == pytest.approx(math.log(7.0), rel=rel)
         assert together.epsilon_for(*inputs, factor=7.0) == pytest.approx(epsilon)
         # as of one guarantee, where all are the same
         single = composed_of([parts[0], parts[0].compose(3)])

@@ -76,7 +76,7 @@ def test_bags_and_ordered_texts(small_embedding, documents, lam):
 @given(
     x=st.lists(words, min_size=1, max_size=4), y=st.lists(words, min_size=1, max_size=4)
 )
-def test_resampled_documents_cost_the_bottleneck(small_embedding, x, y):
+def test_resampled_documents_cost_at_most_the_bottleneck(small_embedding, x, y):
     """Against the smallest threshold whose perfect matching exists."""
     guarantee = guaranteed(3.0, 0.4, small_embedding, n_words=7, resampled=True)
     # equal frequencies on a common number of copies
@@ -87,14 +87,20 @@ def test_resampled_documents_cost_the_bottleneck(small_embedding, x, y):
         if blocked[linear_sum_assignment(blocked)].sum() == 0:
             break
     exponent = guarantee.exponent(x, y)
-    assert exponent == pytest.approx(3 * 7 * step, rel=1e-6, abs=1e-9)
+    assert exponent <= 3 * 7 * step * (1 + 1e-6) + 1e-9
+    # converted, it is the bottleneck itself
+    assert guarantee.relative_to(0.4).exponent(x, y) == pytest.approx(
+        3 * 7 * step, rel=1e-6, abs=1e-9
+    )
 
 
 def test_resampled_empty_document_stands_for_the_vocabulary(small_embedding):
     table = small_embedding.restrict(5)
     guarantee = guaranteed(1.0, 0.0, table, n_words=2, resampled=True)
-    farthest = max(rm_distance(table, 0, "w0", w) for w in table.words)
-    assert guarantee.exponent([], ["w0"]) == pytest.approx(2 * farthest, rel=1e-6)
+    # from a mixture to one word: nothing is known but the exponents of its words
+    odds = [math.exp(rm_distance(table, 0, "w0", w)) for w in table.words]
+    mixed = 2 * math.log(np.mean(odds))
+    assert guarantee.exponent([], ["w0"]) == pytest.approx(mixed, rel=1e-6)
     assert guarantee.exponent([], []) == 0.0
     assert guarantee.exponent(["w0", "w1"], ["w1", "w0", "w0", "w1"]) == 0.0
 
@@ -255,7 +261,10 @@ def test_epsilon_for_is_the_inverse_of_the_exponent(small_embedding, kind, lam):
             guarantee = guaranteed(7.0, lam, small_embedding, **kind)
             epsilon = guarantee.epsilon_for(*inputs, factor=factor)
             again = guaranteed(epsilon, lam, small_embedding, **kind)
-            assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=1e-12)
+            # a redrawn document's is not proportional to ε, which is searched for
+            searched = "resampled" in kind and inputs == (x, y)
+            rel = 1e-8 if searched else 1e-12
+            assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=rel)
             # a perturber's ε, even if the promise is stated in another metric
             looser = guarantee.euclidean()
             epsilon = looser.epsilon_for(*inputs, factor=factor)

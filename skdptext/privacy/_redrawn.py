@@ -1,0 +1,95 @@
+"""Privacy loss of one word that is drawn from a document and then perturbed."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from skdptext.mechanisms import WordChannel
+from skdptext.transport import matching_plan
+from skdptext.utils import blocks, working_memory_bytes
+
+__all__ = ["drawn_log_proba", "largest_log_ratio", "mixture_exponent"]
+
+# Added to exponents: more than all rounding in the logarithms they come from.
+_ROUNDING = 2.0**-40
+
+
+def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
+    """Logarithms of the chances that a word drawn from a document comes out as z.
+
+    Parameters
+    ----------
+    channel : WordChannel
+        With `log_proba`.
+    codes : ndarray of int
+        Words of the document, at least one, all known.
+
+    Returns
+    -------
+    log_proba : ndarray of shape (n_words,)
+    """
+    assert channel.log_proba is not None
+    words, counts = np.unique(codes, return_counts=True)
+    log_shares = np.log(counts) - np.log(len(codes))
+    total = np.full(len(channel.embedding), -np.inf)
+    n_rows = max(1, working_memory_bytes() // (64 * len(total)))
+    for some in blocks(len(words), n_rows):
+        rows = channel.log_proba(words[some]) + log_shares[some, None]
+        total = np.logaddexp(total, logsumexp(rows, axis=0))
+    return total
+
+
+def largest_log_ratio(x: np.ndarray, y: np.ndarray) -> float:
+    """The largest x − y where x is finite, rounded up; at least 0."""
+    gaps = x[np.isfinite(x)] - y[np.isfinite(x)]
+    return max(0.0, float(gaps.max()) + _ROUNDING)
+
+
+def mixture_exponent(
+    supply: np.ndarray, demand: np.ndarray, exponents: np.ndarray
+) -> float:
+    r"""An exponent between two mixtures of distributions that have pairwise exponents.
+
+    Parameters
+    ----------
+    supply : ndarray of shape (n,), int
+        Weights of the distributions :math:`P_i` in p.
+    demand : ndarray of shape (k,), int
+        Weights of the distributions :math:`Q_j` in q, with the same sum.
+    exponents : ndarray of shape (n, k)
+        Numbers :math:`t_{ij}` with :math:`P_i \le e^{t_{ij}} Q_j`; inf for none.
+
+    Returns
+    -------
+    exponent : float
+        A t with :math:`p \le e^t q`.
+
+    Notes
+    -----
+    With s_i = Σ_j q_j e^(−t_ij), q is at least s_i P_i. By any plan π that moves p's
+    weights to q's,
+
+    .. math::
+
+        p - q = \sum_{ij} π_{ij} (P_i - Q_j)
+        \le \sum_{ij} π_{ij} (1 - e^{-t_{ij}}) P_i
+        \le \sum_{ij} π_{ij} \frac{1 - e^{-t_{ij}}}{s_i} \, q .
+
+    So t = ln(1 + c), with c the cost of the cheapest plan. Where a share g of the
+    weights moves, and t bounds all t_ij, this is at most ln(1 + g(e^t − 1)), the
+    advanced joint convexity of Balle, Barthe and Gaboardi (2018).
+    """
+    with np.errstate(divide="ignore"):
+        weights = np.log(demand) - np.log(demand.sum())
+        lost = np.log(-np.expm1(-exponents))  # −inf for a word that stays
+        logs = lost - logsumexp(weights - exponents, axis=1, keepdims=True)
+    at_most = float(logs[logs < np.inf].max(initial=-np.inf))
+    if at_most == -np.inf:  # every move is free, or none is possible
+        return 0.0 if (logs < np.inf).all() else np.inf
+    # the plan need only be good: it is its own cost that is a bound
+    costs = np.exp(np.maximum(logs - at_most, -690.0))
+    plan = matching_plan(supply, demand, np.where(np.isneginf(logs), 0.0, costs))
+    moved = plan > 0
+    shares = np.log(plan[moved]) - np.log(supply.sum())
+    return float(np.logaddexp(0, logsumexp(shares + logs[moved]))) + _ROUNDING

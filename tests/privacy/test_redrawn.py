@@ -1,0 +1,210 @@
+"""Exponents between redrawn documents, against enumerated releases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.documents import DocumentReader
+from skdptext.mechanisms import Exponential, RandomizedResponse, WordClasses
+from skdptext.privacy import PrivacyGuarantee
+from tests.laws import catches
+from tests.privacy.test_delta import WORDS, guarantee_of, law, tables
+
+documents = st.text("abcd", min_size=1, max_size=6)
+
+
+def largest_loss(one, two):
+    """Over all releases of the first document that are possible."""
+    losses = [
+        math.log(p / two[z]) if two[z] > 0 else math.inf
+        for z, p in one.items()
+        if p > 0
+    ]
+    return max(0.0, *losses)
+
+
+def uncovered(one, two, t):
+    """The smallest δ that goes with t."""
+    return sum(max(0.0, p - math.exp(t) * two[z]) for z, p in one.items())
+
+
+@settings(max_examples=60)
+@given(
+    x=documents,
+    y=documents,
+    seed=st.integers(0, 10**6),
+    never=st.sampled_from([0.0, 0.3]),
+    drawn=st.integers(1, 4),
+    ordered=st.booleans(),
+)
+def test_finite_distributions_are_exact(x, y, seed, never, drawn, ordered):
+    rows = tables(seed, never)[0]
+    guarantee = guarantee_of(rows, ordered=ordered, drawn=drawn)
+    one, two = (law(d, rows, ordered=ordered, drawn=drawn) for d in (x, y))
+    exact = largest_loss(one, two)
+    assert guarantee.exponent(list(x), list(y)) == pytest.approx(exact, abs=1e-9)
+    assert guarantee.compose(2).exponent(list(x), list(y)) == pytest.approx(
+        2 * exact, abs=1e-9
+    )
+    # δ: no more is claimed than the grid of losses costs
+    for delta in (1e-6, 0.01, 0.3):
+        t = guarantee.exponent(list(x), list(y), delta=delta)
+        assert t == math.inf or uncovered(one, two, t) <= delta * (1 + 1e-9)
+        assert t < 0.02 or uncovered(one, two, min(t - 0.02, 700.0)) > delta
+
+
+@settings(max_examples=60)
+@given(x=documents, y=documents, seed=st.integers(0, 10**6), drawn=st.integers(1, 3))
+def test_by_exponents_alone(x, y, seed, drawn):
+    """Never below the exact loss, never above what was claimed by either theorem."""
+    rows = tables(seed, 0.1)[0]
+    hidden = guarantee_of(rows, known=False, drawn=drawn)
+    claimed = hidden.exponent(list(x), list(y))
+    one, two = (law(d, rows, ordered=True, drawn=drawn) for d in (x, y))
+    assert largest_loss(one, two) <= claimed + 1e-9
+    assert claimed <= drawn * joint_convexity(rows, x, y) + 1e-9
+    for delta in (0.01, 0.3):
+        t = hidden.exponent(list(x), list(y), delta=delta)
+        assert t == math.inf or uncovered(one, two, t) <= delta * (1 + 1e-9)
+
+
+def frequencies(document):
+    counts = np.bincount(WORDS.find(list(document)), minlength=4)
+    return counts / counts.sum()
+
+
+def joint_convexity(rows, x, y):
+    """ln(1 + g(e^t − 1)): g the share that moves, t over all pairs that are met."""
+    f, h = frequencies(x), frequencies(y)
+    moved = f > h + 1e-12
+    if not moved.any():
+        return 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gaps = np.log(rows[moved][:, None] / rows[h > 0])
+        t = np.nanmax(gaps, axis=2).max()
+    return math.log1p(np.maximum(f - h, 0).sum() * math.expm1(max(t, 0.0)))
+
+
+def test_seeded_mistakes_are_caught():
+    """Bounds that look right, and that some release breaks."""
+
+    def moved_share_times_loss(rows, x, y):
+        """The loss of the words that move, in proportion to their share."""
+        f, h = frequencies(x), frequencies(y)
+        a, b = (np.maximum(gap, 0) for gap in (f - h, h - f))
+        if not a.any():
+            return 0.0
+        return a.sum() * np.log((a @ rows) / (b @ rows)).max()
+
+    def only_the_pairs_that_move(rows, x, y):
+        """Joint convexity without the words that both have."""
+        f, h = frequencies(x), frequencies(y)
+        if not (f > h).any():
+            return 0.0
+        gaps = np.log(rows[f > h][:, None] / rows[h > f])
+        share = np.maximum(f - h, 0).sum()
+        return math.log1p(share * math.expm1(max(0.0, gaps.max())))
+
+    def means_of_exponents(rows, x, y):
+        """The mean loss instead of the loss of the means."""
+        f, h = frequencies(x), frequencies(y)
+        gaps = np.log(rows[:, None] / rows).max(axis=2)
+        return f @ gaps @ h
+
+    def holds(bound):
+        for seed in range(40):
+            rows = tables(seed)[0]
+            for x, y in itertools.permutations(("aaab", "aaac", "bcd", "abcd"), 2):
+                one, two = (law(d, rows, ordered=True, drawn=1) for d in (x, y))
+                assert largest_loss(one, two) <= bound(rows, x, y) + 1e-9
+
+    holds(joint_convexity)
+    for mistake in (
+        moved_share_times_loss,
+        only_the_pairs_that_move,
+        means_of_exponents,
+    ):
+        assert catches(holds, mistake), mistake.__name__
+
+
+def test_unknown_words_in_clear_are_outcomes_of_their_own():
+    reader = DocumentReader(WORDS, oov="keep", document_length=3, resize="sample")
+    prepared = RandomizedResponse().prepare(WORDS, 1.0, 0.0)
+    guarantee = PrivacyGuarantee(prepared, reader)
+    same = guarantee.exponent(["a", "?"], ["b", "?"])
+    kept, moved = math.e / (math.e + 3), 1 / (math.e + 3)
+    assert same == pytest.approx(3 * math.log(kept / moved))
+    assert guarantee.exponent(["a", "?"], ["a", "a", "a", "?"]) == pytest.approx(
+        3 * math.log(2)
+    )
+    for x, y in ((["a", "?"], ["a", "!"]), (["a", "?"], ["a"])):
+        assert guarantee.exponent(x, y) == math.inf
+    assert guarantee.exponent(["a"], ["a", "?"]) == pytest.approx(3 * math.log(2))
+    assert guarantee.exponent(["?"], ["?", "?"]) == 0
+    by_chance = guarantee.exponent(["?", "a"], ["!", "a"], delta=0.9)
+    assert by_chance < math.inf
+
+
+def test_huge_and_tiny_exponents_do_not_overflow(small_embedding):
+    """Exponents of thousands of nats, where e^t is no float."""
+    for epsilon in (1e-9, 1e4):
+        perturber = DPWordPerturber(
+            small_embedding, epsilon=epsilon, lam=0.0, document_length=5,
+            resize="sample",
+        ).fit([])  # fmt: skip
+        guarantee = perturber.guarantee()
+        x, y = ["w1"] * 9 + ["w2"], ["w1"] * 9 + ["w3"]
+        moved = guarantee.exponent("w2", "w3")
+        common = guarantee.exponent("w2", "w1")
+        claimed = guarantee.exponent(x, y)
+        # a lower bound on what exponents alone can prove
+        assert claimed <= 5 * moved
+        if epsilon > 1:
+            nearest = min(moved, common)
+            expected = 5 * min(moved, nearest + math.log(0.1 / 0.9) * (common < moved))
+            assert claimed == pytest.approx(expected, rel=1e-2)
+        else:
+            assert claimed == pytest.approx(0.5 * moved, abs=1e-11)
+
+
+def test_classes_that_differ_need_not_be_infinite():
+    """Words of two classes, in both documents: the odds stay finite."""
+    table = WordEmbedding(list("abcd"), np.arange(4.0)[:, None])
+    channel = WordClasses([0, 0, 1, 1]).prepare(table, 1.0, 0.0)
+    reader = DocumentReader(table, oov="error", document_length=10, resize="sample")
+    guarantee = PrivacyGuarantee(channel, reader)
+    x, y = list("aaac"), list("aacc")
+    P = np.exp(channel.log_proba(np.arange(4)))
+    f, h = (np.bincount(table.find(d), minlength=4) / 4 for d in (x, y))
+    exact = 10 * np.log((f @ P) / (h @ P)).max()
+    assert guarantee.exponent(x, y) == pytest.approx(exact)
+    assert guarantee.exponent(list("aa"), list("ac")) < math.inf
+    assert guarantee.exponent(list("ac"), list("aa")) == math.inf
+    assert "which is exact for these two documents" in " ".join(str(guarantee).split())
+
+
+def test_on_real_words(built_in):
+    """One of a hundred words replaced, and not all of them."""
+    small = built_in.restrict(800)
+    x = small.words[:100]
+    y = [*x[:-1], small.words[500]]
+    lengths = {"document_length": 40, "resize": "sample"}
+    perturber = DPWordPerturber(
+        small, epsilon=3.26, lam=0.0, mechanism=Exponential(), **lengths
+    ).fit([])
+    guarantee = perturber.guarantee()
+    alone = 40 * guarantee.exponent(x[-1], y[-1])
+    exact = guarantee.exponent(x, y)
+    P = np.exp(perturber.mechanism_.log_proba(small.find([*x, y[-1]])))
+    f, h = P[:100].mean(axis=0), np.delete(P, 99, axis=0).mean(axis=0)
+    assert exact == pytest.approx(40 * np.log(f / h).max(), rel=1e-9)
+    assert exact < 0.6 * alone
+    assert guarantee.exponent(x, y, delta=1e-6) < exact / 2
+    assert guarantee.epsilon_for(x, y, factor=math.exp(1.0)) > 0
