@@ -29,6 +29,7 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     Ranked,
     SensitiveWords,
+    TopicResponse,
     WordClasses,
     WordLists,
 )
@@ -72,6 +73,7 @@ SETTINGS = [
     Directional(),
     Ranked(),
     SensitiveWords(),
+    TopicResponse(),
     WordClasses(),
     WordLists(),
 ]
