@@ -102,11 +102,12 @@ def _corpus(embedding: WordEmbedding, n_documents: int) -> Bunch:
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         words = DPWordPerturber(embedding).fit([]).known_words(texts)
     long = np.flatnonzero([len(document) >= LENGTH for document in words])
+    both = [f"{t}/{a}" for t, a in zip(corpus.target, corpus.author, strict=True)]
+    kinds, sizes = np.unique(np.array(both)[long], return_counts=True)
+    # two of a kind must be left, one to learn from and one to test on
+    enough = sizes * min(1, n_documents / len(long)) >= 2
+    long = long[np.isin(np.array(both)[long], kinds[enough])]
     if n_documents < len(long):
-        both = [f"{t}/{a}" for t, a in zip(corpus.target, corpus.author, strict=True)]
-        kinds, sizes = np.unique(np.array(both)[long], return_counts=True)
-        frequent = np.isin(np.array(both)[long], kinds[sizes > 1])
-        long = long[frequent]
         split = StratifiedShuffleSplit(1, train_size=n_documents, random_state=0)
         long = long[next(split.split(long, np.array(both)[long]))[0]]
     return Bunch(

@@ -17,6 +17,7 @@ from skdptext.metrics import (
     word_movers_distance,
     words_unchanged,
 )
+from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
 
 pytestmark = pytest.mark.filterwarnings(
@@ -79,6 +80,10 @@ DOORS = {
     "preparer lengths": lambda X: DocumentPreparer(TABLE).lengths(X),
     "classifier fit": lambda X: classifier().fit(X, LABELS),
     "classifier predict": lambda X: classifier().fit(GOOD, LABELS).predict(X),
+    "regressor fit": lambda X: WMDKNNRegressor(TABLE, n_neighbors=1).fit(X, [1, 2]),
+    "neighbors fit": lambda X: WMDNeighbors(TABLE).fit(X),
+    "radius": lambda X: WMDNeighbors(TABLE).fit(GOOD).radius_neighbors(X, 1.0),
+    "graph": lambda X: WMDNeighborsTransformer(TABLE, n_neighbors=1).fit_transform(X),
     "kneighbors": lambda X: classifier().fit(GOOD, LABELS).kneighbors(X),
     "selector fit": lambda X: TopicWordSelector(n_words=1).fit(X, LABELS),
     "selector": lambda X: TopicWordSelector(n_words=1).fit(GOOD, LABELS).transform(X),

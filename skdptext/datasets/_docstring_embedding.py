@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import re
 import zipfile
 from pathlib import Path
 
+from skdptext.datasets import _docstring_topics, _docstrings
 from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstrings import library_versions, load_docstrings
 from skdptext.embeddings import WordEmbedding
@@ -32,9 +34,10 @@ def load_docstring_embedding(
 ) -> WordEmbedding:
     """Word vectors trained on the docstring corpus; no download.
 
-    gensim's Word2Vec (skip-gram, negative sampling) is trained on all of
-    `load_docstrings`, once: the result is kept in the data home and read from there
-    until a parameter or the version of one of the five libraries changes.
+    gensim's Word2Vec (skip-gram, negative sampling) is trained on all texts of
+    `load_docstrings`, near-copies too, once: the result is kept in the data home and
+    read from there until a parameter or the version of one of the five libraries
+    changes.
 
     Parameters
     ----------
@@ -89,7 +92,7 @@ def load_docstring_embedding(
     path = Path(get_data_home(data_home)) / _cache_name(dim, min_count)
     embedding = _read(path, dim)
     if embedding is None:
-        embedding = _train(load_docstrings().data, dim, min_count)
+        embedding = _train(load_docstrings(near_copies=True).data, dim, min_count)
         embedding.save(path)
     if n_words is None:
         return embedding
@@ -101,7 +104,10 @@ def load_docstring_embedding(
 
 
 def _cache_name(dim: int, min_count: int) -> str:
-    key = repr((library_versions(), _TRAINING, min_count, _TOKEN.pattern))
+    # The code that chooses the texts counts as well: another version of skdptext, or a
+    # change in a checkout, trains anew.
+    code = [inspect.getsource(module) for module in (_docstrings, _docstring_topics)]
+    key = repr((library_versions(), _TRAINING, min_count, _TOKEN.pattern, code))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return f"docstring-embedding-{dim}d-{digest}.npz"
 

@@ -16,6 +16,7 @@ from skdptext.mechanisms._covariance import (
     scaled_covariance,
 )
 from skdptext.mechanisms._directional import Directional, DirectionalChannel
+from skdptext.mechanisms._exact_response import ExactResponseChannel
 from skdptext.mechanisms._exponential import (
     Exponential,
     ExponentialChannel,
@@ -46,6 +47,7 @@ from skdptext.mechanisms._word_losses import word_losses
 __all__ = [
     "Directional",
     "DirectionalChannel",
+    "ExactResponseChannel",
     "Exponential",
     "ExponentialChannel",
     "FiniteChannel",

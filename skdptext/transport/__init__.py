@@ -3,7 +3,13 @@
 This room works on plain arrays and knows no estimators.
 """
 
-from skdptext.transport._bags import WordBags, as_word_bags, name_rows, take_bags
+from skdptext.transport._bags import (
+    WordBags,
+    as_word_bags,
+    name_rows,
+    slice_bags,
+    take_bags,
+)
 from skdptext.transport._block import BagBlock
 from skdptext.transport._bottleneck import bottleneck_distance
 from skdptext.transport._compiled_cascade import compile_search
@@ -25,5 +31,6 @@ __all__ = [
     "name_rows",
     "one_hot_distances",
     "pair_distance",
+    "slice_bags",
     "take_bags",
 ]

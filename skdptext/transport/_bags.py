@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["WordBags", "as_matrix", "as_word_bags", "entries", "name_rows", "take_bags"]
+__all__ = [
+    "WordBags",
+    "as_matrix",
+    "as_word_bags",
+    "entries",
+    "name_rows",
+    "slice_bags",
+    "take_bags",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +56,7 @@ def as_word_bags(matrix: sp.csr_array) -> WordBags:
     the same text) become equal to the last bit.
     """
     starts = matrix.indptr.astype(np.intp)
-    data = np.array(matrix.data, dtype=np.float64)
+    data = np.asarray(matrix.data, dtype=np.float64)
     sizes = np.diff(starts)
     rows = np.repeat(np.arange(len(sizes)), sizes)
     filled = np.flatnonzero(sizes)
@@ -80,11 +88,18 @@ def entries(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def take_bags(bags: WordBags, rows: np.ndarray) -> WordBags:
-    """Some of the bags, in the order given."""
+    """Some of the bags, in the order given, or where a mask is true."""
     sizes = bags.sizes[rows]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     source = entries(bags.starts[:-1][rows], sizes)
     return WordBags(starts, bags.ids[source], bags.weights[source])
+
+
+def slice_bags(bags: WordBags, part: slice) -> WordBags:
+    """The bags of a slice without a step, as views of the same arrays."""
+    starts = bags.starts[part.start : part.stop + 1]
+    held = slice(starts[0], starts[-1])
+    return WordBags(starts - starts[0], bags.ids[held], bags.weights[held])
 
 
 def name_rows(rows: np.ndarray, most: int = 10) -> str:

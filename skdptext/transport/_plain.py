@@ -74,6 +74,36 @@ def search_plainly(
     return distances, found, n_solved
 
 
+def within_plainly(index, queries, radius, skip):
+    """Temporary."""
+    from skdptext.transport._exact import one_hot_distances
+
+    for i in range(len(queries)):
+        ids, weights = queries.row(i)
+        if index.vectors is None:
+            exact = one_hot_distances(ids, weights, index.bags, index.n_words)
+            rows = np.arange(len(exact))
+        else:
+            columns = table_columns(index.words, ids)
+            costs = index.table.distances(ids)
+            bounds = relaxed_bounds(costs, weights, columns, *index.matrices)
+            rows = np.flatnonzero(
+                bounds <= ldexp(radius, -index.table.exponent) + EXACT_SLACK
+            )
+            exact = np.array(
+                [
+                    pair_distance(ids, weights, *pair, index.vectors)  # type: ignore[call-arg]
+                    for pair in map(index.bags.row, rows)
+                ]
+            )
+        keep = exact <= radius
+        if skip is not None:
+            keep &= rows != skip[i]
+        rows, exact = rows[keep], exact[keep]
+        order = np.lexsort((rows, exact))
+        yield rows[order], exact[order]
+
+
 def _pieces(sizes: np.ndarray, most: int) -> list[slice]:
     """Runs of bags with about `most` words, and at least one bag, each."""
     ends = np.cumsum(sizes)

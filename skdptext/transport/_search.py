@@ -9,11 +9,11 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import get_config
 
-from skdptext.transport._bags import WordBags, take_bags
+from skdptext.transport._bags import WordBags, slice_bags
 from skdptext.transport._compiled_cascade import search_for
 from skdptext.transport._exact import one_hot_distances
 from skdptext.transport._index import IndexedBags, n_likely
-from skdptext.transport._plain import search_plainly
+from skdptext.transport._plain import search_plainly, within_plainly
 from skdptext.utils import limit_blas_threads, progress_bar
 
 __all__ = ["BagIndex"]
@@ -91,6 +91,37 @@ class BagIndex(IndexedBags):
         winners[unsure] = votes.argmax(axis=1)
         return winners, n_solved
 
+    def within(
+        self,
+        queries: WordBags,
+        radius: float,
+        *,
+        exclude: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All bags within a radius of each query, by (distance, number of the bag).
+
+        Returns
+        -------
+        starts : ndarray of shape (n_queries + 1,)
+            Those of query i are from ``starts[i]`` to ``starts[i + 1]``.
+        rows, distances : ndarrays
+        """
+        found = [
+            within_plainly(
+                self,
+                slice_bags(queries, block),
+                radius,
+                None if exclude is None else exclude[block],
+            )
+            for block in self._blocks(queries, 1, 1)
+        ]
+        flat = [each for block in found for each in block]
+        starts = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in flat])])
+        rows, distances = (np.concatenate(parts) for parts in zip(*flat, strict=True))
+        return starts, rows, distances
+
     def _find(
         self,
         queries: WordBags,
@@ -115,7 +146,7 @@ class BagIndex(IndexedBags):
             compiled = search_for(len(self.bags.ids) * len(queries.ids))
 
         def search(block: slice) -> None:
-            some = take_bags(queries, np.arange(block.start, block.stop))
+            some = slice_bags(queries, block)
             skip = None if exclude is None else exclude[block]
             found: tuple[Any, ...]
             if compiled is not None:
@@ -161,6 +192,9 @@ class BagIndex(IndexedBags):
             stop = min(max(stop, start + 1), start + most_queries, len(queries))
             yield slice(start, stop)
             start = stop
+
+    def __reduce__(self) -> Any:
+        return BagIndex, (self.bags, self.n_words, self.vectors)
 
     def _scan(
         self, queries: WordBags, k: int, skip: np.ndarray | None

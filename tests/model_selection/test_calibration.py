@@ -345,7 +345,7 @@ def test_a_refusal_of_large_epsilon_is_passed_on(small_embedding):
     ids=["noise", "exponential"],
 )
 def test_the_share_asked_for_is_the_share_changed_in_a_text(mechanism, epsilon):
-    texts = load_docstrings().data[:2000:20]
+    texts = load_docstrings().data[:1500:15]
     perturber = DPWordPerturber(
         load_docstring_embedding().restrict(1500),
         epsilon=epsilon,

@@ -99,7 +99,8 @@ def test_texts(kernels, labelled_prose, built_in, k):
         assert n_solved.tolist() == everything.tolist()
     else:
         assert n_solved.min() == k // 2 + 1
-        assert n_solved.mean() < everything.mean() * (0.9 if k > 1 else 1.0)
+        # the vote of one is sure when the neighbour is
+        assert n_solved.mean() <= everything.mean() * (0.9 if k > 1 else 1.0)
     model = WMDKNNClassifier(built_in, n_neighbors=k).fit(X[:900], y[:900])
     assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
     model.set_params(n_jobs=2)

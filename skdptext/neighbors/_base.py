@@ -1,0 +1,496 @@
+"""What all estimators by Word Mover's neighbours share: training bags and a search."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
+from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
+from skdptext.neighbors._blocks import search_in_blocks
+from skdptext.transport import (
+    BagIndex,
+    WordBags,
+    as_word_bags,
+    name_rows,
+    take_bags,
+)
+from skdptext.utils import (
+    DocLinked,
+    check_bags,
+    check_flag,
+    check_integer,
+    check_matrix,
+    check_n_jobs,
+    check_option,
+    check_real,
+    shown,
+)
+
+__all__ = [
+    "Predictor",
+    "RadiusNeighbors",
+    "WMDNeighborsBase",
+    "Weights",
+    "as_parameter_error",
+]
+
+Weights = Callable[[np.ndarray], np.ndarray]
+
+
+class WMDNeighborsBase(DocLinked, BaseEstimator):
+    """Training documents, and the nearest of them to others."""
+
+    embedding: WordEmbedding | str | None
+    n_neighbors: int
+    n_jobs: int | None
+    verbose: int
+
+    # -- fitting ---------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_integer("n_neighbors", self.n_neighbors, low=1)
+        check_n_jobs(self.n_jobs)
+        check_integer("verbose", self.verbose, low=0)
+
+    def _read_training(
+        self, X: Any, *, least: int = 1, read: Callable[[Any], Any] | None = None
+    ) -> tuple[WordBags, WordEmbedding | None]:
+        """The bags of training documents, and the embedding. Nothing is written.
+
+        Parameters
+        ----------
+        least : int
+            Documents with words that are needed.
+        read : callable, default=None
+            Takes `X`, and checks it by scikit-learn's rules, with labels or without.
+        """
+        one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
+        embedding = None if one_hot else check_embedding(self.embedding)
+        self._check_parameters()
+        check_matrix(X)  # or scikit-learn would quote what is not a number
+        with as_parameter_error():
+            weights = self._check_array(X) if read is None else read(X)
+        n_words = weights.shape[1] if embedding is None else len(embedding)
+        bags = as_word_bags(check_bags(weights, n_words=n_words))
+        if embedding is not None:
+            check_columns(X, embedding)
+        n_filled = len(bags) - len(bags.empty_rows)
+        if not n_filled:
+            raise InvalidParameterError(
+                f"X must hold at least one document with words, got {len(bags)} "
+                "without any."
+            )
+        if least > n_filled:
+            raise InvalidParameterError(
+                "n_neighbors must be <= the number of training documents with words "
+                f"(n_samples={n_filled}), got {least}."
+            )
+        return bags, embedding
+
+    def _check_array(self, X: Any) -> Any:
+        return check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
+
+    def _keep(self, X: Any, bags: WordBags, embedding: WordEmbedding | None) -> None:
+        """Write what was read; a refused fit has left the model as it was."""
+        empty = bags.empty_rows
+        if len(empty):
+            warn_empty(empty, len(bags), "are left out of the training set", 4)
+        validate_data(self, X, skip_check_array=True)
+        self.n_samples_fit_ = len(bags)
+        self.empty_rows_ = empty
+        self._rows = np.setdiff1d(np.arange(len(bags)), empty)
+        self._bags = take_bags(bags, self._rows) if len(empty) else bags
+        self._embedding = embedding
+        self._build()
+
+    def _build(self) -> None:
+        vectors = None if self._embedding is None else self._embedding.vectors
+        self._index = BagIndex(self._bags, self.n_features_in_, vectors)
+
+    # -- neighbours ------------------------------------------------------------
+
+    def kneighbors(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
+    ) -> tuple[np.ndarray, np.ndarray] | np.ndarray:
+        """Nearest training documents, exactly as brute force finds them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            Documents, each with at least one word. None: the training documents, none
+            of which counts as its own neighbour.
+        n_neighbors : int, default=None
+            Number of neighbours; None: the estimator's.
+        return_distance : bool, default=True
+            Whether to return the distances too.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_neighbors)
+            Ascending, in the unit of the embedding. Only if `return_distance`.
+        indices : ndarray of shape (n_queries, n_neighbors), int
+            Rows of the matrix given to `fit`; equal distances by ascending row.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a document has no words (the message names the rows), or `n_neighbors`
+            exceeds the training documents available.
+        """
+        self._check_ready()
+        with_distance = check_flag("return_distance", return_distance)
+        queries, itself = self._query_bags(X)
+        k = self._check_k(n_neighbors, itself=itself)
+        _refuse_empty(queries)
+        distances, rows, _ = self._index.nearest(
+            queries,
+            k,
+            exclude=np.arange(len(queries)) if itself else None,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        rows = self._rows[rows]
+        return (distances, rows) if with_distance else rows
+
+    def kneighbors_graph(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        mode: str = "connectivity",
+        *,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> sp.csr_matrix:
+        """Sparse graph from documents to their nearest training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            As in `kneighbors`.
+        n_neighbors : int, default=None
+            Number of neighbours; None: the estimator's.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether edges carry ones or distances.
+        folder : str or path, default=None
+            For searches of hours: the neighbours of each 1,024 documents are a file in
+            this folder as soon as they are found. The same call, after an interruption,
+            finds only those that are missing. `n_jobs` blocks are searched at a time,
+            in threads, or by the backend of ``joblib.parallel_config``, such as
+            processes, Dask and Ray. The files tell which documents are alike.
+
+        Returns
+        -------
+        graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
+            Edges of a row in order of distance. Zero distances are stored.
+
+        Raises
+        ------
+        InvalidParameterError
+            As `kneighbors`; if `mode` is neither of the two; if `folder` holds the
+            neighbours of other documents.
+        """
+        self._check_ready()
+        check_option("mode", mode, ("connectivity", "distance"))
+        if folder is None:
+            distances, rows = self.kneighbors(X, n_neighbors)
+        else:
+            queries, itself = self._query_bags(X)
+            k = self._check_k(n_neighbors, itself=itself)
+            _refuse_empty(queries)
+            distances, rows = search_in_blocks(
+                self._index,
+                None if itself else queries,
+                k,
+                folder,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+            rows = self._rows[rows]
+        n, k = rows.shape
+        return self._graph(np.arange(0, n * k + 1, k), rows, distances, mode)
+
+    def _graph(
+        self, starts: np.ndarray, rows: np.ndarray, distances: np.ndarray, mode: str
+    ) -> sp.csr_matrix:
+        data = distances.ravel() if mode == "distance" else np.ones(rows.size)
+        shape = (len(starts) - 1, self.n_samples_fit_)
+        return sp.csr_matrix((data, rows.ravel(), starts), shape=shape)
+
+    def _check_ready(self) -> None:
+        check_is_fitted(self, "n_samples_fit_")
+        check_n_jobs(self.n_jobs)
+        check_integer("verbose", self.verbose, low=0)
+
+    def _query_bags(self, X: Any) -> tuple[WordBags, bool]:
+        """Bags of the queries, and whether they are the training documents."""
+        if X is not None:
+            return self._read(X), False
+        if len(self.empty_rows_):
+            raise InvalidParameterError(
+                "X=None needs training documents with at least one word, got "
+                f"{len(self.empty_rows_)} without any, in rows "
+                f"{name_rows(self.empty_rows_)} of the matrix given to fit."
+            )
+        return self._bags, True
+
+    def _read(self, X: Any) -> WordBags:
+        check_matrix(X)
+        with as_parameter_error():
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+        return as_word_bags(check_bags(X))
+
+    def _check_k(self, n_neighbors: int | None, *, itself: bool = False) -> int:
+        given = self.n_neighbors if n_neighbors is None else n_neighbors
+        k = check_integer("n_neighbors", given, low=1)
+        available = len(self._bags) - itself
+        if k > available:
+            others = "other " if itself else ""
+            raise InvalidParameterError(
+                f"n_neighbors must be <= the number of {others}training documents "
+                f"with words ({available}), got {k}."
+            )
+        return k
+
+    # -- scikit-learn's own ----------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The index is quick to rebuild, and holds a scaled copy of the vectors.
+        state = super().__getstate__()
+        return {name: state[name] for name in state if name != "_index"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "_bags"):
+            self._build()
+
+
+class RadiusNeighbors(WMDNeighborsBase):
+    """Neighbours within a radius, for the estimators that have one."""
+
+    radius: float | None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.radius is not None:
+            check_real("radius", self.radius, low=0.0)
+
+    def radius_neighbors(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        return_distance: bool = True,
+        sort_results: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray] | np.ndarray:
+        """All training documents within a radius, exactly as brute force finds them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            As in `kneighbors`.
+        radius : float, default=None
+            Largest distance of a neighbour, in the unit of the embedding; None: the
+            estimator's.
+        return_distance : bool, default=True
+            Whether to return the distances too.
+        sort_results : bool, default=False
+            Whether neighbours come by ascending distance, or by ascending row.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries,), of ndarrays
+            Only if `return_distance`.
+        indices : ndarray of shape (n_queries,), of ndarrays of int
+            Rows of the matrix given to `fit`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a document has no words, or there is no radius.
+        """
+        with_distance = check_flag("return_distance", return_distance)
+        starts, rows, distances = self._within(X, radius, sort_results)
+        split = [_ragged(part, starts) for part in (distances, rows)]
+        return (split[0], split[1]) if with_distance else split[1]
+
+    def radius_neighbors_graph(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        mode: str = "connectivity",
+        sort_results: bool = False,
+    ) -> sp.csr_matrix:
+        """Sparse graph from documents to all training documents within a radius.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            As in `kneighbors`.
+        radius : float, default=None
+            As in `radius_neighbors`.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether edges carry ones or distances.
+        sort_results : bool, default=False
+            Whether edges of a row come by ascending distance, or by ascending column.
+
+        Returns
+        -------
+        graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
+            Zero distances are stored.
+
+        Raises
+        ------
+        InvalidParameterError
+            As `radius_neighbors`, and if `mode` is neither of the two.
+        """
+        check_option("mode", mode, ("connectivity", "distance"))
+        starts, rows, distances = self._within(X, radius, sort_results)
+        return self._graph(starts, rows, distances, mode)
+
+    def _within(
+        self, X: Any, radius: float | None, sort_results: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self._check_ready()
+        by_distance = check_flag("sort_results", sort_results)
+        given = self.radius if radius is None else radius
+        if given is None:
+            raise InvalidParameterError(
+                "radius must be given, to the estimator or to the method, got None."
+            )
+        queries, itself = self._query_bags(X)
+        _refuse_empty(queries)
+        starts, rows, distances = self._index.within(
+            queries,
+            check_real("radius", given, low=0.0),
+            exclude=np.arange(len(queries)) if itself else None,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        if not by_distance:
+            owner = np.repeat(np.arange(len(queries)), np.diff(starts))
+            order = np.lexsort((rows, owner))
+            rows, distances = rows[order], distances[order]
+        return starts, self._rows[rows], distances
+
+
+class Predictor(WMDNeighborsBase):
+    """Votes and means of neighbours, weighted by their distances."""
+
+    weights: str | Weights
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not callable(self.weights):
+            try:
+                check_option("weights", self.weights, ("uniform", "distance"))
+            except InvalidParameterError:
+                raise InvalidParameterError(
+                    "weights must be 'uniform', 'distance' or a callable, got "
+                    f"{shown(self.weights)}."
+                ) from None
+
+    def _asked(self, X: Any, fate: str) -> tuple[int, WordBags, np.ndarray]:
+        """k, the queries that have words, and whether each of `X` has."""
+        check_is_fitted(self, "n_samples_fit_")
+        self._check_parameters()
+        k = self._check_k(None)
+        queries = self._read(X)
+        empty = queries.empty_rows
+        if len(empty):
+            warn_empty(empty, len(queries), fate, 4)
+        filled = queries.sizes > 0
+        return k, take_bags(queries, filled) if len(empty) else queries, filled
+
+    def _neighbors(self, k: int, queries: WordBags) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the neighbours among the training bags, and their weights."""
+        distances, rows, _ = self._index.nearest(
+            queries,
+            k,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        return rows, _weigh(self.weights, distances)
+
+
+def _weigh(weights: str | Weights, distances: np.ndarray) -> np.ndarray:
+    """Weights of neighbours at some distances; at least one of a row is above 0."""
+    if callable(weights):
+        given = np.asarray(weights(distances), dtype=np.float64)
+        if given.shape != distances.shape:
+            raise InvalidParameterError(
+                "weights must return an array of the shape of the distances "
+                f"{distances.shape}, got {given.shape}."
+            )
+        if not np.isfinite(given).all() or (given < 0).any():
+            raise InvalidParameterError(
+                "weights must return finite numbers >= 0, got "
+                f"{given[~(np.isfinite(given) & (given >= 0))][0]}."
+            )
+        if not given.any(axis=1).all():
+            row = int(np.argmin(given.any(axis=1)))
+            raise InvalidParameterError(
+                "weights must return at least one weight > 0 per document, got "
+                f"only zeros for document {row}."
+            )
+        return given
+    if weights == "uniform":
+        return np.ones_like(distances)
+    # Relative to the nearest, so that the inverse of a tiny distance is finite.
+    nearest = distances[:, :1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inverse = nearest / distances
+    return np.where(nearest > 0, inverse, distances == 0)
+
+
+@contextmanager
+def as_parameter_error() -> Iterator[None]:
+    """scikit-learn's message under this library's error."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(str(error)) from None
+
+
+def warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int) -> None:
+    """One warning for documents without words, at the line of the user."""
+    warnings.warn(
+        f"{len(rows)} of {n} documents hold no word and {fate}: rows "
+        f"{name_rows(rows)}.",
+        EmptyDocumentWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _refuse_empty(queries: WordBags) -> None:
+    empty = queries.empty_rows
+    if len(empty):
+        raise InvalidParameterError(
+            "X must hold documents with at least one word, got "
+            f"{len(empty)} without any, in rows {name_rows(empty)}."
+        )
+
+
+def _ragged(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    parts = np.empty(len(starts) - 1, dtype=object)
+    for i in range(len(parts)):
+        parts[i] = values[starts[i] : starts[i + 1]]
+    return parts

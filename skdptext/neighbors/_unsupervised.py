@@ -1,0 +1,342 @@
+"""Neighbours by exact Word Mover's Distance, without labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.neighbors._base import RadiusNeighbors, WMDNeighborsBase, warn_empty
+from skdptext.transport import WordBags, take_bags
+from skdptext.utils import check_flag, check_option
+
+__all__ = ["WMDNeighbors", "WMDNeighborsTransformer"]
+
+
+class WMDNeighbors(RadiusNeighbors):
+    """Nearest documents in Word Mover's Distance, as `NearestNeighbors` finds points.
+
+    The distance between two documents is the least total distance that the words of
+    one must travel, in the embedding, to become the words of the other [1]_. Neighbours
+    and distances are exactly those of brute force.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding or "one-hot"
+        Word j of the embedding is column j of every matrix given. With ``"one-hot"``
+        all words are √2 apart, and the distance is √2 times the total variation
+        between the documents' word frequencies.
+    n_neighbors : int, default=5
+        Neighbours that `kneighbors` and `kneighbors_graph` find.
+    radius : float, default=None
+        Largest distance of the neighbours that `radius_neighbors` and
+        `radius_neighbors_graph` find, in the unit of the embedding. None: it is given
+        to these methods.
+    n_jobs : int, default=None
+        Threads over the queries. None means 1, -1 all processors. The result does not
+        depend on it.
+    verbose : int, default=0
+        Above 0, show a progress bar over the queries.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns, the number of words.
+    feature_names_in_ : ndarray of str, shape (n_words,)
+        Column names, if `fit` was given a data frame.
+    n_samples_fit_ : int
+        Number of documents given to `fit`, those without words included.
+    empty_rows_ : ndarray of int
+        Rows given to `fit` that hold no word, and were left out.
+
+    See Also
+    --------
+    WMDNeighborsTransformer : The graph of neighbours as a step of a pipeline.
+    WMDKNNClassifier : A vote of the neighbours.
+
+    Notes
+    -----
+    Documents may be weighted in any way, such as by tf-idf without normalisation to
+    unit length (``TfidfVectorizer(norm="l1")``): each row is given mass 1.
+
+    Distances are rounded to 40 binary digits, 12 decimal ones, so that those that are
+    equal in exact arithmetic tie, and ties go to the document that comes first.
+
+    *Privacy.* The estimator adds none: it keeps its documents. Fitted on bags released
+    by a perturber, it is post-processing and costs no privacy.
+
+    References
+    ----------
+    .. [1] Kusner, Sun, Kolkin, Weinberger. "From word embeddings to document
+       distances." ICML 2015.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.neighbors import WMDNeighbors
+    >>> embedding = WordEmbedding(
+    ...     ["cat", "dog", "tea", "milk"], [[0.0], [1.0], [9.0], [8.0]])
+    >>> X = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
+    >>> model = WMDNeighbors(embedding, n_neighbors=1).fit(X)
+    >>> model.kneighbors(return_distance=False).tolist()
+    [[1], [0], [1]]
+    >>> distances, rows = model.radius_neighbors([[0, 0, 1, 1]], radius=8.0)
+    >>> rows[0], distances[0]
+    (array([1, 2]), array([7.5, 0.5]))
+    """
+
+    def __init__(
+        self,
+        embedding: WordEmbedding | str | None = None,
+        *,
+        n_neighbors: int = 5,
+        radius: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> WMDNeighbors:
+        """Keep the documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Non-negative word weights: counts, frequencies or tf-idf; each row is given
+            mass 1.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : WMDNeighbors
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or the input breaks its rule, or no document has words.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they are left out.
+        """
+        self._keep(X, *self._read_training(X))
+        return self
+
+
+class WMDNeighborsTransformer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, WMDNeighborsBase
+):
+    """Graph of nearest documents in Word Mover's Distance, as a step of a pipeline.
+
+    As scikit-learn's `KNeighborsTransformer`: what follows takes the graph as
+    precomputed distances, such as ``TSNE(metric="precomputed", init="random")``,
+    ``DBSCAN(metric="precomputed")``, ``KNeighborsClassifier(metric="precomputed")``,
+    ``Isomap(metric="precomputed")``, ``UMAP(metric="precomputed")``, or, where it is
+    `symmetric`, ``HDBSCAN(metric="precomputed")`` and, of mode ``"connectivity"``,
+    ``SpectralClustering(affinity="precomputed")``.
+
+    Parameters
+    ----------
+    embedding : WordEmbedding or "one-hot"
+        As for `WMDNeighbors`.
+    mode : {"distance", "connectivity"}, default="distance"
+        Whether edges carry distances or ones.
+    n_neighbors : int, default=5
+        Neighbours of each document. Of mode ``"distance"`` itself is one more; of mode
+        ``"connectivity"`` it is among them.
+    symmetric : bool, default=False
+        Whether `fit_transform` adds the edges that lead back, where a document is not
+        among the neighbours of its own neighbour: rows then differ in length. The rows
+        of `transform`, of other documents, stay as they are.
+    n_jobs : int, default=None
+        Threads over the queries. None means 1, -1 all processors. The result does not
+        depend on it.
+    verbose : int, default=0
+        Above 0, show a progress bar over the queries.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns, the number of words.
+    feature_names_in_ : ndarray of str, shape (n_words,)
+        Column names, if `fit` was given a data frame.
+    n_samples_fit_ : int
+        Number of documents given to `fit`, those without words included.
+    empty_rows_ : ndarray of int
+        Rows given to `fit` that hold no word, and were left out.
+
+    See Also
+    --------
+    WMDNeighbors : The neighbours themselves, also within a radius.
+
+    Notes
+    -----
+    Rows are sorted by distance. `fit_transform` puts each document first in its own
+    row, at distance 0, also where copies of it come before it; `transform`, which
+    cannot know that documents are those of `fit`, gives equal distances by row.
+
+    *Privacy.* The graph tells which documents are alike. The estimator keeps its
+    documents. Fitted on bags released by a perturber, it is post-processing.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.neighbors import WMDNeighborsTransformer
+    >>> embedding = WordEmbedding(
+    ...     ["cat", "dog", "tea", "milk"], [[0.0], [1.0], [9.0], [8.0]])
+    >>> X = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
+    >>> WMDNeighborsTransformer(embedding, n_neighbors=1).fit_transform(X).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 8., 0.]])
+    """
+
+    def __init__(
+        self,
+        embedding: WordEmbedding | str | None = None,
+        *,
+        mode: str = "distance",
+        n_neighbors: int = 5,
+        symmetric: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.embedding = embedding
+        self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.symmetric = symmetric
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("mode", self.mode, ("distance", "connectivity"))
+        check_flag("symmetric", self.symmetric)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_samples_fit_
+
+    def fit(self, X: Any, y: Any = None) -> WMDNeighborsTransformer:
+        """Keep the documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Non-negative word weights: counts, frequencies or tf-idf; each row is given
+            mass 1.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : WMDNeighborsTransformer
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or the input breaks its rule; if there are not more documents
+            with words than neighbours.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they are left out.
+        """
+        self._check_parameters()
+        least = self.n_neighbors + (self.mode == "distance")
+        self._keep(X, *self._read_training(X, least=least))
+        return self
+
+    def transform(self, X: Any) -> sp.csr_matrix:
+        """Graph from documents to their nearest training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words)
+            Non-negative word weights.
+
+        Returns
+        -------
+        graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; their rows are empty.
+        """
+        check_is_fitted(self, "n_samples_fit_")
+        self._check_parameters()
+        k = self._check_k(self.n_neighbors + (self.mode == "distance"))
+        queries = self._read(X)
+        empty, filled = queries.empty_rows, queries.sizes > 0
+        if len(empty):
+            warn_empty(empty, len(queries), "have no neighbours", 4)
+            queries = take_bags(queries, filled)
+        rows, distances = self._nearest(queries, k)
+        starts = np.concatenate([[0], np.cumsum(k * filled)])
+        return self._graph(starts, rows, distances, self.mode)
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
+        """Graph from documents to themselves and their nearest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Non-negative word weights.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        graph : sparse matrix in CSR format, of shape (n_documents, n_documents)
+
+        Raises
+        ------
+        InvalidParameterError
+            As `fit`.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they are neighbours of themselves alone.
+        """
+        self.fit(X)
+        k = self.n_neighbors - (self.mode == "connectivity")
+        rows, distances = np.empty((len(self._rows), 0), dtype=np.intp), np.empty(0)
+        if k:
+            exclude = np.arange(len(self._rows))
+            rows, distances = self._nearest(self._bags, k, exclude)
+        begin = np.concatenate(
+            [np.arange(self.n_samples_fit_), np.repeat(self._rows, k)]
+        )
+        end = np.concatenate([np.arange(self.n_samples_fit_), rows.ravel()])
+        distances = np.concatenate([np.zeros(self.n_samples_fit_), distances.ravel()])
+        if self.symmetric:
+            begin, end = np.concatenate([[begin, end], [end, begin]], axis=1)
+            distances = np.tile(distances, 2)
+            # not by a sum of sparse matrices, which drops distances of zero
+            _, first = np.unique(begin * self.n_samples_fit_ + end, return_index=True)
+            begin, end, distances = begin[first], end[first], distances[first]
+        order = np.lexsort((end, begin != end, distances, begin))
+        starts = np.searchsorted(begin[order], np.arange(self.n_samples_fit_ + 1))
+        return self._graph(starts, end[order], distances[order], self.mode)
+
+    def _nearest(
+        self, queries: WordBags, k: int, exclude: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows given to `fit`, and their distances."""
+        distances, rows, _ = self._index.nearest(
+            queries, k, exclude=exclude, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        return self._rows[rows], distances

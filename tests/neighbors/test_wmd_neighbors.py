@@ -1,0 +1,336 @@
+"""Neighbours without labels, the regressor, graphs, and what takes graphs."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+from sklearn.cluster import DBSCAN, HDBSCAN, SpectralClustering
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.manifold import TSNE, Isomap
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    KNeighborsTransformer,
+    NearestNeighbors,
+)
+from sklearn.pipeline import make_pipeline
+
+from skdptext import WordEmbedding
+from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
+from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.neighbors import (
+    WMDKNNRegressor,
+    WMDNeighbors,
+    WMDNeighborsTransformer,
+    _blocks,
+)
+
+N_WORDS = 7
+GRID = WordEmbedding(
+    [f"w{i}" for i in range(N_WORDS)],
+    [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [0, 2], [2, 2]],
+)
+bags = st.lists(st.integers(0, 3), min_size=N_WORDS, max_size=N_WORDS).filter(any)
+corpora = st.lists(bags, min_size=2, max_size=9)
+
+
+def brute(D, k):
+    rows = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(D, rows, axis=1), rows
+
+
+@pytest.fixture(scope="module")
+def corpus(small_embedding):
+    """Bags of two kinds of words, with copies, and which kind."""
+    rng = np.random.default_rng(3)
+    X = np.zeros((60, len(small_embedding)))
+    y = np.arange(60) % 2
+    for row, kind in zip(X, y, strict=True):
+        np.add.at(row, 100 * kind + rng.integers(0, 100, 12), 1.0)
+    X[40], X[41], X[42] = X[0], X[0], X[1]
+    return X, y
+
+
+# -- the same as brute force -------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(corpora, corpora, st.integers(1, 9), st.sampled_from([0, 0.5, 1, 1.25, 2]))
+@pytest.mark.parametrize("embedding", [GRID, "one-hot"], ids=["grid", "one-hot"])
+def test_as_brute_force(embedding, X, queries, k, radius):
+    """On a grid many distances tie, and a radius often is a distance."""
+    model = WMDNeighbors(embedding, radius=radius).fit(X)
+    for asked in (queries, None):
+        D = pairwise_word_movers_distances(
+            X if asked is None else asked, X, embedding=embedding
+        )
+        if asked is None:
+            np.fill_diagonal(D, np.inf)
+        n = min(k, len(X) - (asked is None))
+        for got, want in zip(model.kneighbors(asked, n), brute(D, n), strict=True):
+            assert np.array_equal(got, want)
+        distances, rows = model.radius_neighbors(asked, sort_results=True)
+        graph = model.radius_neighbors_graph(asked, mode="distance")
+        for i, (d, r) in enumerate(zip(distances, rows, strict=True)):
+            inside = np.flatnonzero(D[i] <= radius)
+            order = np.argsort(D[i][inside], kind="stable")
+            assert np.array_equal(r, inside[order])
+            assert np.array_equal(d, D[i][r])
+            part = slice(graph.indptr[i], graph.indptr[i + 1])
+            assert np.array_equal(graph.indices[part], inside)
+            assert np.array_equal(graph.data[part], D[i][inside])
+
+
+def test_as_scikit_learn_gives_them(corpus, small_embedding):
+    X, _ = corpus
+    D = pairwise_word_movers_distances(X, embedding=small_embedding)
+    radius = float(np.quantile(D, 0.1))
+    ours = WMDNeighbors(small_embedding, n_neighbors=4, radius=radius).fit(X)
+    peer = NearestNeighbors(n_neighbors=4, radius=radius, metric="precomputed").fit(D)
+    for mode in ("connectivity", "distance"):
+        for asked, of_peer in ((None, None), (X[::7], D[::7])):
+            for method in ("kneighbors_graph", "radius_neighbors_graph"):
+                got = getattr(ours, method)(asked, mode=mode)
+                want = getattr(peer, method)(of_peer, mode=mode)
+                assert type(got) is type(want)
+                # scikit-learn breaks ties between copies as it likes
+                assert np.allclose(
+                    np.sort(got.toarray(), axis=1), np.sort(want.toarray(), axis=1)
+                )
+    ragged, theirs = ours.radius_neighbors(X[:5]), peer.radius_neighbors(D[:5])
+    for got, want in zip(ragged[1], theirs[1], strict=True):
+        assert np.array_equal(got, want)
+    assert ours.radius_neighbors(X[:5], return_distance=False).dtype == object
+
+
+def test_documents_without_words(corpus, small_embedding):
+    X = corpus[0].copy()
+    X[5] = 0
+    with pytest.warns(EmptyDocumentWarning, match=r"1 of 60 .* rows \[5\]") as caught:
+        model = WMDNeighbors(small_embedding, n_neighbors=2).fit(X)
+    assert caught[0].filename == __file__
+    rows = model.radius_neighbors(X[:1], radius=1e9, return_distance=False)[0]
+    assert np.array_equal(rows, np.delete(np.arange(60), 5))
+    assert model.kneighbors_graph(X[:4]).shape == (4, 60)
+    for ask in (model.radius_neighbors, model.radius_neighbors_graph):
+        with pytest.raises(InvalidParameterError, match=r"rows \[5\] of the matrix"):
+            ask(radius=1.0)
+        with pytest.raises(InvalidParameterError, match=r"without any, in rows \[5\]"):
+            ask(X, radius=1.0)
+
+
+def test_refusals(corpus, small_embedding):
+    X, _ = corpus
+
+    def refused(match):
+        return pytest.raises(InvalidParameterError, match=match)
+
+    with refused("radius must be a finite number >= 0, got -1"):
+        WMDNeighbors(small_embedding, radius=-1).fit(X)
+    model = WMDNeighbors(small_embedding).fit(X)
+    with refused("radius must be given"):
+        model.radius_neighbors(X)
+    with refused("radius must be a finite number"):
+        model.radius_neighbors(X, radius=np.nan)
+    with refused("sort_results must be True or False"):
+        model.radius_neighbors(X, radius=1, sort_results=1)
+    with refused("mode must be one of"):
+        model.radius_neighbors_graph(X, radius=1, mode="ones")
+    with refused(r"documents with words \(60\), got 61"):
+        model.set_params(n_neighbors=61).kneighbors(X)
+    with refused("mode must be one of"):
+        WMDNeighborsTransformer(small_embedding, mode="ones").fit(X)
+    with refused("symmetric must be True or False"):
+        WMDNeighborsTransformer(small_embedding, symmetric=1).fit(X)
+    with refused(r"documents with words \(n_samples=60\), got 61"):
+        WMDNeighborsTransformer(small_embedding, n_neighbors=60).fit(X)
+    with pytest.raises(NotFittedError):
+        WMDNeighbors(small_embedding).radius_neighbors(X, radius=1)
+
+
+# -- the regressor -------------------------------------------------------------------
+
+
+def falling(distances):
+    return 1 / (1 + distances)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", falling])
+@pytest.mark.parametrize("n_outputs", [None, 1, 2])
+def test_means_as_scikit_learn(corpus, small_embedding, weights, n_outputs):
+    X, queries = corpus[0][:40], corpus[0][43:]
+    y = np.random.default_rng(0).normal(size=(40, n_outputs) if n_outputs else 40)
+    ours = WMDKNNRegressor(small_embedding, n_neighbors=3, weights=weights).fit(X, y)
+    D = pairwise_word_movers_distances(queries, X, embedding=small_embedding)
+    peer = KNeighborsRegressor(3, weights=weights, metric="precomputed")
+    peer.fit(pairwise_word_movers_distances(X, embedding=small_embedding), y)
+    want = peer.predict(D)
+    got = ours.predict(queries)
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got, want, atol=1e-12)
+    with pytest.warns(EmptyDocumentWarning, match="mean target"):
+        empty = ours.predict(np.vstack([queries[:1], 0 * queries[:1]]))
+    np.testing.assert_allclose(empty, [want[0], y.mean(axis=0)])
+    again = pickle.loads(pickle.dumps(ours))
+    assert np.array_equal(again.predict(queries), got)
+
+
+# -- graphs for what comes next ------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["distance", "connectivity"])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_transformer(corpus, small_embedding, mode, symmetric):
+    X, _ = corpus
+    step = WMDNeighborsTransformer(
+        small_embedding, mode=mode, n_neighbors=3, symmetric=symmetric
+    )
+    graph = step.fit_transform(X)
+    D = pairwise_word_movers_distances(X, embedding=small_embedding)
+    np.fill_diagonal(D, -1)  # itself first
+    k = 4 if mode == "distance" else 3
+    expected = np.zeros((60, 60), dtype=bool)
+    np.put_along_axis(expected, brute(D, k)[1], True, axis=1)
+    np.fill_diagonal(D, 0)
+    if symmetric:
+        expected |= expected.T
+        assert (np.diff(graph.indptr) > k).any()
+    stored = sp.csr_matrix((np.ones(graph.nnz), graph.indices, graph.indptr))
+    assert np.array_equal(stored.toarray() > 0, expected)
+    for i in range(60):
+        part = slice(graph.indptr[i], graph.indptr[i + 1])
+        assert graph.indices[part][0] == i
+        if mode == "distance":
+            assert (np.diff(graph.data[part]) >= 0).all()
+            assert np.array_equal(graph.data[part], D[i, graph.indices[part]])
+        else:
+            assert (graph.data[part] == 1).all()
+    others = step.transform(X[:7])
+    assert others.shape == (7, 60)
+    peer = KNeighborsTransformer(mode=mode, n_neighbors=3, metric="precomputed")
+    assert (
+        np.diff(others.indptr) == np.diff(peer.fit(D).transform(D[:7]).indptr)
+    ).all()
+    assert len(step.get_feature_names_out()) == 60
+
+
+def test_graph_with_documents_without_words(corpus, small_embedding):
+    X = corpus[0][:20].copy()
+    step = WMDNeighborsTransformer(small_embedding, n_neighbors=2)
+    whole = step.fit_transform(np.delete(X, 4, axis=0)).toarray()
+    X[4] = 0
+    with pytest.warns(EmptyDocumentWarning, match=r"rows \[4\]"):
+        graph = step.fit_transform(X)
+    assert graph[4].indices.tolist() == [4]
+    others = np.delete(np.arange(20), 4)
+    assert np.array_equal(graph.toarray()[np.ix_(others, others)], whole)
+    with pytest.warns(EmptyDocumentWarning, match="have no neighbours") as caught:
+        rows = step.transform(X[3:6])
+    assert caught[0].filename == __file__
+    assert np.diff(rows.indptr).tolist() == [3, 0, 3]
+
+
+def test_one_neighbour_of_ones_is_itself(corpus, small_embedding):
+    step = WMDNeighborsTransformer(small_embedding, mode="connectivity", n_neighbors=1)
+    assert np.array_equal(step.fit_transform(corpus[0]).toarray(), np.eye(60))
+
+
+CLUSTERERS = {
+    "DBSCAN": ({}, DBSCAN(eps=1e9, min_samples=3, metric="precomputed")),
+    "HDBSCAN": (
+        {"symmetric": True},
+        HDBSCAN(min_cluster_size=5, metric="precomputed", copy=True),
+    ),
+    "SpectralClustering": (
+        {"symmetric": True, "mode": "connectivity"},
+        SpectralClustering(2, affinity="precomputed", random_state=0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_clusters(corpus, small_embedding, name):
+    options, clusterer = CLUSTERERS[name]
+    X, y = corpus
+    if name == "HDBSCAN":  # which takes no graph in several parts
+        options = options | {"n_neighbors": 40}
+    step = WMDNeighborsTransformer(small_embedding, **{"n_neighbors": 8} | options)
+    labels = make_pipeline(TfidfTransformer(norm="l1"), step, clusterer).fit_predict(X)
+    assert labels.shape == (60,)
+    if name == "SpectralClustering":
+        agree = (labels == y).mean()
+        assert max(agree, 1 - agree) > 0.6
+
+
+def test_maps_and_votes(corpus, small_embedding):
+    X, y = corpus
+    step = WMDNeighborsTransformer(small_embedding, n_neighbors=20)
+    tsne = TSNE(
+        metric="precomputed", init="random", perplexity=6, max_iter=250, random_state=0
+    )
+    assert make_pipeline(step, tsne).fit_transform(X).shape == (60, 2)
+    isomap = make_pipeline(step, Isomap(n_neighbors=20, metric="precomputed"))
+    assert isomap.fit_transform(X).shape == (60, 2)
+    vote = make_pipeline(step, KNeighborsClassifier(5, metric="precomputed"))
+    D = pairwise_word_movers_distances(X[43:], X[:43], embedding=small_embedding)
+    direct = KNeighborsClassifier(5, metric="precomputed").fit(
+        np.zeros((43, 43)), y[:43]
+    )
+    assert np.array_equal(vote.fit(X[:43], y[:43]).predict(X[43:]), direct.predict(D))
+
+
+# -- long searches -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("itself", [True, False])
+def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself):
+    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 8)
+    X, _ = corpus
+    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(X)
+    asked = None if itself else X[:30]
+    want = model.kneighbors_graph(asked, mode="distance")
+
+    done, search = [], _blocks._search
+
+    def interrupted(*arguments):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(search(*arguments))
+        return done[-1]
+
+    monkeypatch.setattr(_blocks, "_search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.kneighbors_graph(asked, mode="distance", folder=tmp_path)
+    kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    assert len(kept) == 3
+    monkeypatch.setattr(_blocks, "_search", search)
+    model.set_params(n_jobs=2)
+    again = model.kneighbors_graph(asked, mode="distance", folder=str(tmp_path))
+    for part in ("data", "indices", "indptr"):
+        assert np.array_equal(getattr(again, part), getattr(want, part))
+    for name, when in kept.items():
+        assert (tmp_path / name).stat().st_mtime_ns == when
+    assert len(list(tmp_path.glob("*.npz"))) == (8 if itself else 4)
+    assert not list(tmp_path.glob(".*"))
+    with pytest.raises(InvalidParameterError, match="folder must be empty or hold"):
+        model.kneighbors_graph(asked, 2, folder=tmp_path)
+    with pytest.raises(InvalidParameterError, match="folder must be a str or a path"):
+        model.kneighbors_graph(folder=3)
+
+
+def test_blocks_in_processes(corpus, small_embedding, tmp_path, monkeypatch):
+    """As on a cluster: joblib's Dask and Ray backends pickle the same calls."""
+    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 30)
+    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(corpus[0])
+    with parallel_config(backend="loky", n_jobs=2):
+        got = model.kneighbors_graph(mode="distance", folder=tmp_path)
+    want = model.kneighbors_graph(mode="distance")
+    assert np.array_equal(got.indices, want.indices)
+    assert np.array_equal(got.data, want.data)
