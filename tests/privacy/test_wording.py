@@ -12,6 +12,7 @@ import pytest
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
+from skdptext.utils import rounded_up
 from tests.channels import guaranteed
 
 
