@@ -342,6 +342,11 @@ VALID: dict[Any, Valid] = {
     mechanisms.SensitiveWords.prepare: _prepare(
         mechanisms.SensitiveWords, words=["w0"]
     ),
+    mechanisms.TopicResponse: Valid(lambda: (np.eye(2),), prepared),
+    mechanisms.TopicResponse.from_documents: Valid(
+        lambda: (TEXTS, TOPICS, table(), 1.0, 2.0)
+    ),
+    mechanisms.TopicResponse.prepare: _prepare(mechanisms.TopicResponse, np.eye(2)),
     mechanisms.WordClasses: Valid(lambda: (1,), prepared),
     mechanisms.WordClasses.prepare: _prepare(mechanisms.WordClasses, 1),
     mechanisms.WordLists: Valid(lambda: (1,), prepared),
