@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import re
 import zipfile
 from pathlib import Path
 
+from skdptext.datasets import _docstring_topics, _docstrings
 from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstrings import library_versions, load_docstrings
 from skdptext.embeddings import WordEmbedding
@@ -102,7 +104,10 @@ def load_docstring_embedding(
 
 
 def _cache_name(dim: int, min_count: int) -> str:
-    key = repr((library_versions(), _TRAINING, min_count, _TOKEN.pattern))
+    # The code that chooses the texts counts as well: another version of skdptext, or a
+    # change in a checkout, trains anew.
+    code = [inspect.getsource(module) for module in (_docstrings, _docstring_topics)]
+    key = repr((library_versions(), _TRAINING, min_count, _TOKEN.pattern, code))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return f"docstring-embedding-{dim}d-{digest}.npz"
 
