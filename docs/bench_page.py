@@ -95,7 +95,7 @@ def _numbered(machines: list[str]) -> str:
 
 
 def tables(found: list[dict], machines: list[str]) -> str:
-    """Tables to unfold, each with its note, its origin and the number of its machine."""
+    """Tables to unfold, each with its note, origin and the number of its machine."""
     if not found:
         return "No figures are recorded in this checkout.\n"
     lines: list[str] = []

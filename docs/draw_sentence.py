@@ -1,8 +1,8 @@
 """What a release does to one sentence: the picture of the README, the hero of the site.
 
 ``python docs/draw_sentence.py`` writes ``sentence.html``, for the landing page, and
-``sentence.png``, for the README, into ``docs/_static``. It needs the vectors and the
-messages of ``../shared/data``, or of the folder that ``SKDPTEXT_DATA`` names. Both files
+``sentence.png``, for the README, into ``docs/_static``. It needs the vectors and
+messages of ``../shared/data`` or the folder that ``SKDPTEXT_DATA`` names. Both files
 are committed: the README must show what the site shows.
 """
 
@@ -67,7 +67,7 @@ def draw(
 
 
 def as_html(lines: list[tuple[str, list[str]]], words: list[str]) -> str:
-    """The same in HTML: changed words in <mark>, which themes and readers understand."""
+    """The same in HTML: changed words in <mark>, which all themes understand."""
     out = ['<div class="sentence">']
     for heading, sentence in lines:
         shown = [
@@ -104,7 +104,9 @@ def main() -> None:
             tuned_on="public",
         )
         perturber.set_params(epsilon=calibrated.epsilon).fit([])
-        heading = f"{said} of the words of messages change (ε = {calibrated.epsilon:.2f})"
+        heading = (
+            f"{said} of the words of messages change (ε = {calibrated.epsilon:.2f})"
+        )
         lines.append((heading, typical(words, perturber)))
     for heading, sentence in lines:
         print(f"{heading}: {' '.join(sentence)}")
