@@ -11,6 +11,7 @@ from skdptext._version import __version__
 from skdptext.embeddings import WordEmbedding
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
+from skdptext.replacement import DPDocumentReplacer
 
 if TYPE_CHECKING:  # what `__getattr__` gives
     from skdptext import (
@@ -30,9 +31,11 @@ if TYPE_CHECKING:  # what `__getattr__` gives
         preprocessing,
         privacy,
         release,
+        replacement,
     )
 
 __all__ = [
+    "DPDocumentReplacer",
     "DPWordPerturber",
     "WMDKNNClassifier",
     "WordEmbedding",
@@ -53,6 +56,7 @@ __all__ = [
     "preprocessing",
     "privacy",
     "release",
+    "replacement",
 ]
 
 

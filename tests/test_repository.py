@@ -34,6 +34,7 @@ LAYERS = (
     {"perturbation"},
     {"audit", "neighbors", "metrics", "release"},
     {"attacks", "model_selection", "datasets", "preprocessing", "naive_bayes"},
+    {"replacement"},
     {"inspection"},
     {"cli"},
     {"demo", "__main__"},

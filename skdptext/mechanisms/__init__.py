@@ -16,6 +16,7 @@ from skdptext.mechanisms._covariance import (
     scaled_covariance,
 )
 from skdptext.mechanisms._directional import Directional, DirectionalChannel
+from skdptext.mechanisms._exact_response import ExactResponseChannel
 from skdptext.mechanisms._exponential import (
     Exponential,
     ExponentialChannel,
@@ -37,7 +38,8 @@ from skdptext.mechanisms._names import (
 )
 from skdptext.mechanisms._ranked import Ranked, RankedChannel
 from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
-from skdptext.mechanisms._simulate import draw_words, probabilities
+from skdptext.mechanisms._simulate import draw_words, probabilities, stay_as_they_are
+from skdptext.mechanisms._topics import TopicResponse, TopicResponseChannel
 from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
 from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
 from skdptext.mechanisms._word_losses import word_losses
@@ -45,6 +47,7 @@ from skdptext.mechanisms._word_losses import word_losses
 __all__ = [
     "Directional",
     "DirectionalChannel",
+    "ExactResponseChannel",
     "Exponential",
     "ExponentialChannel",
     "FiniteChannel",
@@ -60,6 +63,8 @@ __all__ = [
     "SensitiveWords",
     "SensitiveWordsChannel",
     "Spectrum",
+    "TopicResponse",
+    "TopicResponseChannel",
     "VickreyChannel",
     "WordChannel",
     "WordClasses",
@@ -80,5 +85,6 @@ __all__ = [
     "probabilities",
     "resolve_mechanism",
     "scaled_covariance",
+    "stay_as_they_are",
     "word_losses",
 ]

@@ -9,10 +9,12 @@ from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from skdptext.utils import warn_once
 
 __all__ = [
+    "REPEATABLE",
     "caveats",
     "warn_of_caveats",
     "warn_of_engine",
     "warn_of_leaks",
+    "warn_of_repeats",
     "warn_of_unknown_words",
 ]
 
@@ -54,7 +56,7 @@ _ONE_HOT = (
     "The vocabulary was taken from the columns of the documents given to fit: which "
     "words there are is released, and outside this promise."
 )
-_REPEATABLE = (
+REPEATABLE = (
     "The noise is repeatable (random_state is an integer): whoever sees the release "
     "learns which documents are equal, and whoever can run this perturber learns "
     "whether a document is a given one. What follows is for documents that are "
@@ -68,17 +70,14 @@ def caveats(embedding: object, random_state: object) -> list[str]:
     if isinstance(embedding, str):
         found.append(_ONE_HOT)
     if isinstance(random_state, Integral):
-        found.append(_REPEATABLE)
+        found.append(REPEATABLE)
     return found
 
 
 def warn_of_caveats(
     embedding: object, random_state: object, has_ids: bool = False
 ) -> None:
-    """Warn before a release of what its guarantee states first.
-
-    Equal documents with ids of their own are released differently.
-    """
+    """Warn before a release of what its guarantee states first."""
     if isinstance(embedding, str):
         warn_once(
             'embedding="one-hot" takes the vocabulary from the documents given to fit, '
@@ -86,6 +85,14 @@ def warn_of_caveats(
             "embedding=one_hot_embedding(words), of skdptext.embeddings.",
             PrivacyLeakWarning,
         )
+    warn_of_repeats(random_state, has_ids)
+
+
+def warn_of_repeats(random_state: object, has_ids: bool = False) -> None:
+    """Warn of what repeatable noise shows.
+
+    Equal documents with ids of their own are released differently.
+    """
     if not isinstance(random_state, Integral):
         return
     if not has_ids:
