@@ -76,9 +76,9 @@ class TopicEncoder(
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, n_words)
+    components_ : ndarray of shape (n_components, n_words)
         Standard coordinates of the words, one row per direction.
-    singular_values_ : ndarray of shape (n_components_,)
+    singular_values_ : ndarray of shape (n_components,)
         Σ: canonical correlations between documents and words, largest first.
     n_components_ : int
         Directions found.
@@ -168,7 +168,7 @@ class TopicEncoder(
 
         Returns
         -------
-        encoded : ndarray of shape (n_documents, n_components_)
+        encoded : ndarray of shape (n_documents, n_components)
         """
         return _unit_rows(_profiles(self._fit(X)) @ self.components_.T)
 
@@ -241,7 +241,7 @@ class TopicEncoder(
 
         Returns
         -------
-        encoded : ndarray of shape (n_documents, n_components_)
+        encoded : ndarray of shape (n_documents, n_components)
             Rows of unit length; of zeros for documents without a word that is known.
 
         Raises
