@@ -125,7 +125,7 @@ class DPDocumentReplacer(
         Randomized response over the groups: it draws, and the guarantee is its.
     grouper_ : estimator
         The fitted grouper.
-    groups_ : ndarray of shape (n_groups_,)
+    groups_ : ndarray of shape (n_groups,)
         Labels of the groups, sorted.
     n_groups_ : int
         K.
