@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +35,6 @@ from skdptext.utils import (
     DocLinked,
     NoiseStreams,
     SecretSeed,
-    check_bags,
     check_document,
     check_document_ids,
     check_integer,
@@ -52,7 +52,7 @@ __all__ = ["DPDocumentReplacer"]
 
 OUTPUTS = ("text", "bow", "vector", "group", "index")
 # Texts of this length do not coincide by chance.
-_LONG = 50
+_LONG = 30
 _FITTED_BEFORE = (
     "The grouper was given fitted: that it learned from public documents only is taken "
     "on trust. Everything below is void if it did not."
@@ -526,7 +526,10 @@ class DPDocumentReplacer(
         public: list[Any]
         given: list[Any]
         if self.output in ("bow", "vector"):
-            public, given = _row_keys(self._public_rows()), _row_keys(released)
+            rows = self._public_rows()
+            if sp.issparse(rows):
+                released = sp.csr_array(released)
+            public, given = _row_keys(rows), _row_keys(released)
         elif self.output == "text":
             public = [_as_text(document) for document in self.public_]
             given = list(released)
@@ -537,8 +540,8 @@ class DPDocumentReplacer(
             )
         number = {key: i for i, key in enumerate(dict.fromkeys(public))}
         counts = np.zeros((len(number) + 1, self.n_groups_))
-        rows = np.array([number[key] for key in public])
-        np.add.at(counts, (rows, self.public_groups_), 1)
+        at = np.array([number[key] for key in public])
+        np.add.at(counts, (at, self.public_groups_), 1)
         counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)
         return counts[[number.get(key, -1) for key in given]]
 
@@ -725,14 +728,12 @@ def _as_text(document: Any) -> str:
 def _row_keys(rows: Any) -> list[bytes]:
     """Rows of a matrix as bytes, equal for equal rows."""
     if sp.issparse(rows):
-        bags = check_bags(rows, name="released") if (rows.data >= 0).all() else rows
-        bags = sp.csr_array(bags, copy=True)
-        bags.sum_duplicates()
-        bags.eliminate_zeros()
+        tidy = sp.csr_array(rows, dtype=np.float64, copy=True)
+        tidy.sum_duplicates()
+        tidy.eliminate_zeros()
         return [
-            bags.indices[a:b].astype(np.int64).tobytes()
-            + bags.data[a:b].astype(np.float64).tobytes()
-            for a, b in zip(bags.indptr[:-1], bags.indptr[1:], strict=True)
+            tidy.indices[a:b].astype(np.int64).tobytes() + tidy.data[a:b].tobytes()
+            for a, b in itertools.pairwise(tidy.indptr)
         ]
     # -0.0 is 0.0
     return [row.tobytes() for row in np.asarray(rows, dtype=np.float64) + 0.0]
