@@ -80,6 +80,14 @@ def classifier(**options: Any) -> WMDKNNClassifier:
     return WMDKNNClassifier(table(), n_neighbors=1, **options).fit(BAGS, TOPICS)
 
 
+def near() -> neighbors.WMDNeighbors:
+    return neighbors.WMDNeighbors(table(), n_neighbors=1).fit(BAGS)
+
+
+def near_graph() -> neighbors.WMDNeighborsTransformer:
+    return neighbors.WMDNeighborsTransformer(table(), n_neighbors=1)
+
+
 def koppel() -> KoppelAuthorClassifier:
     return KoppelAuthorClassifier(n_rounds=2, random_state=0).fit(TEXTS, TOPICS)
 
@@ -140,8 +148,8 @@ def embedding_file() -> Path:
     return path
 
 
-def document_release() -> DocumentRelease:
-    return DocumentRelease(sampling(), key(), "canary")
+def document_release(**options: Any) -> DocumentRelease:
+    return DocumentRelease(sampling(), key(), "canary", **options)
 
 
 def sampling(**options: Any) -> DPWordPerturber:
@@ -235,6 +243,10 @@ VALID: dict[Any, Valid] = {
         lambda: (reconstruction(), ["w0"], ["w1"])
     ),
     attacks.attribution_attack: Valid(lambda: (TEXTS, TOPICS, None, released())),
+    attacks.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
+    attacks.learned_similarity: Valid(lambda: ({"a": np.eye(10)}, list(range(10)))),
+    attacks.split_words: Valid(lambda: ("w0 w1",)),
+    attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
     attacks.linear_topic_classifier: Valid(
         lambda: (table(),),
         lambda made: made.fit(TEXTS, TOPICS),
@@ -321,6 +333,11 @@ VALID: dict[Any, Valid] = {
     mechanisms.SensitiveWords.prepare: _prepare(
         mechanisms.SensitiveWords, words=["w0"]
     ),
+    mechanisms.TopicResponse: Valid(lambda: (np.eye(2),), prepared),
+    mechanisms.TopicResponse.from_documents: Valid(
+        lambda: (TEXTS, TOPICS, table(), 1.0, 2.0)
+    ),
+    mechanisms.TopicResponse.prepare: _prepare(mechanisms.TopicResponse, np.eye(2)),
     mechanisms.WordClasses: Valid(lambda: (1,), prepared),
     mechanisms.WordClasses.prepare: _prepare(mechanisms.WordClasses, 1),
     mechanisms.WordLists: Valid(lambda: (1,), prepared),
@@ -394,6 +411,34 @@ VALID: dict[Any, Valid] = {
     WMDKNNClassifier.kneighbors_graph: Valid(lambda: (classifier(), BAGS)),
     WMDKNNClassifier.predict: Valid(lambda: (classifier(), BAGS)),
     WMDKNNClassifier.predict_proba: Valid(lambda: (classifier(), BAGS)),
+    neighbors.WMDKNNRegressor: Valid(
+        lambda: (table(), 1), lambda made: made.fit(BAGS, TOPICS).predict(BAGS)
+    ),
+    neighbors.WMDKNNRegressor.fit: Valid(
+        lambda: (neighbors.WMDKNNRegressor(table(), n_neighbors=1), BAGS, TOPICS)
+    ),
+    neighbors.WMDKNNRegressor.predict: Valid(
+        lambda: (
+            neighbors.WMDKNNRegressor(table(), n_neighbors=1).fit(BAGS, TOPICS),
+            BAGS,
+        )
+    ),
+    neighbors.WMDNeighbors: Valid(
+        lambda: (table(), 1), lambda made: made.fit(BAGS).kneighbors(BAGS)
+    ),
+    neighbors.WMDNeighbors.fit: Valid(lambda: (neighbors.WMDNeighbors(table()), BAGS)),
+    neighbors.WMDNeighbors.radius_neighbors: Valid(lambda: (near(), BAGS, 1.0)),
+    neighbors.WMDNeighbors.radius_neighbors_graph: Valid(lambda: (near(), BAGS, 1.0)),
+    neighbors.WMDNeighborsTransformer: Valid(
+        lambda: (table(), "distance", 1), lambda made: made.fit(BAGS).transform(BAGS)
+    ),
+    neighbors.WMDNeighborsTransformer.fit: Valid(lambda: (near_graph(), BAGS)),
+    neighbors.WMDNeighborsTransformer.fit_transform: Valid(
+        lambda: (near_graph(), BAGS)
+    ),
+    neighbors.WMDNeighborsTransformer.transform: Valid(
+        lambda: (near_graph().fit(BAGS), BAGS)
+    ),
     # -- perturbation ----------------------------------------------------------
     DPWordPerturber: Valid(
         lambda: (table(),), lambda made: made.fit([]).transform(TEXTS)
@@ -415,6 +460,16 @@ VALID: dict[Any, Valid] = {
     DocumentPreparer.from_perturber: Valid(lambda: (released(),)),
     DocumentPreparer.lengths: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
     DocumentPreparer.transform: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
+    preprocessing.TopicEncoder: Valid(lambda: (1,), lambda made: made.fit(TEXTS)),
+    preprocessing.TopicEncoder.fit: Valid(
+        lambda: (preprocessing.TopicEncoder(1), TEXTS)
+    ),
+    preprocessing.TopicEncoder.fit_transform: Valid(
+        lambda: (preprocessing.TopicEncoder(1), TEXTS)
+    ),
+    preprocessing.TopicEncoder.transform: Valid(
+        lambda: (preprocessing.TopicEncoder(1).fit(TEXTS), TEXTS)
+    ),
     TopicWordSelector: Valid(
         lambda: (1, "public"), lambda made: made.fit(BAGS, TOPICS)
     ),

@@ -25,6 +25,7 @@ from skdptext.release._formats import (
 )
 from skdptext.release._ids import UniqueIds
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
+from skdptext.release._types import type_shown
 from skdptext.utils import (
     check_integer,
     check_n_jobs,
@@ -272,7 +273,8 @@ class _Kept:
             if kind != first:
                 raise InvalidParameterError(
                     f"keep must give a type for a column that has several, got {name!r}"
-                    f" of {kind} here, and of {first} in {self.place}."
+                    f" of {type_shown(kind)} here, and of {type_shown(first)} in "
+                    f"{self.place}."
                 )
 
 

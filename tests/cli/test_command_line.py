@@ -121,7 +121,7 @@ def test_another_release_is_not_written_over(files, capsys):
     [
         (["--epsilon", "-1"], "epsilon must be a finite number > 0, got -1.0"),
         (["--length", "0"], "document_length must be an integer >= 1"),
-        (["--column", "gone"], "in.csv has no 'gone'"),
+        (["--column", "gone"], "in.csv has no column 'gone' among 4. Does the"),
         (["--embedding", "none.npz"], "There is no embedding file 'none.npz'"),
         (["--mechanism", "magic"], "--mechanism must be one of "),
         (["--option", "x"], "--option must be of the form NAME=VALUE, got 'x'"),
