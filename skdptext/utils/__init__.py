@@ -13,7 +13,7 @@ from skdptext.utils._inputs import (
 )
 from skdptext.utils._kept import Kept
 from skdptext.utils._labels import as_labels
-from skdptext.utils._lines import wrapped
+from skdptext.utils._lines import rounded_up, wrapped
 from skdptext.utils._optional import import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
@@ -83,6 +83,7 @@ __all__ = [
     "progress",
     "progress_bar",
     "replacing",
+    "rounded_up",
     "show_progress",
     "shown",
     "shown_words",
