@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, chisquare
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import check_integer, check_real, check_rng, kind_of, wrapped
@@ -177,6 +176,8 @@ def _rows(released: Any, at: np.ndarray) -> Any:
 
 def _fit(values: np.ndarray, law: np.ndarray) -> float:
     """p-value of values drawn from a law; rare ones are taken together."""
+    from scipy.stats import chisquare  # late, as it is slow to load
+
     counts = np.bincount(values, minlength=len(law))
     expected = law * len(values)
     if counts[law <= 0].any():
@@ -196,4 +197,6 @@ def _fit(values: np.ndarray, law: np.ndarray) -> float:
 
 def _equal(a: np.ndarray, b: np.ndarray, p: float) -> float:
     """p-value of how many pairs are equal."""
+    from scipy.stats import binomtest
+
     return float(binomtest(int((a == b).sum()), len(a), min(p, 1.0)).pvalue)

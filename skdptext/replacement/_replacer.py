@@ -20,7 +20,7 @@ from skdptext.documents import DocumentReader, EncodedDocuments, as_column
 from skdptext.embeddings import WordEmbedding, one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
-from skdptext.perturbation import REPEATABLE, Release, warn_of_repeats
+from skdptext.perturbation import Release
 from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
@@ -32,6 +32,7 @@ from skdptext.replacement._groups import (
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
 from skdptext.replacement._public import PublicDocuments, document_bytes
 from skdptext.utils import (
+    REPEATABLE,
     DocLinked,
     NoiseStreams,
     SecretSeed,
@@ -45,6 +46,7 @@ from skdptext.utils import (
     is_count_matrix,
     kind_of,
     plain_documents,
+    warn_of_repeats,
     warn_once,
 )
 
