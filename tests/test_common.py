@@ -34,6 +34,7 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     Ranked,
     SensitiveWords,
+    TopicResponse,
     WordClasses,
     WordLists,
 )
@@ -83,6 +84,7 @@ SETTINGS = [
     Directional(),
     Ranked(),
     SensitiveWords(),
+    TopicResponse(),
     WordClasses(),
     WordLists(),
 ]

@@ -366,7 +366,7 @@ def linkage_attack(
         As for `DocumentLinkageAttack`.
     distances : bool, default=True
         Also try the nearest candidate by Word Mover's Distance, which is slow for long
-        documents.
+        documents; not if words become topics.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the choice of targets, the noise and the simulation. None: fresh noise, as
         in a release.
@@ -454,15 +454,17 @@ def linkage_attack(
                 knows = "mechanism, order" if ordered else "mechanism"
                 found.append((name, knows, _added(likelihood(released), groups)))
         ordered = len(found) == 2
+        # topics have no place among the words of the embedding
+        in_words = noisy.mechanism_.released is noisy.embedding_
         scores = text_similarities(
             clear,
             released,
-            embedding=noisy.embedding_,
+            embedding=noisy.embedding_ if in_words else None,
             ordered=ordered,
             groups=groups,
             distances=False,
         )
-        if distances:
+        if distances and in_words:
             of_clear, of_released = (
                 read_release(d, noisy.embedding_).bags(len(noisy.embedding_))
                 for d in (clear, released)

@@ -53,7 +53,9 @@ and which are alike, and the guarantee is relative to them. Ways to get some:
 They must not be trained on the documents to be protected."""
 
 
-def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
+def add_noise(
+    parser: argparse.ArgumentParser, *, epsilon: bool = True, required: bool = True
+) -> None:
     """--embedding, --epsilon, --lam, --mechanism and their options."""
     group = parser.add_argument_group("noise")
     group.add_argument(
@@ -69,7 +71,7 @@ def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
         group.add_argument(
             "--epsilon",
             type=float,
-            required=True,
+            required=required,
             help="privacy loss in nats per unit of distance: smaller is more private. "
             "What it does depends on the embedding and the mechanism: see skdptext "
             "calibrate",
@@ -96,13 +98,13 @@ def add_noise(parser: argparse.ArgumentParser, *, epsilon: bool = True) -> None:
     )
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
+def add_reading(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """What happens to a document before the noise."""
     group = parser.add_argument_group("documents")
     group.add_argument(
         "--length",
         type=int,
-        required=True,
+        required=required,
         metavar="N",
         help="words that each document is released with, drawn from its own: more "
         "words keep more of its content, and reveal more",

@@ -38,7 +38,8 @@ from skdptext.mechanisms._names import (
 )
 from skdptext.mechanisms._ranked import Ranked, RankedChannel
 from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
-from skdptext.mechanisms._simulate import draw_words, probabilities
+from skdptext.mechanisms._simulate import draw_words, probabilities, stay_as_they_are
+from skdptext.mechanisms._topics import TopicResponse, TopicResponseChannel
 from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
 from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
 from skdptext.mechanisms._word_losses import word_losses
@@ -62,6 +63,8 @@ __all__ = [
     "SensitiveWords",
     "SensitiveWordsChannel",
     "Spectrum",
+    "TopicResponse",
+    "TopicResponseChannel",
     "VickreyChannel",
     "WordChannel",
     "WordClasses",
@@ -82,5 +85,6 @@ __all__ = [
     "probabilities",
     "resolve_mechanism",
     "scaled_covariance",
+    "stay_as_they_are",
     "word_losses",
 ]

@@ -148,7 +148,7 @@ class WordChannel(ABC):
         posterior of w given the noisy vector is then known exactly.
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
-        ln Pr[z | w], shape (n, n_words of the embedding), in float64.
+        ln Pr[z | w], shape (n, number of words in `released`), in float64.
     losses : callable or None
         Defined where more is known about the privacy loss than the members above say:
         ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
@@ -278,6 +278,15 @@ class WordChannel(ABC):
 
     # -- what else a release asks for ------------------------------------------
 
+    @property
+    def released(self) -> WordEmbedding:
+        """What words may become: the words of the embedding, unless said otherwise.
+
+        `apply` gives their numbers, `log_proba` has a column for each, and they name
+        the columns of a release. They are public.
+        """
+        return self.embedding
+
     @cached_property
     def fingerprint(self) -> bytes:
         """Digest of everything that the law depends on; it keys the noise."""
@@ -400,6 +409,7 @@ class _Wrapped(WordChannel):
 
     log_proba, losses = _of_prepared("log_proba"), _of_prepared("losses")
     describe = _of_prepared("describe")
+    released = property(lambda self: getattr(self.prepared, "released", self.embedding))
     # `as_channel` has checked that these exist
     draw, apply = _of_prepared("draw"), _of_prepared("apply")
     exponents = _of_prepared("exponents")
@@ -431,8 +441,9 @@ def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Dra
     return draws
 
 
-def checked_words(channel: WordChannel, noisy: Any, n: int, n_words: int) -> np.ndarray:
-    """The output of `apply` for `n` words, checked to be words of the vocabulary."""
+def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
+    """The output of `apply` for `n` words, checked to be words of `released`."""
+    n_words = len(channel.released)
     noisy = np.asarray(noisy)
     whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
     if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):

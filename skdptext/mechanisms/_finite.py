@@ -93,7 +93,7 @@ class InvertedChannel(FiniteChannel):
         Each probability is off by about 2⁻⁵², because of the sums and the steps of a
         53-bit uniform, and the logarithms may be off by about 1e-12.
         """
-        return 2.0**-36 + len(self.embedding) * 2.0**-51
+        return 2.0**-36 + len(self.released) * 2.0**-51
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """One uniform number per word."""
@@ -154,7 +154,7 @@ class InvertedChannel(FiniteChannel):
                 missing.append(word)
             else:
                 invert(word, upto)
-        row_bytes = 8 * len(self.embedding)
+        row_bytes = 8 * len(self.released)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
         for some in blocks(len(missing), at_once):
             rows = self._log_masses(np.array(missing[some]))

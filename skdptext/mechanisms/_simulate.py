@@ -9,7 +9,7 @@ import numpy as np
 from skdptext.mechanisms._channel import WordChannel, checked_draws, checked_words
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["draw_words", "probabilities"]
+__all__ = ["draw_words", "probabilities", "stay_as_they_are"]
 
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
 _PIECE = 256
@@ -34,7 +34,6 @@ def draw_words(
         Of `ids`.
     noisy : ndarray of int, shape (n_rows, n_draws)
     """
-    n_words = len(channel.embedding)
     with channel.session(1, working_memory_bytes() // 2) as apply:
         for rows in blocks(len(ids), max(1, _PIECE // n_draws)):
             words = np.repeat(ids[rows], n_draws)
@@ -42,7 +41,7 @@ def draw_words(
             for some in blocks(len(words), _PIECE):
                 n = some.stop - some.start
                 found = apply(words[some], checked_draws(channel, rng, n))
-                noisy[some] = checked_words(channel, found, n, n_words)
+                noisy[some] = checked_words(channel, found, n)
             yield rows, noisy.reshape(-1, n_draws)
 
 
@@ -67,3 +66,15 @@ def probabilities(
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
         law = np.exp(channel.log_proba(ids[rows]))  # type: ignore[misc]
         yield rows, np.minimum(law, 1, out=law)  # rounding
+
+
+def stay_as_they_are(
+    channel: WordChannel, ids: np.ndarray, law: np.ndarray
+) -> np.ndarray:
+    """Probability that each word comes out unchanged, from rows of `probabilities`.
+
+    0 where words become something else than words of the embedding.
+    """
+    if channel.released is not channel.embedding:
+        return np.zeros(len(ids))
+    return law[np.arange(len(law)), ids]

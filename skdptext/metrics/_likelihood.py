@@ -137,19 +137,19 @@ class ReleaseLikelihood:
         log_likelihood : ndarray of shape (n_releases, n_documents)
             −inf where the length rules a document out.
         """
-        embedding = self.perturber.embedding_
+        vocabulary = self.perturber.mechanism_.released
         if is_count_matrix(releases):
             if self.ordered:
                 raise InvalidParameterError(
                     "releases must be texts or token lists where their order is used, "
                     "got a count matrix."
                 )
-            bags = check_bags(releases, n_words=len(embedding), counts=True)
+            bags = check_bags(releases, n_words=len(vocabulary), counts=True)
         else:
-            codes = read_release(releases, embedding)
+            codes = read_release(releases, vocabulary)
             if self.ordered:
                 return self._in_order(codes)
-            bags = codes.bags(len(embedding))
+            bags = codes.bags(len(vocabulary))
         found = bags @ self._log_profiles.T
         found[np.not_equal.outer(bags.sum(axis=1), self.lengths)] = -np.inf
         return found

@@ -11,7 +11,12 @@ from scipy.optimize import brentq
 
 from skdptext.documents import DocumentReader, some_word_ids
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
-from skdptext.mechanisms import WordChannel, draw_words, probabilities
+from skdptext.mechanisms import (
+    WordChannel,
+    draw_words,
+    probabilities,
+    stay_as_they_are,
+)
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import DPWordPerturber
 from skdptext.search import SharedNoise, half_squared_norms
@@ -309,7 +314,7 @@ class _Exact:
         ids, weights = self.ids[some], self.weights[some]
         stays = 0.0
         for rows, law in probabilities(channel, ids):
-            stays += weights[rows] @ law[np.arange(len(law)), ids[rows]]
+            stays += weights[rows] @ stay_as_they_are(channel, ids[rows], law)
             self.bar.update(len(law))
         return float(stays / weights.sum())
 

@@ -68,7 +68,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     profiles_ : ndarray of shape (n_classes, n_words)
         p_c.
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
-        ln q_c.
+        ln q_c, with a column for each word that may be released.
     perturber_ : DPWordPerturber
         A fitted copy of `perturber`, for releasing what is to be classified. Absent if
         `perturber` is None.
@@ -178,18 +178,22 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             )
             check_classification_targets(y)
             bags = check_bags(X)
-            # only the width of the matrix matters
-            fitted = self._fitted(sp.csr_array((1, bags.shape[1])))
+            # only the width of the matrix matters, and only to one that learns it
+            learns = getattr(self.perturber, "embedding", None) == "one-hot"
+            public = learns or self.trained_on == "originals"
+            fitted = self._fitted(sp.csr_array((1, bags.shape[1])) if public else [])
+            if fitted is not None and not public:
+                check_bags(bags, n_words=len(fitted.mechanism_.released))
         else:
             X = list(X)
             fitted = self._fitted(X)
             assert fitted is not None
-            n_words = len(fitted.embedding_)
             if self.trained_on == "originals":
                 reader = DocumentReader.of(fitted, fitted.embedding_)
-                bags = reader.read(X, whole=True).bags(n_words)
+                bags = reader.read(X, whole=True).bags(len(fitted.embedding_))
             else:
-                bags = read_release(X, fitted.embedding_).bags(n_words)
+                vocabulary = fitted.mechanism_.released
+                bags = read_release(X, vocabulary).bags(len(vocabulary))
             y = as_labels("y", y)
             if y.shape != (len(X),):
                 raise InvalidParameterError(
@@ -238,7 +242,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return profiles, released_profiles(fitted, profiles, **options)
         channel = word_channel(fitted, **options)
         total = counts.sum(axis=0, keepdims=True)
-        even = np.full(total.shape, 1 / total.shape[1])
+        n_words = len(fitted.embedding_)
+        even = np.full((1, n_words), 1 / n_words)
         shared = even
         for _ in range(self.n_iter):
             shared = channel.unmixed(shared, total)
@@ -275,13 +280,18 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         log_joint : ndarray of shape (n_documents, n_classes)
         """
         check_is_fitted(self, "classes_")
-        if self.perturber is None or is_count_matrix(X):
+        n_columns = self.feature_log_prob_.shape[1]
+        if n_columns != self.n_features_in_ and is_count_matrix(X):
+            # `fit` was given counts of words, and this is what words became
+            bags = check_bags(X, n_words=n_columns)
+        elif self.perturber is None or is_count_matrix(X):
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
             bags = check_bags(X)
         else:
-            bags = read_release(X, self.perturber_.embedding_).bags(self.n_features_in_)
+            vocabulary = self.perturber_.mechanism_.released
+            bags = read_release(X, vocabulary).bags(n_columns)
         return bags @ self.feature_log_prob_.T + self.class_log_prior_
 
     def predict_log_proba(self, X: Any) -> np.ndarray:

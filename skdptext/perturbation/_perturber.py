@@ -479,10 +479,15 @@ class DPWordPerturber(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         released = write_documents(
-            codes, offsets, self.embedding_.word_array, documents.kept, self.output
+            codes, offsets, self._names, documents.kept, self.output
         )
         kind = vars(self).get("_sklearn_output_config", {}).get("transform")
         return released if self.output == "bow" else as_column(released, X, kind)
+
+    @property
+    def _names(self) -> np.ndarray:
+        """What words may become, in the order of the columns of a release."""
+        return self.mechanism_.released.word_array
 
     def _context(self, purpose: str) -> bytes:
         """All that the noise depends on besides seed and document.
@@ -556,7 +561,7 @@ class DPWordPerturber(
         codes, _ = self._release(streams).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        return self.embedding_.word_array[codes].reshape(-1, n_draws)
+        return self._names[codes].reshape(-1, n_draws)
 
     def channel_at(
         self, *, epsilon: float | None = None, lam: float | None = None
@@ -633,7 +638,7 @@ class DPWordPerturber(
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Words of the columns.
+        """Words of the columns, or other names of what the mechanism releases.
 
         Parameters
         ----------
@@ -644,7 +649,7 @@ class DPWordPerturber(
         words : ndarray of str objects, shape (n_words,)
         """
         check_is_fitted(self, "mechanism_")
-        return self.embedding_.word_array.copy()
+        return self._names.copy()
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None

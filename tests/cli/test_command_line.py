@@ -300,6 +300,64 @@ def test_report_without_authors_seeks_documents(files, capsys):
     assert "--topic needs --author" in capsys.readouterr().err
 
 
+def write_rows(name, header, rows):
+    with open(name, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def test_report_on_what_another_tool_released(files, capsys):
+    """Rows are matched by id: in the order of the files, nothing would be found."""
+    texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(20)]
+    write_rows("out.csv", ["row", "said"], [*enumerate(texts)][::-1])
+    write_rows(
+        "in.csv", ["row", "said", "who", "what"],
+        [(i, text, f"a{i % 2}", i % 3) for i, text in enumerate(texts)],
+    )  # fmt: skip
+    report = ["report", "in.csv", "out.csv", "--text", "said"]
+    assert main([*report, "--id", "row", "--author", "who", "--topic", "what"]) == 0
+    told = capsys.readouterr()
+    assert "finds the original of at least 100.0%" in " ".join(told.out.split())
+    assert "Author: named for at least" in told.out
+    assert "Topic" in told.out
+    page = (files / "release-report.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "secret" not in told.out + told.err + page
+    assert main([*report, "--html", "by-order.html", "--candidates", "5"]) == 0
+    assert "Copies: 0.0%" in capsys.readouterr().out
+    assert (files / "by-order.html").exists()
+    assert main([*report, "--id", "row", "--examples"]) == 0
+    assert "original: the secret of" in capsys.readouterr().out
+
+
+def test_report_refuses_what_does_not_match(files, capsys):
+    rows = [(i, f"zqcanary {i}") for i in range(5)]
+    write_rows("in.csv", ["row", "said"], rows)
+    for other, message in (
+        (rows[:-1], "got 1 that only the originals have and 0 that only the releases"),
+        ([*rows[:-1], rows[0]], "0 missing and 1 repeated among the 5 of the released"),
+        ([*rows[:-1], ("", "zqcanary")], "--id must"),
+    ):
+        write_rows("out.csv", ["row", "said"], other)
+        arguments = ["report", "in.csv", "out.csv", "--text", "said", "--id", "row"]
+        assert main(arguments) == 2
+        told = capsys.readouterr().err
+        assert message in told
+        assert "zqcanary" not in told
+    write_rows("out.csv", ["row", "said"], rows[:2])
+    for more, message in (
+        ([], "equal length, got 5 and 2 texts"),
+        (["--text", "gone"], "gone"),
+        (["--epsilon", "1"], "--epsilon must not be given with two sources"),
+    ):
+        assert main(["report", "in.csv", "out.csv", "--text", "said", *more]) == 2
+        told = capsys.readouterr().err
+        assert message in told
+        assert "zqcanary" not in told
+    assert main(["report", "in.csv", "--text", "said"]) == 2
+    assert "--epsilon must be given to release the documents" in capsys.readouterr().err
+    assert not list(files.glob("*.html"))
+
+
 @pytest.mark.parametrize("change", [["--column", "gone"], ["--output", "bow"]])
 def test_a_key_made_for_nothing_is_taken_back(files, capsys, change):
     assert main([*RELEASE, *change]) == 2
