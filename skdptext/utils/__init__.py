@@ -14,7 +14,7 @@ from skdptext.utils._inputs import (
 from skdptext.utils._kept import Kept
 from skdptext.utils._labels import as_labels
 from skdptext.utils._lines import rounded_up, wrapped
-from skdptext.utils._optional import import_pandas, import_pyarrow
+from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
@@ -73,6 +73,7 @@ __all__ = [
     "check_tuned_on",
     "compile_loops",
     "delete_abandoned",
+    "import_gensim",
     "import_pandas",
     "import_pyarrow",
     "is_count_matrix",
