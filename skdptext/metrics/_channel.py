@@ -250,9 +250,15 @@ class WordTransitions:
     def expected_unchanged(self, n_draws: int = 100) -> np.ndarray:
         """Expected N_w: how often a word comes out unchanged in `n_draws` draws.
 
+        Parameters
+        ----------
+        n_draws : int
+            How many draws of each word.
+
         Returns
         -------
         expected : ndarray of shape (n_words,)
+            One for each word.
         """
         n_draws = check_integer("n_draws", n_draws, low=1)
         ids = self._simulated.ids
@@ -260,6 +266,11 @@ class WordTransitions:
 
     def expected_distinct(self, n_draws: int = 100) -> np.ndarray:
         """Expected S_w: how many different words it becomes in `n_draws` draws.
+
+        Parameters
+        ----------
+        n_draws : int
+            How many draws of each word.
 
         Returns
         -------
@@ -282,6 +293,7 @@ class WordTransitions:
         Parameters
         ----------
         k : int >= 1, default=1
+            How many of the likeliest count.
 
         Returns
         -------
@@ -302,7 +314,7 @@ class WordTransitions:
         return self._mean(hits)
 
     def log_loss(self) -> Estimate:
-        """Bits that an adversary still lacks about the written word, on average.
+        """Count the bits that an adversary lacks about the written word.
 
         Returns
         -------
@@ -494,6 +506,7 @@ def word_channel(
     Returns
     -------
     transitions : WordTransitions
+        The transition probabilities, or an estimate of them.
 
     Raises
     ------
@@ -606,7 +619,7 @@ def released_profiles(
     profiles : array or sparse array of shape (n_profiles, n_words)
         Word weights of documents or classes, over the words of the embedding; each
         row is divided by its sum.
-    n_draws, random_state, verbose
+    n_draws, random_state, verbose : int
         As for `word_channel`.
 
     Returns

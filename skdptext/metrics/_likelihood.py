@@ -19,7 +19,7 @@ __all__ = ["ReleaseLikelihood"]
 
 
 class ReleaseLikelihood:
-    r"""ln Pr[release | document], for releases and candidate documents.
+    r"""The likelihood ln Pr[release | document] of releases and candidates.
 
     For a bag of words z_1, …, z_n, with p_d(w) the share of word w in document d,
 
@@ -49,6 +49,10 @@ class ReleaseLikelihood:
     ------
     InvalidParameterError
         If a parameter breaks its rule.
+
+    See Also
+    --------
+    skdptext.attacks.DocumentLinkageAttack : The adversary who uses it.
 
     Notes
     -----

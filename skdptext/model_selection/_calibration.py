@@ -130,6 +130,7 @@ def calibrate_epsilon(
     Returns
     -------
     calibration : Calibration
+        The ε, and how sure it is.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Smoothing of p_c: this many words are added to each class, in the proportions of
         all classes together (after adding one of every word, if there is no noise).
     prior : str or array-like of shape (n_classes,), default="frequency"
-        π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
+        The π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
         number per class, in any unit.
     trained_on : {"originals", "releases"}, default="originals"
         What `fit` is given: clean public texts, or releases by `perturber`. From
@@ -156,6 +156,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : ChannelNaiveBayes
+            The estimator itself.
 
         Raises
         ------
@@ -268,7 +269,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return np.log(found / found.sum())
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """ln π_c + ln Pr[X | c], up to a constant per document.
+        """Compute ln π_c + ln Pr[X | c], up to a constant per document.
 
         Parameters
         ----------
@@ -278,6 +279,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_joint : ndarray of shape (n_documents, n_classes)
+            One row a document, one column a class.
         """
         check_is_fitted(self, "classes_")
         n_columns = self.feature_log_prob_.shape[1]
@@ -305,6 +307,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_proba : ndarray of shape (n_documents, n_classes)
+            Rows whose exponentials sum to 1.
         """
         found = self.predict_joint_log_proba(X)
         return found - np.logaddexp.reduce(found, axis=1, keepdims=True)
@@ -335,6 +338,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_documents,)
+            The most likely class of each document.
         """
         check_is_fitted(self, "classes_")
         return self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]
