@@ -120,6 +120,10 @@ def report() -> inspection.ObfuscationReport:
     return inspection.obfuscation_report(TEXTS * 2, TOPICS * 2, None, released())
 
 
+def released_report() -> inspection.ReleaseReport:
+    return inspection.release_report(TEXTS, TEXTS)
+
+
 def searched() -> GridSearchCV:
     pipeline = make_pipeline(released(), MultinomialNB())
     grid = {"dpwordperturber__epsilon": [1.0, 2.0]}
@@ -315,6 +319,11 @@ VALID: dict[Any, Valid] = {
     inspection.nearest_texts_table: Valid(lambda: (classifier(), BAGS, TOPICS)),
     inspection.nearest_words_table: Valid(lambda: (table(), ["w0"], 1)),
     inspection.obfuscation_report: Valid(lambda: (TEXTS, TOPICS, None, released())),
+    inspection.release_report: Valid(lambda: (TEXTS, TEXTS)),
+    inspection.ReleaseReport.plot: Valid(lambda: (released_report(),)),
+    inspection.ReleaseReport.to_html: Valid(
+        lambda: (released_report(), folder() / "report.html"), names=("path",)
+    ),
     inspection.words_under_noise: Valid(lambda: (released(), "w0 w1")),
     # -- mechanisms ------------------------------------------------------------
     mechanisms.Directional: MECHANISM,
@@ -531,6 +540,8 @@ RESULTS = {
     inspection.ObfuscationReport,
     inspection.PlausibleDeniabilityDisplay,
     inspection.PrivacyUtilityDisplay,
+    inspection.ReleaseReport,
+    inspection.ReleaseScore,
     inspection.TextTable,
     metrics.DensityStatistics,
     metrics.Estimate,

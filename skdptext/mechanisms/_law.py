@@ -70,10 +70,7 @@ class ExponentialLaw:
 
     @property
     def attained(self) -> float:
-        """The largest privacy loss per unit of distance over all pairs; at most ε.
-
-        If only some words may be released, over all pairs of these.
-        """
+        """The largest privacy loss per unit of distance over all pairs; at most ε."""
         return self.fit.attained
 
     @cached_property
@@ -83,7 +80,7 @@ class ExponentialLaw:
 
     @cached_property
     def worst_exponent(self) -> float:
-        """The largest exponent between two words that may be released, in nats."""
+        """The largest exponent between two words, in nats."""
         return self.table.largest_loss(self.fit)
 
     @cached_property

@@ -13,8 +13,8 @@ from skdptext.utils._inputs import (
 )
 from skdptext.utils._kept import Kept
 from skdptext.utils._labels import as_labels
-from skdptext.utils._lines import wrapped
-from skdptext.utils._optional import import_pandas, import_pyarrow
+from skdptext.utils._lines import rounded_up, wrapped
+from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
@@ -71,6 +71,7 @@ __all__ = [
     "check_tuned_on",
     "compile_loops",
     "delete_abandoned",
+    "import_gensim",
     "import_pandas",
     "import_pyarrow",
     "is_count_matrix",
@@ -83,6 +84,7 @@ __all__ = [
     "progress",
     "progress_bar",
     "replacing",
+    "rounded_up",
     "show_progress",
     "shown",
     "shown_words",
