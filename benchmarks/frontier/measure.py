@@ -55,9 +55,6 @@ class MeanVectors(TransformerMixin, BaseEstimator):
 def encoders(name: str) -> dict[str, Any]:
     """Public encoders: none has seen a protected document."""
 
-    def topics(n: int) -> TopicEncoder:
-        return TopicEncoder(n)
-
     means = MeanVectors(corpora.vectors(name))
     lsa = make_pipeline(
         TfidfVectorizer(sublinear_tf=True, min_df=3),
@@ -65,12 +62,12 @@ def encoders(name: str) -> dict[str, Any]:
         Normalizer(),
     )
     return {
-        "correspondence analysis 10": topics(10),
-        "correspondence analysis 30": topics(30),
+        "correspondence analysis 10": TopicEncoder(10),
+        "correspondence analysis 30": TopicEncoder(30),
         "TF-IDF, SVD 20": lsa,
         "mean vectors": means,
         "correspondence analysis and mean vectors": FeatureUnion(
-            [("topics", topics(10)), ("means", means)]
+            [("topics", TopicEncoder(10)), ("means", means)]
         ),
     }
 
@@ -171,7 +168,7 @@ def _found_author(
 
 def candidate_sets(split: Split, rng: np.random.Generator) -> list[np.ndarray]:
     """Sets of protected documents, with as many of each topic as there can be."""
-    topics, numbers = np.unique(split.topic, return_inverse=True)
+    _, numbers = np.unique(split.topic, return_inverse=True)
     weights = 1 / np.bincount(numbers)[numbers]
     n = min(CANDIDATES, len(numbers))
     return [
