@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -284,7 +284,7 @@ def show_example(division: Division, embedding: WordEmbedding) -> None:
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """Mean over divisions, and half the width of its 95 % interval."""
     spread = float(np.std(values, ddof=1)) / np.sqrt(len(values))
-    return float(np.mean(values)), float(student.ppf(0.975, len(values) - 1)) * spread
+    return float(np.mean(values)), float(stdtrit(len(values) - 1, 0.975)) * spread
 
 
 def show_table(
