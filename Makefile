@@ -83,7 +83,7 @@ coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
 	$(SHARED) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
 	    README.md docs/index.rst docs/get_started docs/howto docs/understand docs/reference \
-	    docs/guide skdptext $(PYTEST_ARGS)
+	    skdptext $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting
 	$(PY) -m ruff check .
@@ -147,7 +147,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/reference/commands.txt docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

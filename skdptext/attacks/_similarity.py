@@ -390,7 +390,7 @@ class _Texts:
 
     def _few_words(self, bags: sp.csr_array, held: np.ndarray) -> sp.csr_array:
         """Frequencies of the words that have a vector."""
-        return normalize(bags @ sp.diags_array(held.astype(float)), norm="l1").tocsr()
+        return normalize(sp.csr_array(bags.multiply(held)), norm="l1").tocsr()
 
 
 def _cosines(released: Any, clear: Any) -> np.ndarray:

@@ -7,11 +7,14 @@ import inspect
 import os
 import re
 import zipfile
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 from skdptext.datasets import _docstring_topics, _docstrings
 from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstrings import library_versions, load_docstrings
+from skdptext.datasets._ppmi import ppmi_vectors
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer
@@ -77,6 +80,9 @@ def load_docstring_embedding(
     .. [1] Mikolov, T., Sutskever, I., Chen, K., Corrado, G. and Dean, J. (2013).
        Distributed representations of words and phrases and their compositionality.
        Advances in Neural Information Processing Systems 26.
+    .. [2] Levy, O., Goldberg, Y. and Dagan, I. (2015). Improving distributional
+       similarity with lessons learned from word embeddings. Transactions of the
+       Association for Computational Linguistics 3.
 
     Examples
     --------
@@ -117,18 +123,20 @@ def _tokens(text: str) -> list[str]:
 
 
 def _train(texts: list[str], dim: int, min_count: int) -> WordEmbedding:
-    from gensim.models import Word2Vec
-
     sentences = [_tokens(text) for text in texts]
-    try:
-        # More than one worker makes the order of updates, and so the bits, vary.
-        model = Word2Vec(
-            sentences, vector_size=dim, min_count=min_count, workers=1, **_TRAINING
-        )
-    except RuntimeError as error:  # gensim: "you must first build vocabulary"
+    if not any(n >= min_count for n in Counter(chain(*sentences)).values()):
         raise InvalidParameterError(
             f"min_count must leave at least one word, got {min_count}."
-        ) from error
+        )
+    try:
+        from gensim.models import Word2Vec
+    except ImportError:  # no wheel for this Python; `library_versions` tells it
+        window = _TRAINING["window"]
+        return WordEmbedding(*ppmi_vectors(sentences, dim, min_count, window))
+    # More than one worker makes the order of updates, and so the bits, vary.
+    model = Word2Vec(
+        sentences, vector_size=dim, min_count=min_count, workers=1, **_TRAINING
+    )
     return WordEmbedding(model.wv.index_to_key, model.wv.vectors)
 
 

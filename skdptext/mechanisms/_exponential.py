@@ -85,7 +85,7 @@ class Exponential(WordMechanism):
 
     *ε does not compare with that of noise on vectors.* For the same share of words kept
     it is four to twelve times smaller than that of `MahalanobisNoise`, depending on
-    embedding and share: see the guide.
+    embedding and share.
 
     *Cost.* All calibrations but "half" pass over all pairs of words several times when
     the mechanism is prepared; the result is kept for the process. "balanced" and
