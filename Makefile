@@ -33,6 +33,9 @@ OLDEST := $(VENV)-oldest
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(CONSTRAINTS))
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
+# Tests, doctests and site train the built-in embedding once for all of them. It depends on
+# how SciPy documents itself, which the first variable changes. POT would import PyTorch.
+SHARED := $(PIN) SCIPY_ARRAY_API=1 SKDPTEXT_CACHE=$(CURDIR)/build/cache POT_BACKEND_DISABLE_PYTORCH=1
 BENCH_OUT := build/bench
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
@@ -40,45 +43,47 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms coverage clean
+.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+environment: $(STAMP)-all  ## install what the targets from test to dist need, at once
 
 demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 	MPLBACKEND=Agg $(PY) -m skdptext.demo
 
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
+	$(SHARED) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
 	    --cov-report=term --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST)/.stamp  ## run the tests with the oldest versions that pyproject.toml allows
-	$(PIN) $(OLDEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 \
+	$(SHARED) NUMBA_CACHE_DIR=$(abspath $(OLDEST))/loops PYTHONPATH=$(CURDIR) $(OLDEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 \
 	    $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-test  ## run the tests that take minutes
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz and not scale" --durations=10 $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz and not scale" --durations=10 $(PYTEST_ARGS)
 
 # SKDPTEXT_FUZZ: files of each format, 3,000 unless told; SKDPTEXT_FUZZ_SEED: others.
 test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, minutes
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m fuzz -rP $(PYTEST_ARGS)
-	$(PIN) SKDPTEXT_LAWS=$(LAWS) $(PY) -m pytest -n $(JOBS) \
+	$(SHARED) $(PY) -m pytest -n $(JOBS) -m fuzz -rP $(PYTEST_ARGS)
+	$(SHARED) SKDPTEXT_LAWS=$(LAWS) $(PY) -m pytest -n $(JOBS) \
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest -n $(JOBS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
-	$(PIN) $(SCALE_VENV)/bin/python -m pytest -ra --durations=10 tests/scale $(PYTEST_ARGS)
+	$(SHARED) $(SCALE_VENV)/bin/python -m pytest -ra --durations=10 tests/scale $(PYTEST_ARGS)
 
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
-	$(PIN) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
-	$(PIN) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
+	$(SHARED) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
 	    README.md docs/index.rst docs/get_started docs/howto docs/understand docs/reference \
-	    docs/guide skdptext $(PYTEST_ARGS)
+	    skdptext $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting
 	$(PY) -m ruff check .
@@ -94,23 +99,23 @@ types: $(STAMP)-dev  ## check the type hints
 # The API stubs are made afresh, or one of a name since removed would stay behind.
 docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are errors
 	rm -rf docs/api/generated docs/api/examples
-	$(PIN) $(PY) -m sphinx -j 2 -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(SHARED) $(PY) -m sphinx -j 2 -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 # The wheel is made from the unpacked sdist, and what is tested is the sdist alone.
-dist: $(STAMP)-test  ## build sdist and wheel into dist, and test the sdist from itself
-	$(PIP_INSTALL) build
+dist: $(STAMP)-dev  ## build sdist and wheel into dist, and test the sdist from itself
 	rm -rf dist build/sdist && mkdir -p build/sdist
 	$(PY) -m build --outdir dist .
+	$(PY) -m twine check --strict dist/*
 	tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
 	@missing=$$(git ls-files | while read -r file; do \
 	    test -e "build/sdist/$$file" || echo "$$file"; done); \
 	test -z "$$missing" || { echo "Not in the sdist, see MANIFEST.in: $$missing" >&2; exit 1; }
-	cd build/sdist && $(PIN) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -n $(JOBS) -p no:cacheprovider $(DIST_TESTS)
+	cd build/sdist && $(SHARED) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -n $(JOBS) -p no:cacheprovider $(DIST_TESTS)
 
 # The versions that CI installs, for the Python that makes them.
 constraints:  ## write .ci/constraints.txt anew: the newest versions of all that CI installs
 	rm -rf build/constraints-venv && $(PYTHON) -m venv build/constraints-venv
-	build/constraints-venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" build
+	build/constraints-venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	{ echo "# What .ci/run installs under Python 3.11. Made by: make constraints"; \
 	    build/constraints-venv/bin/python -m pip freeze --exclude-editable; } > .ci/constraints.txt
 
@@ -142,7 +147,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/reference/commands.txt docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -165,13 +170,14 @@ $(STAMP)-test: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[test]"
 	@touch $(STAMP)-plot $@
 
-# Every bound "name>=version" of pyproject.toml, as "name==version". Not compiled to
-# bytecode, as few of the modules are ever imported.
-$(OLDEST)/.stamp: pyproject.toml
+# Every bound "name>=version" of pyproject.toml, as "name==version". Without the checkout,
+# which a second pip may be installing. Not compiled to bytecode, as few of the modules are
+# ever imported.
+$(OLDEST)/.stamp: pyproject.toml .ci/requirements.py
 	$(OLDEST_PYTHON) -m venv $(OLDEST)
-	grep -oE '"[A-Za-z-]+>=[0-9.]+"' pyproject.toml | tr -d '"' | sed 's/>=/==/' > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python .ci/requirements.py test --oldest > $(OLDEST)/requirements.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-	    -c $(OLDEST)/constraints.txt -e ".[test]"
+	    -r $(OLDEST)/requirements.txt
 	@touch $@
 
 # Not the extra itself: TORCH may name a build, such as the one without CUDA.
@@ -184,6 +190,10 @@ $(SCALE_VENV)/.stamp-scale: pyproject.toml
 	$(MAKE) VENV=$(SCALE_VENV) $(SCALE_VENV)/.stamp-test
 	$(SCALE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(ENGINES)
 	@touch $@
+
+$(STAMP)-all: pyproject.toml $(STAMP)-venv
+	$(PIP_INSTALL) -e ".[dev]" "$(TORCH)"
+	@touch $(STAMP)-plot $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-torch $@
 
 $(STAMP)-docs: pyproject.toml $(STAMP)-venv
 	$(PIP_INSTALL) -e ".[docs]"

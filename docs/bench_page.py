@@ -1,7 +1,7 @@
 """The benchmarks' committed JSON as reStructuredText and figures, made at build time.
 
-Each page below ``benchmarks`` includes ``_benchmarks/<page>.txt``, their index
-``_benchmarks/machines.txt``, and the guide's page on cost ``_benchmarks/growth.txt``.
+The page of benchmarks includes ``_benchmarks/<part>.txt`` and
+``_benchmarks/machines.txt``, the page on large files ``_benchmarks/growth.txt``.
 All are always written; where nothing is recorded they say so, for a checkout without
 results must still build.
 """
@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "benchmarks"))
 from results import RESULTS, cell, columns, load  # noqa: E402
 
 FOLDER = HERE / "_benchmarks"
-# Shown as figures, in the guide; their tables would only be long.
+# Shown as figures; their tables would only be long.
 FIGURES = ("growth_points",)
 # Page to the beginnings of the names of its tables. The last has whatever is left.
 PAGES = {
@@ -95,22 +95,18 @@ def _numbered(machines: list[str]) -> str:
 
 
 def tables(found: list[dict], machines: list[str]) -> str:
-    """Tables, each with its note, its origin and the number of its machine."""
+    """Tables to unfold, each with its note, origin and the number of its machine."""
     if not found:
         return "No figures are recorded in this checkout.\n"
     lines: list[str] = []
     for result in found:
-        title = _escape(result["title"])
-        lines += [title, "-" * len(title), ""]
-        lines += _table(result["rows"])
+        part = _table(result["rows"])
         for paragraph in filter(None, result["note"].split("\n\n")):
-            lines += [_escape(" ".join(paragraph.split())), ""]
+            part += [_escape(" ".join(paragraph.split())), ""]
         which = machines.index(machine_text(result)) + 1
-        lines += [
-            f"*{result['date']}, commit {_escape(result['commit'])}, machine {which}:* "
-            f"``{result['command']}``",
-            "",
-        ]
+        part += [f"*{result['date']}, machine {which}:* ``{result['command']}``", ""]
+        lines += [f".. dropdown:: {_escape(result['title'])}", ""]
+        lines += [f"   {line}".rstrip() for line in part]
     return "\n".join(lines) + "\n"
 
 
@@ -120,11 +116,7 @@ def single(result: dict | None) -> str:
         return "Not recorded in this checkout.\n"
     lines = _table(result["rows"])
     lines += [_escape(" ".join(result["note"].split())), ""]
-    lines += [
-        f"*{result['date']}, commit {_escape(result['commit'])}:* "
-        f"``{result['command']}``",
-        "",
-    ]
+    lines += [f"*{result['date']}:* ``{result['command']}``", ""]
     return "\n".join(lines)
 
 

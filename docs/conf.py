@@ -1,7 +1,9 @@
 """Configuration of the documentation site."""
 
+import contextlib
 import importlib
 import inspect
+import io
 import os
 import re
 import sys
@@ -21,6 +23,7 @@ sys.path.insert(0, str(HERE))
 import bench_page  # noqa: E402
 
 import skdptext  # noqa: E402
+from skdptext.cli import main  # noqa: E402
 
 project = "skdptext"
 author = "The skdptext developers"
@@ -67,7 +70,7 @@ if Path(shared).is_dir():
     os.environ.setdefault("SKDPTEXT_DATA", str(shared))
 
 # -- Gallery -------------------------------------------------------------------
-# In the order of the guide; examples that are not named here come last.
+# In the order of reading; examples that are not named here come last.
 EXAMPLES = [
     "plot_release_documents.py",
     "plot_guarantee.py",
@@ -101,6 +104,8 @@ sphinx_gallery_conf = {
 # Sphinx-gallery draws with Agg, where plt.show() only warns.
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
+# In the order of use.
+COMMANDS = ("calibrate", "key", "release", "verify", "report", "audit")
 # Public name to its subpackage; filled with the API's index.
 ROOM_OF = {}
 
@@ -189,6 +194,21 @@ def _write_api_names(app):
     _write(HERE / "api" / "names.txt", "\n".join(lines))
 
 
+def _write_commands(app):
+    """The help of every command, as it is printed."""
+    parts = ["skdptext", "========", ""]
+    for command in ["", *COMMANDS]:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            main([command, "--help"] if command else ["--help"])
+        if command:
+            title = f"skdptext {command}"
+            parts += [title, "-" * len(title), ""]
+        parts += [".. code-block:: text", ""]
+        parts += [f"   {line}".rstrip() for line in out.getvalue().splitlines()] + [""]
+    _write(HERE / "reference" / "commands.txt", "\n".join(parts[3:]))
+
+
 def _write(page, text):
     """An untouched page need not be built again."""
     if not page.exists() or page.read_text("utf-8") != text:
@@ -210,6 +230,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("builder-inited", _write_changelog)
     app.connect("builder-inited", _write_api_names)
+    app.connect("builder-inited", _write_commands)
     app.connect("builder-inited", bench_page.write)
     app.connect("autodoc-skip-member", _own_members_only)
     app.connect("missing-reference", _link_public_name)

@@ -1,47 +1,42 @@
-"""What the noise does to one sentence at three ε, the picture that opens the site.
+"""What a release does to one sentence: the picture of the README, the hero of the site.
 
-``python docs/draw_sentence.py`` writes ``sentence-light.svg`` and ``sentence-dark.svg``
-for the site and ``sentence.png`` for the README into ``docs/_static``. They are
-committed: the words depend on the installed versions of the libraries whose docstrings
-the built-in embedding is trained on, and the README must show what the site shows.
+``python docs/draw_sentence.py`` writes ``sentence.html``, for the landing page, and
+``sentence.png``, for the README, into ``docs/_static``. It needs the vectors and
+messages of ``../shared/data`` or the folder that ``SKDPTEXT_DATA`` names. Both files
+are committed: the README must show what the site shows.
 """
 
 from __future__ import annotations
 
-import warnings
+import html
+import os
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.datasets import load_docstring_embedding
-from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.datasets import fetch_sms_spam
+from skdptext.model_selection import calibrate_epsilon
 
-SENTENCE = "find the cluster of each sample by its nearest center"
-EPSILONS = (20, 15, 10)
+SENTENCE = "the doctor will call you on friday about your blood test"
+SHARES = {0.25: "a quarter", 0.5: "half", 0.75: "three quarters"}
 DRAWS = 1000
-STATIC = Path(__file__).parent / "_static"
+HERE = Path(__file__).parent
+STATIC = HERE / "_static"
+DATA = Path(os.environ.get("SKDPTEXT_DATA", HERE.parents[1] / "shared" / "data"))
 # Paper, text, faint text, ground and text of a changed word.
 LIGHT = ("#ffffff", "#1f2328", "#57606a", "#fbe3d6", "#8a3200")
-DARK = ("#14181e", "#ced6dd", "#9aa4ad", "#5a2b0f", "#ffd9c2")
-WIDTH, LINE = 660, 30  # pixels
+WIDTH, LINE = 760, 30  # pixels
 FINE = 4  # words are measured in quarters of a pixel, or their gaps look uneven
 
 
-def typical(
-    words: list[str], embedding: WordEmbedding, epsilon: float
-) -> tuple[list[str], float]:
-    """A draw with as many changed words as the mean draw, and the share of them."""
-    perturber = DPWordPerturber(
-        embedding, epsilon=epsilon, document_length=len(words), random_state=0
-    ).fit([])
+def typical(words: list[str], perturber: DPWordPerturber) -> list[str]:
+    """The first draw with as many changed words as the mean draw."""
     noisy = perturber.perturb_words(words, n_draws=DRAWS)
     changed = (noisy != np.array(words, dtype=object)[:, None]).sum(axis=0)
-    first = np.flatnonzero(changed == round(changed.mean()))[0]
-    return noisy[:, first].tolist(), changed.mean() / len(words)
+    return noisy[:, np.flatnonzero(changed == round(changed.mean()))[0]].tolist()
 
 
 def draw(
@@ -71,21 +66,51 @@ def draw(
     return figure
 
 
+def as_html(lines: list[tuple[str, list[str]]], words: list[str]) -> str:
+    """The same in HTML: changed words in <mark>, which all themes understand."""
+    out = ['<div class="sentence">']
+    for heading, sentence in lines:
+        shown = [
+            html.escape(word) if word == true else f"<mark>{html.escape(word)}</mark>"
+            for word, true in zip(sentence, words, strict=True)
+        ]
+        out += [f"<p><span>{heading}</span><br>", " ".join(shown), "</p>"]
+    return "\n".join([*out, "</div>"]) + "\n"
+
+
 def main() -> None:
-    """Draw the noise once, and the three files from it."""
-    warnings.simplefilter("ignore", PrivacyLeakWarning)  # the seed is no secret here
+    """Calibrate on public messages, draw once, write both files."""
+    os.environ["SKDPTEXT_DATA"] = str(DATA)
+    messages = fetch_sms_spam().data
+    embedding = WordEmbedding.load(DATA / "glove_6B_13k_50d.npz").restrict(6000)
     words = SENTENCE.split()
-    embedding = load_docstring_embedding().restrict(3000)
+    # A seed, so that the picture can be made again. A release would have none.
+    perturber = DPWordPerturber(
+        embedding,
+        mechanism="exponential",
+        epsilon=3.0,
+        lam=0,
+        document_length=len(words),
+        resize="sample",
+        random_state=0,
+    )
     lines = [("as written", words)]
-    for epsilon in EPSILONS:
-        noisy, share = typical(words, embedding, epsilon)
-        lines.append((f"ε = {epsilon}: {share:.0%} of the words change", noisy))
+    for share, said in SHARES.items():
+        calibrated = calibrate_epsilon(
+            perturber.fit([]),
+            share,
+            statistic="changed",
+            documents=messages,
+            tuned_on="public",
+        )
+        perturber.set_params(epsilon=calibrated.epsilon).fit([])
+        heading = (
+            f"{said} of the words of messages change (ε = {calibrated.epsilon:.2f})"
+        )
+        lines.append((heading, typical(words, perturber)))
     for heading, sentence in lines:
         print(f"{heading}: {' '.join(sentence)}")
-    mpl.rcParams["svg.hashsalt"] = "skdptext"  # the same file in every run
-    for name, colours in (("light", LIGHT), ("dark", DARK)):
-        figure = draw(lines, words, colours)
-        figure.savefig(STATIC / f"sentence-{name}.svg", metadata={"Date": None})
+    (STATIC / "sentence.html").write_text(as_html(lines, words), encoding="utf-8")
     figure = draw(lines, words, LIGHT)
     figure.savefig(STATIC / "sentence.png", dpi=200, metadata={"Software": None})
 

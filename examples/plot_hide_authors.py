@@ -112,4 +112,4 @@ for release, exponent in zip(grid[:4], compared.exponents[:4], strict=True):
 # %%
 # These are large numbers: at an ε that leaves a topic to be found, word-level noise
 # proves next to nothing about *whole documents*. It promises that single words are
-# deniable. The user guide says more: :ref:`hiding_authors`.
+# deniable. :ref:`hiding_authors` says more.

@@ -1,8 +1,71 @@
-"""Differentially private text for scikit-learn."""
+"""Differentially private text for scikit-learn.
+
+``import skdptext`` is enough: ``skdptext.metrics`` and the other subpackages are
+imported when they are first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from skdptext._version import __version__
 from skdptext.embeddings import WordEmbedding
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
+from skdptext.replacement import DPDocumentReplacer
 
-__all__ = ["DPWordPerturber", "WMDKNNClassifier", "WordEmbedding", "__version__"]
+if TYPE_CHECKING:  # what `__getattr__` gives
+    from skdptext import (
+        attacks,
+        audit,
+        datasets,
+        documents,
+        embeddings,
+        exceptions,
+        inspection,
+        mechanisms,
+        metrics,
+        model_selection,
+        naive_bayes,
+        neighbors,
+        perturbation,
+        preprocessing,
+        privacy,
+        release,
+        replacement,
+    )
+
+__all__ = [
+    "DPDocumentReplacer",
+    "DPWordPerturber",
+    "WMDKNNClassifier",
+    "WordEmbedding",
+    "__version__",
+    "attacks",
+    "audit",
+    "datasets",
+    "documents",
+    "embeddings",
+    "exceptions",
+    "inspection",
+    "mechanisms",
+    "metrics",
+    "model_selection",
+    "naive_bayes",
+    "neighbors",
+    "perturbation",
+    "preprocessing",
+    "privacy",
+    "release",
+    "replacement",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A subpackage, imported at its first use (SPEC 1)."""
+    if name in __all__:
+        return importlib.import_module(f"skdptext.{name}")
+    raise AttributeError(f"module 'skdptext' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -13,14 +13,13 @@ from contextlib import contextmanager
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-from hashlib import blake2b
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
 
-from skdptext import WordEmbedding, datasets
+from skdptext import WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 
 # How long an example takes says nothing about the code on a busy machine.
@@ -35,14 +34,12 @@ _DATA = Path(
 
 @pytest.fixture(scope="session", autouse=True)
 def data_home() -> Iterator[Path]:
-    """Where the built-in embedding is kept: build/, for all workers and later runs.
+    """Where workers and later runs find the built-in embedding: build/cache.
 
-    The folder changes with the code that trains, so that no run tests what older code
-    has made.
+    The Makefile names the same folder to doctests and to the site.
     """
-    sources = sorted(Path(datasets.__file__).parent.glob("_docstring*.py"))
-    digest = blake2b(b"".join(path.read_bytes() for path in sources), digest_size=6)
-    home = Path(__file__).parents[1] / "build" / "test-data" / digest.hexdigest()
+    ours = Path(__file__).parents[1] / "build" / "cache"
+    home = Path(os.environ.get("SKDPTEXT_CACHE") or ours)
     home.mkdir(parents=True, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKDPTEXT_CACHE", str(home))

@@ -46,6 +46,7 @@ from skdptext import (
     preprocessing,
     privacy,
     release,
+    replacement,
 )
 from skdptext.attacks import (
     DocumentLinkageAttack,
@@ -63,6 +64,7 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.release import DocumentRelease, ReleaseKey
+from skdptext.replacement import DPDocumentReplacer, ReplacementGuarantee
 
 BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
 TEXTS = ["w0 w1 w0", "w1 w1 w0", "w0 w0", "w1 w0 w1"]
@@ -76,8 +78,20 @@ def released(**options: Any) -> DPWordPerturber:
     return DPWordPerturber(table(), document_length=1, **options).fit([])
 
 
+def replacer() -> DPDocumentReplacer:
+    return DPDocumentReplacer(TEXTS, public_labels=TOPICS)
+
+
 def classifier(**options: Any) -> WMDKNNClassifier:
     return WMDKNNClassifier(table(), n_neighbors=1, **options).fit(BAGS, TOPICS)
+
+
+def near() -> neighbors.WMDNeighbors:
+    return neighbors.WMDNeighbors(table(), n_neighbors=1).fit(BAGS)
+
+
+def near_graph() -> neighbors.WMDNeighborsTransformer:
+    return neighbors.WMDNeighborsTransformer(table(), n_neighbors=1)
 
 
 def koppel() -> KoppelAuthorClassifier:
@@ -112,6 +126,10 @@ def report() -> inspection.ObfuscationReport:
     return inspection.obfuscation_report(TEXTS * 2, TOPICS * 2, None, released())
 
 
+def released_report() -> inspection.ReleaseReport:
+    return inspection.release_report(TEXTS, TEXTS)
+
+
 def searched() -> GridSearchCV:
     pipeline = make_pipeline(released(), MultinomialNB())
     grid = {"dpwordperturber__epsilon": [1.0, 2.0]}
@@ -140,8 +158,8 @@ def embedding_file() -> Path:
     return path
 
 
-def document_release() -> DocumentRelease:
-    return DocumentRelease(sampling(), key(), "canary")
+def document_release(**options: Any) -> DocumentRelease:
+    return DocumentRelease(sampling(), key(), "canary", **options)
 
 
 def sampling(**options: Any) -> DPWordPerturber:
@@ -235,6 +253,10 @@ VALID: dict[Any, Valid] = {
         lambda: (reconstruction(), ["w0"], ["w1"])
     ),
     attacks.attribution_attack: Valid(lambda: (TEXTS, TOPICS, None, released())),
+    attacks.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
+    attacks.learned_similarity: Valid(lambda: ({"a": np.eye(10)}, list(range(10)))),
+    attacks.split_words: Valid(lambda: ("w0 w1",)),
+    attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
     attacks.linear_topic_classifier: Valid(
         lambda: (table(),),
         lambda made: made.fit(TEXTS, TOPICS),
@@ -243,6 +265,7 @@ VALID: dict[Any, Valid] = {
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
     attacks.paper_adversaries: Valid(lambda: (table(),)),
     # -- audit -----------------------------------------------------------------
+    audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS, 100)),
     audit.audit_document_pair: Valid(
         lambda: (released(output="text"), "w0", "w1", 100, 10)
     ),
@@ -303,6 +326,11 @@ VALID: dict[Any, Valid] = {
     inspection.nearest_texts_table: Valid(lambda: (classifier(), BAGS, TOPICS)),
     inspection.nearest_words_table: Valid(lambda: (table(), ["w0"], 1)),
     inspection.obfuscation_report: Valid(lambda: (TEXTS, TOPICS, None, released())),
+    inspection.release_report: Valid(lambda: (TEXTS, TEXTS)),
+    inspection.ReleaseReport.plot: Valid(lambda: (released_report(),)),
+    inspection.ReleaseReport.to_html: Valid(
+        lambda: (released_report(), folder() / "report.html"), names=("path",)
+    ),
     inspection.words_under_noise: Valid(lambda: (released(), "w0 w1")),
     # -- mechanisms ------------------------------------------------------------
     mechanisms.Directional: MECHANISM,
@@ -321,6 +349,11 @@ VALID: dict[Any, Valid] = {
     mechanisms.SensitiveWords.prepare: _prepare(
         mechanisms.SensitiveWords, words=["w0"]
     ),
+    mechanisms.TopicResponse: Valid(lambda: (np.eye(2),), prepared),
+    mechanisms.TopicResponse.from_documents: Valid(
+        lambda: (TEXTS, TOPICS, table(), 1.0, 2.0)
+    ),
+    mechanisms.TopicResponse.prepare: _prepare(mechanisms.TopicResponse, np.eye(2)),
     mechanisms.WordClasses: Valid(lambda: (1,), prepared),
     mechanisms.WordClasses.prepare: _prepare(mechanisms.WordClasses, 1),
     mechanisms.WordLists: Valid(lambda: (1,), prepared),
@@ -346,6 +379,7 @@ VALID: dict[Any, Valid] = {
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
+    metrics.fitted_releaser: Valid(lambda: (replacer().fit(), TEXTS)),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
     metrics.word_channel: Valid(lambda: (released(), None, None, 2)),
@@ -394,6 +428,34 @@ VALID: dict[Any, Valid] = {
     WMDKNNClassifier.kneighbors_graph: Valid(lambda: (classifier(), BAGS)),
     WMDKNNClassifier.predict: Valid(lambda: (classifier(), BAGS)),
     WMDKNNClassifier.predict_proba: Valid(lambda: (classifier(), BAGS)),
+    neighbors.WMDKNNRegressor: Valid(
+        lambda: (table(), 1), lambda made: made.fit(BAGS, TOPICS).predict(BAGS)
+    ),
+    neighbors.WMDKNNRegressor.fit: Valid(
+        lambda: (neighbors.WMDKNNRegressor(table(), n_neighbors=1), BAGS, TOPICS)
+    ),
+    neighbors.WMDKNNRegressor.predict: Valid(
+        lambda: (
+            neighbors.WMDKNNRegressor(table(), n_neighbors=1).fit(BAGS, TOPICS),
+            BAGS,
+        )
+    ),
+    neighbors.WMDNeighbors: Valid(
+        lambda: (table(), 1), lambda made: made.fit(BAGS).kneighbors(BAGS)
+    ),
+    neighbors.WMDNeighbors.fit: Valid(lambda: (neighbors.WMDNeighbors(table()), BAGS)),
+    neighbors.WMDNeighbors.radius_neighbors: Valid(lambda: (near(), BAGS, 1.0)),
+    neighbors.WMDNeighbors.radius_neighbors_graph: Valid(lambda: (near(), BAGS, 1.0)),
+    neighbors.WMDNeighborsTransformer: Valid(
+        lambda: (table(), "distance", 1), lambda made: made.fit(BAGS).transform(BAGS)
+    ),
+    neighbors.WMDNeighborsTransformer.fit: Valid(lambda: (near_graph(), BAGS)),
+    neighbors.WMDNeighborsTransformer.fit_transform: Valid(
+        lambda: (near_graph(), BAGS)
+    ),
+    neighbors.WMDNeighborsTransformer.transform: Valid(
+        lambda: (near_graph().fit(BAGS), BAGS)
+    ),
     # -- perturbation ----------------------------------------------------------
     DPWordPerturber: Valid(
         lambda: (table(),), lambda made: made.fit([]).transform(TEXTS)
@@ -415,6 +477,16 @@ VALID: dict[Any, Valid] = {
     DocumentPreparer.from_perturber: Valid(lambda: (released(),)),
     DocumentPreparer.lengths: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
     DocumentPreparer.transform: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
+    preprocessing.TopicEncoder: Valid(lambda: (1,), lambda made: made.fit(TEXTS)),
+    preprocessing.TopicEncoder.fit: Valid(
+        lambda: (preprocessing.TopicEncoder(1), TEXTS)
+    ),
+    preprocessing.TopicEncoder.fit_transform: Valid(
+        lambda: (preprocessing.TopicEncoder(1), TEXTS)
+    ),
+    preprocessing.TopicEncoder.transform: Valid(
+        lambda: (preprocessing.TopicEncoder(1).fit(TEXTS), TEXTS)
+    ),
     TopicWordSelector: Valid(
         lambda: (1, "public"), lambda made: made.fit(BAGS, TOPICS)
     ),
@@ -458,6 +530,32 @@ VALID: dict[Any, Valid] = {
         names=("source", "out"),
     ),
     release.seal: Valid(lambda: (sealed(),), names=("out",)),
+    # -- replacement -----------------------------------------------------------
+    DPDocumentReplacer: Valid(
+        lambda: (TEXTS, None, 2), lambda made: made.fit().transform(TEXTS)
+    ),
+    DPDocumentReplacer.fit: Valid(lambda: (replacer(),)),
+    DPDocumentReplacer.fit_transform: Valid(lambda: (replacer(), TEXTS)),
+    DPDocumentReplacer.get_feature_names_out: Valid(lambda: (replacer().fit(),)),
+    DPDocumentReplacer.groups_of: Valid(lambda: (replacer().fit(), TEXTS)),
+    DPDocumentReplacer.log_likelihood: Valid(
+        lambda: (replacer().fit(), TEXTS, TEXTS[:1])
+    ),
+    DPDocumentReplacer.set_output: Valid(lambda: (replacer(),)),
+    DPDocumentReplacer.transform: Valid(lambda: (replacer().fit(), TEXTS)),
+    replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
+    replacement.PublicDocuments.kept: Valid(lambda: (TEXTS,)),
+    replacement.PublicDocuments.of: Valid(lambda: (TEXTS,)),
+    ReplacementGuarantee.compose: Valid(lambda: (replacer().fit().guarantee(), 2)),
+    ReplacementGuarantee.epsilon_for: Valid(
+        lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1], 2.0)
+    ),
+    ReplacementGuarantee.exponent: Valid(
+        lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1])
+    ),
+    ReplacementGuarantee.found_at_most: Valid(
+        lambda: (replacer().fit().guarantee(), 100)
+    ),
     release.verify: Valid(lambda: (sealed(),), names=("out",)),
 }
 
@@ -466,6 +564,7 @@ RESULTS = {
     attacks.Attributions,
     attacks.LinkageRow,
     attacks.Linkages,
+    audit.DocumentLawAudit,
     audit.DocumentPairAudit,
     audit.FreshNoiseAudit,
     audit.NoiseLawAudit,
@@ -476,6 +575,8 @@ RESULTS = {
     inspection.ObfuscationReport,
     inspection.PlausibleDeniabilityDisplay,
     inspection.PrivacyUtilityDisplay,
+    inspection.ReleaseReport,
+    inspection.ReleaseScore,
     inspection.TextTable,
     metrics.DensityStatistics,
     metrics.Estimate,
@@ -485,6 +586,7 @@ RESULTS = {
     model_selection.SearchResults,
     preprocessing.KnownAndSnippets,
     privacy.PrivacyGuarantee,
+    ReplacementGuarantee,
 }
 
 _NUMBERS = "takes numbers that the library computes from a public embedding"

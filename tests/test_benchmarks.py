@@ -123,7 +123,11 @@ def test_page_builds_without_results(load, tmp_path, monkeypatch):
 def test_page_shows_every_row_of_every_table(load):
     from docutils import nodes
     from docutils.core import publish_doctree
+    from docutils.parsers.rst import directives
+    from docutils.parsers.rst.directives.admonitions import Admonition
 
+    # sphinx-design's, which has a title and a body like this one
+    directives.register_directive("dropdown", Admonition)
     results, page = load("results"), load("bench_page")
     results.record("a", ROWS, title="Speed *and* size", note="One_ thread.\n\n|Two|.")
     results.record("b", ROWS[:1], title="More")

@@ -12,6 +12,7 @@ import inspect
 import io
 import pickle
 import pkgutil
+import re
 import traceback
 import warnings
 from collections import deque
@@ -19,7 +20,9 @@ from collections import deque
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -31,6 +34,7 @@ from skdptext.attacks import (
     WordReconstructionAttack,
     attribution_attack,
 )
+from skdptext.cli import main
 from skdptext.datasets import make_documents
 from skdptext.embeddings import check_columns, check_embedding, one_hot_embedding
 from skdptext.inspection import (
@@ -71,6 +75,7 @@ from skdptext.preprocessing import (
     TopicWordSelector,
     split_known_and_snippet,
 )
+from skdptext.release import read_columns, release_files
 from skdptext.utils import (
     check_bags,
     check_document,
@@ -82,6 +87,7 @@ from skdptext.utils import (
     check_real,
     is_count_matrix,
 )
+from tests.bad_files import FAULTS, VECTORS
 from tests.public_calls import (
     BAGS,
     INNER_ROOMS,
@@ -91,6 +97,7 @@ from tests.public_calls import (
     TOPICS,
     VALID,
     classifier,
+    document_release,
     koppel,
     reconstruction,
     released,
@@ -113,6 +120,12 @@ class Refusing:
 
     def __array__(self, dtype=None, copy=None):
         raise ValueError(f"could not convert {TEXT!r}")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """What is given in place of a path may be written to."""
+    monkeypatch.chdir(tmp_path)
 
 
 # What may hold a text by mistake; made anew for each call, as some are used up.
@@ -542,3 +555,107 @@ def test_the_valid_calls_are_valid(function):
         warnings.simplefilter("ignore")
         with contextlib.suppress(valid.error):
             valid.use(_called(function, given))
+
+
+# -- files and the command line ------------------------------------------------------
+
+# What takes a file of documents; columns `id`, `text` and `n`, which is kept as it is,
+# and as numbers.
+OPTIONS = ["--embedding", "words.txt", "--epsilon", "1", "--length", "2"]
+READERS = {
+    "read_columns": lambda path: read_columns(path, ["text", "id", "n"]),
+    "release_files": lambda path: release_files(
+        path, path.parent / "out", document_release(keep=["n"])
+    ),
+    "release_files, n a number": lambda path: release_files(
+        path, path.parent / "out", document_release(keep={"n": pa.int64()})
+    ),
+}
+# A line for each command of the command line, given the file where it takes one. Those
+# that take no documents are given it in place of what they do take.
+COMMANDS = {
+    "release": lambda path: [
+        *("release", path, "--keep", "n", "-o", "out", "--name", "canary"),
+        *OPTIONS,
+    ],
+    "report": lambda path: ["report", path, "--author", "n", *OPTIONS],
+    "calibrate": lambda path: ["calibrate", *OPTIONS[:2], "--public", path],
+    "audit": lambda path: ["audit", "--embedding", path, "--epsilon", "1"],
+    "key": lambda path: ["key", path],
+    "verify": lambda path: ["verify", path],
+}
+
+
+def command(name):
+    def call(path):
+        with contextlib.chdir(path.parent):
+            table().save("words.txt")
+            main(COMMANDS[name](path.name))
+
+    return call
+
+
+READERS |= {f"skdptext {name}": command(name) for name in COMMANDS}
+
+
+def endings(read):
+    """The endings of files that a reader names when it is given another one."""
+    with pytest.raises(ValueError, match=r"end in .*, got") as caught:
+        read("in.nothing")
+    named = re.search(r"end in (?:one of )?(.*), got", str(caught.value))
+    return set(named[1].split(", "))
+
+
+def test_every_format_is_given_private_text():
+    assert endings(lambda path: read_columns(path, ["text"])) == set(FAULTS)
+    assert endings(WordEmbedding.load) == set(VECTORS)
+
+
+def test_every_command_is_given_private_text(capsys):
+    with pytest.raises(SystemExit):
+        main(["no command"])
+    named = capsys.readouterr().err.partition("choose from")[2]
+    assert set(re.findall(r"\w+", named)) == set(COMMANDS)
+
+
+def tell_of_files(faults, ending, readers, folder):
+    """What each reader says of each fault, where it tells the text."""
+    tell = {}
+    for i, (fault, content) in enumerate(faults(TEXT).items()):
+        for j, (name, read) in enumerate(readers.items()):
+            place = folder / f"{i}-{j}"
+            place.mkdir()
+            path = place / f"in{ending}"
+            path.write_bytes(content)
+            text = said(lambda given, read=read: read(given), lambda path=path: path)
+            if MARK in text.lower():
+                tell[fault, name] = text
+    return tell
+
+
+@pytest.mark.parametrize("ending", FAULTS)
+def test_no_file_of_documents_is_quoted(ending, tmp_path):
+    # packed and under another name, the text of a file is read as it is otherwise
+    once = {"release_files": READERS["release_files"]}
+    readers = READERS if ending.count(".") == 1 and ending != ".ndjson" else once
+    assert tell_of_files(FAULTS[ending], ending, readers, tmp_path) == {}
+
+
+@pytest.mark.parametrize("ending", VECTORS)
+def test_no_file_in_place_of_word_vectors_is_quoted(ending, tmp_path):
+    readers = {"load": WordEmbedding.load}
+    assert tell_of_files(VECTORS[ending], ending, readers, tmp_path) == {}
+
+
+def test_no_batch_in_memory_is_quoted():
+    """As files of Parquet, which hold any column that Arrow has."""
+    tell = {}
+    for fault, content in FAULTS[".parquet"](TEXT).items():
+        with contextlib.suppress(pa.ArrowException, OSError):
+            batch = parquet.read_table(io.BytesIO(content), use_threads=False)
+            for keep in (["n"], {"n": pa.int64()}):
+                release = document_release(keep=keep)
+                text = said(release, lambda batch=batch: batch)
+                if MARK in text.lower():
+                    tell[fault, str(keep)] = text
+    assert tell == {}

@@ -15,7 +15,12 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skdptext
-from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext import (
+    DPDocumentReplacer,
+    DPWordPerturber,
+    WMDKNNClassifier,
+    WordEmbedding,
+)
 from skdptext.attacks import (
     DocumentLinkageAttack,
     FastTextClassifier,
@@ -29,6 +34,7 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     Ranked,
     SensitiveWords,
+    TopicResponse,
     WordClasses,
     WordLists,
 )
@@ -41,6 +47,7 @@ EMBEDDING = WordEmbedding(
     ["cat", "dog", "tea", "cake"], [[0.0, 1.0], [0.5, 1.0], [9.0, 0.0], [8.0, 2.0]]
 )
 PERTURBER = DPWordPerturber(EMBEDDING, document_length=2, random_state=0)
+PUBLIC = ["a cat", "dog and cat", "cake", "tea and cake", "dog", "green tea"]
 
 ESTIMATORS = [
     # Seeded, so that no check is left out for want of repeatability.
@@ -62,6 +69,7 @@ ESTIMATORS = [
     WMDNeighbors("one-hot", radius=0.1),
     WMDNeighborsTransformer("one-hot", n_neighbors=3),
     # They read text: of scikit-learn's checks few apply, and those below do.
+    DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
     DocumentLinkageAttack(),
     FastTextClassifier(random_state=0),
     KoppelAuthorClassifier(random_state=0),
@@ -76,11 +84,13 @@ SETTINGS = [
     Directional(),
     Ranked(),
     SensitiveWords(),
+    TopicResponse(),
     WordClasses(),
     WordLists(),
 ]
 READERS = [
     PERTURBER,
+    DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
     DocumentPreparer(EMBEDDING, stop_words=None, random_state=0),
     FastTextClassifier(n_epochs=2, dim=3, random_state=0),
     KoppelAuthorClassifier(n_rounds=3, random_state=0),

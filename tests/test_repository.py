@@ -34,6 +34,7 @@ LAYERS = (
     {"perturbation"},
     {"audit", "neighbors", "metrics", "release"},
     {"attacks", "model_selection", "datasets", "preprocessing", "naive_bayes"},
+    {"replacement"},
     {"inspection"},
     {"cli"},
     {"demo", "__main__"},
@@ -325,6 +326,31 @@ def test_private_files_behind_public_doors():
 
 def test_root_offers_all_it_lists():
     assert all(hasattr(skdptext, name) for name in skdptext.__all__)
+    assert set(ROOMS) - INTERNAL <= set(skdptext.__all__) <= set(dir(skdptext))
+
+
+def test_subpackages_are_imported_at_first_use():
+    code = """
+import sys
+import skdptext
+assert not {"skdptext.attacks", "skdptext.inspection"} & set(sys.modules)
+assert "attacks" in dir(skdptext)
+assert skdptext.attacks.linkage_attack.__module__.startswith("skdptext.attacks.")
+assert "skdptext.inspection" not in sys.modules
+try:
+    skdptext.attack
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout == "module 'skdptext' has no attribute 'attack'\n"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)

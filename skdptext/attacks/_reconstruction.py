@@ -159,7 +159,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         self.classes_ = self.transitions_.words
         self.smoothing_ = smoothing or self.transitions_.smoothing
         self.self_smoothing_ = 0.0 if smoothing else self.transitions_.self_smoothing
-        self._embedding = fitted.embedding_
+        self._released = fitted.mechanism_.released
         return self
 
     def _check_smoothing(self) -> float | None:
@@ -196,7 +196,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         words = as_array(X, rule, dtype=object)
         if words.ndim not in (1, 2) or not all(isinstance(w, str) for w in words.flat):
             raise InvalidParameterError(f"{rule}, got {kind_of(X)}.")
-        ids = self._embedding.find(words.ravel().tolist())
+        ids = self._released.find(words.ravel().tolist())
         if (ids < 0).any():
             unknown = words.ravel()[ids < 0].tolist()
             raise InvalidParameterError(
@@ -237,7 +237,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
             )
         tops = [np.empty((0, k), dtype=int)]
         ids = self._ids(X)
-        words = self._embedding.word_array[ids]
+        words = self._released.word_array[ids]
         for rows in blocks(len(words), 256):
             scores = self.predict_log_proba(words[rows])
             tops.append(np.argsort(-scores, axis=1, kind="stable")[:, :k])
@@ -284,7 +284,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         truth = self._truth(y, len(ids))
         votes = (ids[:, :, None] == ids[:, None, :]).sum(axis=2)
         guess = ids[np.arange(len(ids)), votes.argmax(axis=1)]
-        return float((self._embedding.word_array[guess] == truth).mean())
+        return float((self._released.word_array[guess] == truth).mean())
 
     def _truth(self, y: Iterable[str], n: int) -> np.ndarray:
         if isinstance(y, str | bytes) or not isinstance(y, Iterable):
@@ -316,7 +316,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
             posterior, it rewards neither false certainty nor false doubt.
         """
         check_is_fitted(self)
-        words = self._embedding.word_array[self._ids(X)]
+        words = self._released.word_array[self._ids(X)]
         truth = self._truth(y, len(words))
         number = {word: i for i, word in enumerate(self.classes_)}
         unknown = [word for word in truth if word not in number]

@@ -390,7 +390,7 @@ class _Texts:
 
     def _few_words(self, bags: sp.csr_array, held: np.ndarray) -> sp.csr_array:
         """Frequencies of the words that have a vector."""
-        return normalize(bags @ sp.diags_array(held.astype(float)), norm="l1").tocsr()
+        return normalize(sp.csr_array(bags.multiply(held)), norm="l1").tocsr()
 
 
 def _cosines(released: Any, clear: Any) -> np.ndarray:
@@ -487,7 +487,8 @@ def learned_similarity(
         raise InvalidParameterError(
             f"scores must map names to matrices, got {kind_of(scores)}."
         )
-    matrices = [np.asarray(score, dtype=np.float64) for score in scores.values()]
+    rule = "scores must hold matrices of numbers"
+    matrices = [as_array(score, rule, np.float64) for score in scores.values()]
     n, n_clear = matrices[0].shape
     truth = as_array(truth, "truth must hold the index of an original per release")
     if n < FEWEST_PAIRS or n_clear < 2:
@@ -571,7 +572,7 @@ def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray
     >>> found_among(scores, [0, 1], 2)
     array([1. , 0.5])
     """
-    scores = np.asarray(scores, dtype=np.float64)
+    scores = as_array(scores, "scores must be a matrix of numbers", np.float64)
     n = scores.shape[1]
     m = check_integer("n_candidates", n_candidates, low=1, high=n) - 1
     truth = np.asarray(truth)

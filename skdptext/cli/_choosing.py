@@ -18,7 +18,7 @@ from skdptext.cli._settings import (
     make_perturber,
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
-from skdptext.inspection import obfuscation_report
+from skdptext.inspection import obfuscation_report, release_report
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.release import read_columns
 
@@ -49,16 +49,27 @@ exit status: 1 if a claim is refuted.
 """
 
 _REPORT = """\
-Attack a release: how often does someone who holds the documents find the one that was
-released? With --author: how often can the authors still be identified, and how much of
-the topics is left? The report is as sensitive as the documents. See also
-skdptext.attacks.linkage_attack and skdptext.inspection.obfuscation_report.
+Attack a release: what does it give away?
+
+With two sources, of originals and of what was made of them by any tool: how often is
+the original of a release found, its author named, its words read, and what survives
+whole? Rows belong together by --id, or else by their order. The report is also written
+as a page, with a figure (--html). See also skdptext.inspection.release_report.
+
+With one source and --epsilon: the same documents are released by skdptext, and
+attacked by those who know how. See also skdptext.attacks.linkage_attack and
+skdptext.inspection.obfuscation_report.
+
+A report is as sensitive as the documents, but quotes none unless --examples is given.
 
 examples:
+  skdptext report posts.csv redacted.csv --text body --id number --author user
   skdptext report posts.csv --embedding glove.6B.100d.txt --epsilon 20 --length 40
   skdptext report posts.csv --author user --topic forum --embedding glove.6B.100d.txt \\
     --epsilon 20 --length 40
 """
+# Where the page about two sources is written.
+_PAGE = Path("release-report.html")
 
 
 def add_commands(commands: Any) -> None:
@@ -117,20 +128,44 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
     parser.add_argument(
-        "--author", help="column with the authors (default: only documents are sought)"
+        "released",
+        nargs="?",
+        help="the same documents as released by any tool (default: release them here)",
     )
-    parser.add_argument("--topic", help="column with the topics; needs --author")
     parser.add_argument(
-        "--column", default="text", help="column with the documents (default text)"
+        "--column",
+        "--text",
+        default="text",
+        help="column with the documents (default text)",
     )
-    add_noise(parser)
-    add_reading(parser)
+    parser.add_argument("--author", help="column with the authors")
+    parser.add_argument(
+        "--topic", help="column with the topics; with one source it needs --author"
+    )
     parser.add_argument(
         "--html",
         type=Path,
-        help="also write the report to this file, as a page; needs --author",
+        help="write the report to this file, as a page (with two sources: default "
+        f"{_PAGE}; with one it needs --author)",
     )
     parser.add_argument("--n-jobs", type=int, help="processes (default 1)")
+    group = parser.add_argument_group("with two sources")
+    group.add_argument(
+        "--id", help="column of both that says which rows belong together"
+    )
+    group.add_argument(
+        "--candidates",
+        type=int,
+        default=100,
+        help="originals that an adversary has to choose from (default 100)",
+    )
+    group.add_argument(
+        "--examples",
+        action="store_true",
+        help="QUOTE the documents that were found most surely",
+    )
+    add_noise(parser, required=False)
+    add_reading(parser, required=False)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
@@ -185,6 +220,14 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    if arguments.released is not None:
+        return _report_on_lists(arguments)
+    for name in ("epsilon", "length"):
+        if getattr(arguments, name) is None:
+            raise InvalidParameterError(
+                f"--{name} must be given to release the documents; or name a second "
+                "source, of their releases."
+            )
     for name in ("topic", "html"):
         if getattr(arguments, name) is not None and arguments.author is None:
             raise InvalidParameterError(f"--{name} needs --author.")
@@ -215,3 +258,63 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         arguments.html.write_text(report._repr_html_(), encoding="utf-8")
     return 0
+
+
+def _report_on_lists(arguments: argparse.Namespace) -> int:
+    """A report on originals and their releases, whoever made them."""
+    for name in ("epsilon", "length"):
+        if getattr(arguments, name) is not None:
+            raise InvalidParameterError(
+                f"--{name} must not be given with two sources: nothing is released."
+            )
+    sources = arguments.source, arguments.released
+    texts = [_column(source, arguments.column) for source in sources]
+    original, released = ([text or "" for text in column] for column in texts)
+    if arguments.id is not None:
+        places = _places_of(*(_column(source, arguments.id) for source in sources))
+        released = [released[place] for place in places]
+    names = [name for name in (arguments.author, arguments.topic) if name]
+    labels = (
+        dict(zip(names, read_columns(sources[0], names), strict=True)) if names else {}
+    )
+    report = release_report(
+        original,
+        released,
+        authors=labels.get(arguments.author),
+        topics=labels.get(arguments.topic),
+        embedding=None if arguments.embedding is None else load_embedding(arguments),
+        n_candidates=arguments.candidates,
+        examples=arguments.examples,
+        n_jobs=arguments.n_jobs,
+        verbose=1,
+    )
+    print(report)
+    path = _PAGE if arguments.html is None else arguments.html
+    report.to_html(path)
+    print(f"The report as a page: {path}", file=sys.stderr)
+    return 0
+
+
+def _column(source: str, name: str) -> list[Any]:
+    """A column, as strings."""
+    (values,) = read_columns(source, [name])
+    return values
+
+
+def _places_of(wanted: list[Any], there: list[Any]) -> list[int]:
+    """The row of each id in the second source."""
+    for name, ids in (("original", wanted), ("released", there)):
+        missing, repeated = ids.count(None), len(ids) - len(set(ids))
+        if missing or repeated:
+            raise InvalidParameterError(
+                f"--id must name a column of different values, got {missing} missing "
+                f"and {repeated} repeated among the {len(ids)} of the {name} source."
+            )
+    places = {each: place for place, each in enumerate(there)}
+    absent = len(set(wanted) - set(there)), len(set(there) - set(wanted))
+    if any(absent):
+        raise InvalidParameterError(
+            f"--id must hold the same values in both sources, got {absent[0]} that "
+            f"only the originals have and {absent[1]} that only the releases have."
+        )
+    return [places[each] for each in wanted]

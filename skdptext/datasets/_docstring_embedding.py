@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import re
 import zipfile
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 
+from skdptext.datasets import _docstring_topics, _docstrings
 from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstrings import library_versions, load_docstrings
+from skdptext.datasets._ppmi import ppmi_vectors
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer
@@ -32,9 +37,10 @@ def load_docstring_embedding(
 ) -> WordEmbedding:
     """Word vectors trained on the docstring corpus; no download.
 
-    gensim's Word2Vec (skip-gram, negative sampling) is trained on all of
-    `load_docstrings`, once: the result is kept in the data home and read from there
-    until a parameter or the version of one of the five libraries changes.
+    gensim's Word2Vec (skip-gram, negative sampling) is trained on all texts of
+    `load_docstrings`, near-copies too, once: the result is kept in the data home and
+    read from there until a parameter or the version of one of the five libraries
+    changes.
 
     Parameters
     ----------
@@ -74,6 +80,9 @@ def load_docstring_embedding(
     .. [1] Mikolov, T., Sutskever, I., Chen, K., Corrado, G. and Dean, J. (2013).
        Distributed representations of words and phrases and their compositionality.
        Advances in Neural Information Processing Systems 26.
+    .. [2] Levy, O., Goldberg, Y. and Dagan, I. (2015). Improving distributional
+       similarity with lessons learned from word embeddings. Transactions of the
+       Association for Computational Linguistics 3.
 
     Examples
     --------
@@ -89,7 +98,7 @@ def load_docstring_embedding(
     path = Path(get_data_home(data_home)) / _cache_name(dim, min_count)
     embedding = _read(path, dim)
     if embedding is None:
-        embedding = _train(load_docstrings().data, dim, min_count)
+        embedding = _train(load_docstrings(near_copies=True).data, dim, min_count)
         embedding.save(path)
     if n_words is None:
         return embedding
@@ -101,7 +110,10 @@ def load_docstring_embedding(
 
 
 def _cache_name(dim: int, min_count: int) -> str:
-    key = repr((library_versions(), _TRAINING, min_count, _TOKEN.pattern))
+    # The code that chooses the texts counts as well: another version of skdptext, or a
+    # change in a checkout, trains anew.
+    code = [inspect.getsource(module) for module in (_docstrings, _docstring_topics)]
+    key = repr((library_versions(), _TRAINING, min_count, _TOKEN.pattern, code))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return f"docstring-embedding-{dim}d-{digest}.npz"
 
@@ -111,18 +123,20 @@ def _tokens(text: str) -> list[str]:
 
 
 def _train(texts: list[str], dim: int, min_count: int) -> WordEmbedding:
-    from gensim.models import Word2Vec
-
     sentences = [_tokens(text) for text in texts]
-    try:
-        # More than one worker makes the order of updates, and so the bits, vary.
-        model = Word2Vec(
-            sentences, vector_size=dim, min_count=min_count, workers=1, **_TRAINING
-        )
-    except RuntimeError as error:  # gensim: "you must first build vocabulary"
+    if not any(n >= min_count for n in Counter(chain(*sentences)).values()):
         raise InvalidParameterError(
             f"min_count must leave at least one word, got {min_count}."
-        ) from error
+        )
+    try:
+        from gensim.models import Word2Vec
+    except ImportError:  # no wheel for this Python; `library_versions` tells it
+        window = _TRAINING["window"]
+        return WordEmbedding(*ppmi_vectors(sentences, dim, min_count, window))
+    # More than one worker makes the order of updates, and so the bits, vary.
+    model = Word2Vec(
+        sentences, vector_size=dim, min_count=min_count, workers=1, **_TRAINING
+    )
     return WordEmbedding(model.wv.index_to_key, model.wv.vectors)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import import_gensim
 
 # The words are a list, or a WordIndex where a reader has checked them.
 Parts = tuple[Any, np.ndarray, SubwordVectors | None]
@@ -16,6 +17,7 @@ Parts = tuple[Any, np.ndarray, SubwordVectors | None]
 
 def parts_of(model: Any) -> Parts:
     """Words, vectors and subword vectors of a gensim model or its vectors."""
+    import_gensim("WordEmbedding.from_gensim")
     from gensim.models.fasttext import FastTextKeyedVectors
     from gensim.models.keyedvectors import KeyedVectors
 
@@ -38,6 +40,7 @@ def parts_of(model: Any) -> Parts:
 
 def keyed_vectors(words: tuple[str, ...], vectors: np.ndarray) -> Any:
     """gensim KeyedVectors around `vectors`, which are not copied."""
+    import_gensim("WordEmbedding.to_gensim or a .kv file")
     from gensim.models.keyedvectors import KeyedVectors
 
     keyed = KeyedVectors(vector_size=vectors.shape[1])
@@ -53,6 +56,7 @@ def read_kv(path: Path, n_words: int | None) -> Parts:
 
     Unpickling runs code: the caller has asked whether the file is trusted.
     """
+    import_gensim("a .kv file")
     from gensim.models.keyedvectors import KeyedVectors
 
     try:

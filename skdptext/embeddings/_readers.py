@@ -157,8 +157,8 @@ class _Reading:
         except UnicodeDecodeError as error:
             raise self.error(
                 row,
-                f"the word {word[:40]!r} is not UTF-8 ({error.reason}). Repair the "
-                'file, or load it with encoding_errors="replace" or "ignore".',
+                f"the word is not UTF-8 ({error.reason}). Repair the file, or load it "
+                'with encoding_errors="replace" or "ignore".',
             ) from None
         if self.lines.setdefault(text, row) != row:
             hint = ""
@@ -166,7 +166,7 @@ class _Reading:
                 hint = f' (as decoded with encoding_errors="{self.errors}")'
             raise self.error(
                 row,
-                f"the word {text[:40]!r}{hint} occurs already, at "
+                f"the word{hint} occurs already, at "
                 f"{self.place(self.lines[text])}; words must be unique.",
             )
         if row == len(self.rows):
@@ -191,12 +191,8 @@ class _Reading:
         vectors = self.rows.astype(np.float32, copy=False)
         row = first_not_finite(vectors)
         if row is not None:
-            word = list(self.lines)[row]
             value = vectors[row][~np.isfinite(vectors[row])][0]
-            raise self.error(
-                row,
-                f"vectors must be finite in float32, got {value} for {word[:40]!r}.",
-            )
+            raise self.error(row, f"vectors must be finite in float32, got {value}.")
         return WordIndex(self.lines), freeze(vectors), None
 
 
@@ -332,10 +328,11 @@ def _add_line(line: bytes, dim: int, origin: str, reading: _Reading) -> None:
     except ValueError:
         if bad is None:
             bad = next(field for field in fields[1:] if not _is_number(field))
+        # not quoted: the file may be one of documents, given by mistake
         raise reading.error(
             row,
-            f"expected a word and {dim} numbers ({origin}), got "
-            f"{bad[:40].decode('utf-8', 'replace')!r} among the numbers.",
+            f"expected a word and {dim} numbers ({origin}), got something else as "
+            f"number {fields.index(bad, 1)}.",
         ) from None
 
 

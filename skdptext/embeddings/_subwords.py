@@ -9,6 +9,7 @@ import numpy as np
 
 from skdptext.embeddings._checks import first_not_finite, freeze, writable_by_others
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import import_gensim
 
 # Longest n-gram, longer than in any model.
 _MAX_LENGTH = 1000
@@ -32,6 +33,7 @@ class SubwordVectors:
 
     def infer(self, word: str) -> np.ndarray | None:
         """Mean of the word's n-gram vectors; None for a word without n-grams."""
+        import_gensim("an embedding with subword vectors")
         from gensim.models.fasttext import ft_ngram_hashes
 
         try:

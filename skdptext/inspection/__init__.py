@@ -5,6 +5,11 @@ from skdptext.inspection._neighborhood import NeighborhoodDisplay
 from skdptext.inspection._obfuscation import ObfuscationDisplay, ObfuscationReport
 from skdptext.inspection._obfuscation_report import obfuscation_report
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
+from skdptext.inspection._release_report import (
+    ReleaseReport,
+    ReleaseScore,
+    release_report,
+)
 from skdptext.inspection._tables import (
     TextTable,
     nearest_texts_table,
@@ -18,9 +23,12 @@ __all__ = [
     "ObfuscationReport",
     "PlausibleDeniabilityDisplay",
     "PrivacyUtilityDisplay",
+    "ReleaseReport",
+    "ReleaseScore",
     "TextTable",
     "nearest_texts_table",
     "nearest_words_table",
     "obfuscation_report",
+    "release_report",
     "words_under_noise",
 ]

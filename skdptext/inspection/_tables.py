@@ -357,11 +357,15 @@ def words_under_noise(
         for rows, noisy in draw_words(channel, ids, 1, rng):
             column[rows] = noisy[:, 0]
     names = [f"ε = {epsilon:g}" for epsilon in scale]
+    clear, noisy_words = (
+        embedding.word_array[ids],
+        source.mechanism_.released.word_array[columns],
+    )
     shares = [
         f"{share:.0%}".replace("%", " %") + f" at {name}"
-        for share, name in zip((columns == ids).mean(axis=1), names, strict=True)
+        for share, name in zip((noisy_words == clear).mean(axis=1), names, strict=True)
     ]
-    cells = [embedding.word_array[column] for column in [ids, *columns]]
+    cells = [clear, *noisy_words]
     return TextTable(
         "Words under noise",
         ("none", *names),

@@ -6,6 +6,7 @@ from skdptext.mechanisms._channel import (
     as_channel,
     checked_draws,
     checked_exponents,
+    checked_log_proba,
     checked_words,
     law_fingerprint,
     noise_of_known_density,
@@ -16,6 +17,7 @@ from skdptext.mechanisms._covariance import (
     scaled_covariance,
 )
 from skdptext.mechanisms._directional import Directional, DirectionalChannel
+from skdptext.mechanisms._exact_response import ExactResponseChannel
 from skdptext.mechanisms._exponential import (
     Exponential,
     ExponentialChannel,
@@ -37,7 +39,13 @@ from skdptext.mechanisms._names import (
 )
 from skdptext.mechanisms._ranked import Ranked, RankedChannel
 from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
-from skdptext.mechanisms._simulate import draw_words, probabilities
+from skdptext.mechanisms._simulate import (
+    draw_words,
+    kept_as_they_are,
+    probabilities,
+    stay_as_they_are,
+)
+from skdptext.mechanisms._topics import TopicResponse, TopicResponseChannel
 from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
 from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
 from skdptext.mechanisms._word_losses import word_losses
@@ -45,6 +53,7 @@ from skdptext.mechanisms._word_losses import word_losses
 __all__ = [
     "Directional",
     "DirectionalChannel",
+    "ExactResponseChannel",
     "Exponential",
     "ExponentialChannel",
     "FiniteChannel",
@@ -60,6 +69,8 @@ __all__ = [
     "SensitiveWords",
     "SensitiveWordsChannel",
     "Spectrum",
+    "TopicResponse",
+    "TopicResponseChannel",
     "VickreyChannel",
     "WordChannel",
     "WordClasses",
@@ -70,9 +81,11 @@ __all__ = [
     "as_channel",
     "checked_draws",
     "checked_exponents",
+    "checked_log_proba",
     "checked_words",
     "draw_words",
     "embedding_spectrum",
+    "kept_as_they_are",
     "law_fingerprint",
     "mechanism_class",
     "mechanism_names",
@@ -80,5 +93,6 @@ __all__ = [
     "probabilities",
     "resolve_mechanism",
     "scaled_covariance",
+    "stay_as_they_are",
     "word_losses",
 ]

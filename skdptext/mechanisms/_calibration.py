@@ -92,6 +92,12 @@ def _tight_fit(table: WordDistances, epsilon: float) -> tuple[Fit | None, bool]:
 
 def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
     """The same, or an error that names an ε for which there are such weights."""
+    if not table.square:
+        raise InvalidParameterError(
+            'calibration must not be "tight" where only some of the words may be '
+            "released: its weights make the losses of these exact, and of no others. "
+            'calibration="exact" or "balanced" takes any outputs.'
+        )
     fit, negative = _tight_fit(table, epsilon)
     if fit is not None:
         return fit
@@ -130,14 +136,19 @@ def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
     b is the rate, found by hill climbing on a grid, that leaves the most words
     unchanged. Where "tight" is feasible, its weights are used instead.
     """
-    tight, _ = _tight_fit(table, epsilon)
+    tight = _tight_fit(table, epsilon)[0] if table.square else None
     if tight is not None:
         return tight
 
     def fit(tenths: int) -> tuple[float, Fit]:
         weights = _weights(_solve(table, epsilon * tenths / 10, _LOOSE))
         found = find_fit(table, epsilon, weights)
-        return float(weights @ np.exp(-found.log_normalizers)), found
+        logs = (
+            found.log_normalizers
+            if table.square
+            else (found.log_normalizers[table.outputs])
+        )
+        return float(weights @ np.exp(-logs)), found
 
     at, best = _START, fit(_START)
     for step in (1, -1):

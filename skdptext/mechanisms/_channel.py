@@ -26,6 +26,7 @@ __all__ = [
     "as_channel",
     "checked_draws",
     "checked_exponents",
+    "checked_log_proba",
     "checked_words",
     "law_fingerprint",
     "noise_of_known_density",
@@ -48,6 +49,10 @@ _STANDS_ON = {
     "describe": ("draw", "apply", "session", "exponents"),
     "at_rate": ("draw", "apply", "session", "exponents", "log_proba"),
 }
+
+
+# What the probabilities of a row may be off by: rounding, over large vocabularies too.
+_SUM = 1e-9
 
 
 class _Void:
@@ -148,7 +153,7 @@ class WordChannel(ABC):
         posterior of w given the noisy vector is then known exactly.
     log_proba : callable or None
         Defined where the law is known in full: ``log_proba(words)`` gives rows of
-        ln Pr[z | w], shape (n, n_words of the embedding), in float64.
+        ln Pr[z | w], shape (n, number of words in `released`), in float64.
     losses : callable or None
         Defined where more is known about the privacy loss than the members above say:
         ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
@@ -278,6 +283,15 @@ class WordChannel(ABC):
 
     # -- what else a release asks for ------------------------------------------
 
+    @property
+    def released(self) -> WordEmbedding:
+        """What words may become: the words of the embedding, unless said otherwise.
+
+        `apply` gives their numbers, `log_proba` has a column for each, and they name
+        the columns of a release. They are public.
+        """
+        return self.embedding
+
     @cached_property
     def fingerprint(self) -> bytes:
         """Digest of everything that the law depends on; it keys the noise."""
@@ -400,6 +414,7 @@ class _Wrapped(WordChannel):
 
     log_proba, losses = _of_prepared("log_proba"), _of_prepared("losses")
     describe = _of_prepared("describe")
+    released = property(lambda self: getattr(self.prepared, "released", self.embedding))
     # `as_channel` has checked that these exist
     draw, apply = _of_prepared("draw"), _of_prepared("apply")
     exponents = _of_prepared("exponents")
@@ -431,8 +446,9 @@ def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Dra
     return draws
 
 
-def checked_words(channel: WordChannel, noisy: Any, n: int, n_words: int) -> np.ndarray:
-    """The output of `apply` for `n` words, checked to be words of the vocabulary."""
+def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
+    """The output of `apply` for `n` words, checked to be words of `released`."""
+    n_words = len(channel.released)
     noisy = np.asarray(noisy)
     whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
     if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
@@ -454,6 +470,29 @@ def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.
             + (", with NaN or negative numbers." if found.size else ".")
         )
     return found
+
+
+def checked_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
+    """Rows of `log_proba` of a channel, checked to be distributions; a copy.
+
+    What is drawn and what is promised would part if only one of them scaled the rows.
+    """
+    rows = np.array(channel.log_proba(words), dtype=np.float64)
+    shape = len(words), len(channel.released)
+    if rows.shape != shape or not (rows < np.inf).all():  # nor NaN
+        raise InvalidParameterError(
+            f"log_proba of {_name(channel)} must be an array of shape {shape} of "
+            f"numbers below inf, got shape {rows.shape}"
+            + (", with NaN or inf." if rows.shape == shape else ".")
+        )
+    off = np.abs(np.exp(np.minimum(rows, 1)).sum(axis=1) - 1)
+    if len(off) and off.max() > _SUM:
+        raise InvalidParameterError(
+            f"each row of log_proba of {_name(channel)} must sum to 1 as "
+            f"probabilities, to within {_SUM:g}, got a row that is off by "
+            f"{off.max():.3g}. Subtract the logarithm of its sum, in float64."
+        )
+    return rows
 
 
 def _name(channel: WordChannel) -> str:

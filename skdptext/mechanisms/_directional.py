@@ -49,7 +49,7 @@ class Directional(WordMechanism):
     post-processing. So the privacy loss between any two words is at most 2ε, or πε. The
     lengths of the vectors are discarded before the noise. A small δ lowers these
     exponents, because in many dimensions hardly any direction lies along the line
-    between two words: see `LossDistribution`, and the guide.
+    between two words: see `LossDistribution`.
 
     In hundreds of dimensions *ε* has to be large, of the order of the dimension, before
     anything is left of a word. `Exponential` on unit vectors keeps as many words with a

@@ -23,6 +23,7 @@ from skdptext.mechanisms._sentences import exponential_sentences
 from skdptext.utils import check_option, check_real, shown
 
 __all__ = [
+    "AmongChannel",
     "Exponential",
     "ExponentialChannel",
     "RandomizedResponse",
@@ -84,7 +85,7 @@ class Exponential(WordMechanism):
 
     *ε does not compare with that of noise on vectors.* For the same share of words kept
     it is four to twelve times smaller than that of `MahalanobisNoise`, depending on
-    embedding and share: see the guide.
+    embedding and share.
 
     *Cost.* All calibrations but "half" pass over all pairs of words several times when
     the mechanism is prepared; the result is kept for the process. "balanced" and
@@ -150,7 +151,7 @@ class Exponential(WordMechanism):
         ----------
         embedding : WordEmbedding
         epsilon : float > 0
-            In nats per unit of distance, proven between any two of `outputs`.
+            In nats per unit of distance, proven between any two words of the embedding.
         lam : float in [0, 1]
         outputs : array-like of int, shape (n_outputs,)
             Ids of the words that may be released, at least one; public.
@@ -160,13 +161,15 @@ class Exponential(WordMechanism):
         channel : ExponentialChannel
             It accepts any word of the embedding. Pr[z | w] ∝ e^(−a d(w, z)) for z in
             `outputs`, and 0 for others. ``exponents`` holds for all pairs of words, and
-            is exact for words in `outputs`.
+            is exact where the first is in `outputs`. A word far from all outputs loses
+            up to 2a per unit of distance, so that little more than the rate of "half"
+            can be proven.
 
         Raises
         ------
         InvalidParameterError
             As `prepare`, or if `outputs` is empty or contains a number that belongs to
-            no word.
+            no word, or if `calibration` is "tight" and some word is not in `outputs`.
         """
         return AmongChannel(self, embedding, epsilon, lam, outputs)
 
@@ -180,6 +183,8 @@ class ExponentialChannel(InvertedChannel):
 
     mechanism: Exponential
     _outputs: np.ndarray | None = None  # all words
+    # whether ε is proven for all words, or only for those that may be released
+    _for_all = True
 
     def _setup(self) -> None:
         options, cap = self.mechanism, self.mechanism.max_distance
@@ -187,7 +192,7 @@ class ExponentialChannel(InvertedChannel):
         check_option("sampler", options.sampler, ["auto", "rows", "lazy"])
         if cap is not None:
             cap = check_real("max_distance", cap, low=0, open_low=True)
-        of_table = self.embedding, self.lam, cap, self._outputs
+        of_table = self.embedding, self.lam, cap, self._outputs, self._for_all
         self._law = ExponentialLaw(*of_table, rate=self.epsilon / 2)
         if options.calibration != "half":
             given = self._law.table, options.calibration, self.epsilon
@@ -214,6 +219,10 @@ class ExponentialChannel(InvertedChannel):
         This is the exact privacy loss where x may be released, and a bound elsewhere.
         """
         return self._law.exponents(x, y)
+
+    def unchanged(self, words: np.ndarray) -> np.ndarray:
+        """Pr[w | w] = μ_w / C_w for each of the words, shape (n,)."""
+        return self._law.unchanged(words)
 
     def describe(self) -> list[str]:
         """Sentences about the law, for the printed guarantee.
@@ -271,6 +280,9 @@ class AmongChannel(ExponentialChannel):
     lam : float in [0, 1]
     outputs : array-like of int
         Ids of these words.
+    for_all : bool, default=True
+        Whether ε is proven between any two words, or only between any two of
+        `outputs`, which gives a larger rate.
     """
 
     def __init__(
@@ -280,7 +292,10 @@ class AmongChannel(ExponentialChannel):
         epsilon: float,
         lam: float,
         outputs: Any,
+        *,
+        for_all: bool = True,
     ) -> None:
+        self._for_all = for_all
         self._outputs = _checked_outputs(outputs, len(embedding))
         super().__init__(mechanism, embedding, epsilon, lam)
 

@@ -9,7 +9,7 @@ from typing import Any
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import WordMechanism
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
-from skdptext.utils import kind_of
+from skdptext.utils import kind_of, shown
 
 __all__ = ["mechanism_class", "mechanism_names", "resolve_mechanism"]
 
@@ -38,7 +38,8 @@ def mechanism_class(name: str, parameter: str = "mechanism") -> type[WordMechani
     found = plain.get(re.sub(r"[-_ ]", "", name).lower())
     if found is None:
         raise InvalidParameterError(
-            f"{parameter} must be one of {', '.join(mechanism_names())}, got {name!r}."
+            f"{parameter} must be one of {', '.join(mechanism_names())}, got "
+            f"{shown(name)}."
         )
     return found
 

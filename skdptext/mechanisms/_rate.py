@@ -34,13 +34,13 @@ _MORE_ROWS = 32
 
 
 class Fit(NamedTuple):
-    """A rate and weights, and what follows from them for the words to be released."""
+    """A rate and weights, and what follows from them for the words that may come."""
 
     rate: float  # a
     weights: np.ndarray | None = None  # μ_z, (n_outputs,), read-only; None: all 1
-    #: The largest privacy loss per unit of distance, over all pairs.
+    #: The largest privacy loss per unit of distance, over all pairs of inputs.
     attained: float = np.nan
-    log_normalizers: np.ndarray = np.empty(0)  # ln C_w, (n_outputs,), read-only
+    log_normalizers: np.ndarray = np.empty(0)  # ln C_w, (n_inputs,), read-only
 
 
 class WordDistances:
@@ -55,6 +55,8 @@ class WordDistances:
         Larger distances count as this one.
     outputs : ndarray of int, shape (n_outputs,), default=None
         Ids of the words that may be released, ascending; None: all.
+    for_all : bool, default=True
+        Whether losses are those of all words, or only of words that may be released.
 
     Attributes
     ----------
@@ -63,6 +65,8 @@ class WordDistances:
     key : tuple
         Identifies everything that the distances depend on.
     outputs : ndarray of int, shape (n_outputs,)
+    inputs : ndarray of int, shape (n_inputs,)
+        Ids of the words whose losses are asked for: `outputs`, or all.
     targets : ndarray of shape (n_outputs, dim)
         The points of the outputs.
 
@@ -77,14 +81,19 @@ class WordDistances:
         lam: float,
         max_distance: float | None,
         outputs: np.ndarray | None = None,
+        for_all: bool = True,
     ) -> None:
         self.lam, self.max_distance = lam, max_distance
         self._rounding = _ROUNDING
         vectors = embedding.vectors
         self.n_words = len(vectors)
         self.outputs = np.arange(len(vectors)) if outputs is None else outputs
+        everything = len(self.outputs) == self.n_words
+        self.inputs = np.arange(self.n_words) if for_all else self.outputs
+        #: Whether the inputs are the outputs, so that distances are symmetric.
+        self.square = everything or not for_all
         digest = hashlib.blake2b(self.outputs.astype("<i8").tobytes()).digest()
-        self.key = embedding.fingerprint, lam, max_distance, digest
+        self.key = embedding.fingerprint, lam, max_distance, digest, self.square
         seen: dict[bytes, int] = {}
         # the first word with the same vector; + 0.0 makes −0 a 0
         self._first = np.array(
@@ -103,6 +112,9 @@ class WordDistances:
         # ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy as one product
         self._left = np.column_stack([-2 * self._points, *_squares(self._points)])
         self._right = np.column_stack([self.targets, *_squares(self.targets)[::-1]])
+        if not self.square:
+            columns = self._points, *_squares(self._points)[::-1]
+            self._right_inputs = np.column_stack(columns)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -110,7 +122,8 @@ class WordDistances:
     def rough(self) -> WordDistances:
         """The same in float32: takes half the time, for a pass that decides nothing."""
         found = copy(self)
-        for name in ("_points", "targets", "_left", "_right"):
+        names = {"_points", "targets", "_left", "_right", "_right_inputs"}
+        for name in names & set(vars(self)):
             setattr(found, name, getattr(self, name).astype(np.float32))
         found._rounding = _ROUGH  # what may be rounding does not count
         return found
@@ -125,9 +138,20 @@ class WordDistances:
 
     def rows(self, words: np.ndarray, start: int = 0) -> np.ndarray:
         """Distances of words to all outputs from `start` on, by one product."""
-        x, y = self._points[words], self.targets[start:]
-        left = self._left[words]
-        found = left @ self._right[start:].T
+        return self._distances(words, self.targets[start:], self._right[start:])
+
+    def pairs(self, rows: slice) -> np.ndarray:
+        """Distances of some of the inputs to all inputs from the first of these on."""
+        if self.square:
+            return self.rows(self.outputs[rows], rows.start)
+        y, right = self._points[rows.start :], self._right_inputs[rows.start :]
+        return self._distances(self.inputs[rows], y, right)
+
+    def _distances(
+        self, words: np.ndarray, y: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        x, left = self._points[words], self._left[words]
+        found = left @ right.T
         near = np.flatnonzero(found <= _NEAR * left[:, -2:-1])
         i, j = np.divmod(near, found.shape[1])
         for some in blocks(len(i), max(1, 2**20 // x.shape[1])):
@@ -170,8 +194,11 @@ class WordDistances:
     def log_normalizers(
         self, rate: float, weights: np.ndarray | None = None
     ) -> np.ndarray:
-        """ln C_w = ln Σ_z μ_z e^(−a d(w, z)) of every output, in one pass."""
-        found = np.log(self.sums(rate, weights))[self.alike]
+        """ln C_w = ln Σ_z μ_z e^(−a d(w, z)) of every input, in one pass."""
+        if self.square:
+            found = np.log(self.sums(rate, weights))[self.alike]
+        else:  # far from all outputs, every e^(−a d) underflows
+            found = self.log_normalizers_of(self.inputs, Fit(rate, weights))
         found.flags.writeable = False
         return found
 
@@ -193,8 +220,8 @@ class WordDistances:
         return found[numbers]
 
     def log_normalizers_from(self, fit: Fit) -> np.ndarray:
-        """ln C_w of all words; a fit already has those of the outputs."""
-        if len(self) == self.n_words:
+        """ln C_w of all words; a fit already has those of the inputs."""
+        if len(self.inputs) == self.n_words:
             return fit.log_normalizers
         found = np.full(len(self._first), np.nan)
         found[self._first[self.outputs]] = fit.log_normalizers
@@ -213,12 +240,12 @@ class WordDistances:
     def attained(
         self, rate: float, log_normalizers: np.ndarray
     ) -> tuple[float, np.ndarray]:
-        """The largest loss per unit of distance, and the outputs of the worst pairs."""
-        best = np.zeros(len(self))
-        mates = np.zeros(len(self), dtype=np.intp)
-        for rows in self._passing():
+        """The largest loss per unit of distance, and the inputs of the worst pairs."""
+        best = np.zeros(len(self.inputs))
+        mates = np.zeros(len(self.inputs), dtype=np.intp)
+        for rows in self._passing(len(self.inputs)):
             found = _excess(
-                self.rows(self.outputs[rows], rows.start),
+                self.pairs(rows),
                 log_normalizers[rows],
                 log_normalizers[rows.start :],
                 self._rounding,
@@ -230,19 +257,24 @@ class WordDistances:
         return rate + float(best.max()), np.concatenate([worst, mates[worst]])
 
     def largest_loss(self, fit: Fit) -> float:
-        """The largest exponent between two outputs, in one pass."""
+        """The largest exponent between two inputs, in one pass."""
         logs, found = fit.log_normalizers, 0.0
-        for rows in self._passing():
-            losses = self.rows(self.outputs[rows], rows.start)
+        for rows in self._passing(len(self.inputs)):
+            losses = self.pairs(rows)
             losses *= fit.rate
             losses += np.abs(logs[rows, None] - logs[rows.start :])
             found = max(found, float(losses.max()))
         return found
 
     @property
+    def any_differ(self) -> bool:
+        """Whether two of the inputs have different vectors."""
+        return len(np.unique(self._first[self.inputs])) > 1
+
+    @property
     def diameter(self) -> float:
-        """An upper bound on the distance between two outputs."""
-        found = 2 * float(np.sqrt(self._right[:, -1].max()))
+        """An upper bound on the distance between two inputs."""
+        found = 2 * float(np.sqrt(self._left[self.inputs, -2].max()))
         return found if self.max_distance is None else min(found, self.max_distance)
 
     @cached_property
@@ -255,12 +287,12 @@ class WordDistances:
 
     @property
     def _n_rows(self) -> int:
-        n_rows = working_memory_bytes() // (40 * len(self))
+        n_rows = working_memory_bytes() // (40 * len(self.inputs))
         return int(np.clip(n_rows, 1, 256))
 
-    def _passing(self) -> Iterable[slice]:
-        """Blocks of outputs, for one pass over the pairs of them."""
-        every = list(blocks(len(self), self._n_rows))
+    def _passing(self, n: int | None = None) -> Iterable[slice]:
+        """Blocks of the outputs, or of n inputs, for one pass over pairs of them."""
+        every = list(blocks(len(self) if n is None else n, self._n_rows))
         return progress(every, "pairs of words")
 
 
@@ -294,7 +326,7 @@ def _excess(
 
 
 class _Some:
-    """The privacy loss attained among some of the outputs: a lower bound."""
+    """The privacy loss attained among some of the inputs: a lower bound."""
 
     def __init__(self, table: WordDistances, weights: np.ndarray | None) -> None:
         self._table = table
@@ -303,21 +335,35 @@ class _Some:
         self._rows = np.empty((0, len(table)))
 
     def add(self, places: np.ndarray) -> bool:
-        """Add outputs, by their places; return whether any of them is new."""
+        """Add inputs, by their places; return whether any of them is new."""
         new = np.setdiff1d(places, self.places)
         self.places = np.concatenate([self.places, new])
-        rows = self._table.rows(self._table.outputs[new])
+        rows = self._table.rows(self._table.inputs[new])
         self._rows = np.concatenate([self._rows, rows])
         return len(new) > 0
 
     def attained(self, rate: float) -> float:
-        sums = [
-            np.exp(self._rows[some] * -rate) @ self._weights
-            for some in blocks(len(self.places), 32)
-        ]
-        logs = np.log(np.concatenate(sums))
-        excess = _excess(self._rows[:, self.places], logs, logs)
+        logs = np.concatenate(
+            [
+                self._logs(self._rows[some] * -rate)
+                for some in blocks(len(self.places), 32)
+            ]
+        )
+        excess = _excess(self._among(), logs, logs)
         return rate + min(float(excess.max()), rate)
+
+    def _logs(self, masses: np.ndarray) -> np.ndarray:
+        """ln C_w from ln e^(−a d(w, z))."""
+        if self._table.square:
+            return np.log(np.exp(masses) @ self._weights)
+        with np.errstate(divide="ignore"):  # weights of 0
+            return log_sums(masses + np.log(self._weights))
+
+    def _among(self) -> np.ndarray:
+        if self._table.square:
+            return self._rows[:, self.places]
+        words = self._table.inputs[self.places]
+        return self._table.between(words, words)
 
 
 def find_fit(
@@ -331,7 +377,7 @@ def find_fit(
     """
     some = _Some(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
-    some.add(np.random.default_rng(0).permutation(len(table))[:n_words])
+    some.add(np.random.default_rng(0).permutation(len(table.inputs))[:n_words])
     aim = epsilon * (1 - MARGIN)
     highest = _largest(some.attained, epsilon / 2, aim, aim)
     rough = table.rough()

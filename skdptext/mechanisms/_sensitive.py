@@ -13,7 +13,7 @@ from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
-from skdptext.mechanisms._exponential import Exponential
+from skdptext.mechanisms._exponential import AmongChannel, Exponential
 from skdptext.mechanisms._sentences import sensitive_sentences
 from skdptext.utils import check_real, kind_of
 
@@ -126,7 +126,8 @@ class SensitiveWordsChannel(WordChannel):
         found = word_ids(words, self.embedding)
         self._p = check_real("probability", self.mechanism.probability, low=0, high=1)
         given = self.embedding, self.epsilon, self.lam, found
-        self.inner = (inner or Exponential()).prepare_among(*given)
+        inner = inner or Exponential()
+        self.inner = AmongChannel(inner, *given, for_all=False)
         self.sensitive = np.zeros(len(self.embedding), dtype=bool)
         self.sensitive[found] = True
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from skdptext.mechanisms._law import ExponentialLaw
+from skdptext.utils import rounded_up
 
 __all__ = ["exponential_sentences", "sensitive_sentences"]
 
@@ -31,25 +31,29 @@ def exponential_sentences(
         f'"{calibration}")'
     )
     never = _never_released(law, words)
-    if not table.alike.any():  # there is no pair of different vectors
+    if not table.any_differ:
         return [said + ".", *never]
-    fast = len(table) <= _AT_ONCE
+    whom = "two words"
+    if len(table.inputs) < table.n_words:
+        whom = "two of the words that may be released"
+    fast = len(table.inputs) <= _AT_ONCE
     if fast or law.knows("fit"):
         kappa = law.attained / law.rate - 1
         said += (
-            f"; no two words lose more than ε* = {_rounded_up(law.attained)} per "
-            f"unit of d (the rate times 1 + κ, with κ = {_rounded_up(kappa)})"
+            f"; no {whom} lose more than ε* = {rounded_up(law.attained)} per "
+            f"unit of d (the rate times 1 + κ, with κ = {rounded_up(kappa)})"
         )
-        if law.mu is None:
+        # a word that is never released loses at most that
+        if law.mu is None and table.square:
             said += ", and some pair loses exactly that"
     else:
-        said += f"; no two words lose more than {epsilon:.4g} per unit of d"
+        said += f"; no {whom} lose more than {rounded_up(epsilon)} per unit of d"
     exact = fast or law.knows("worst_exponent")
     worst = law.worst_exponent if exact else epsilon * table.diameter
     return [
         said + ".",
-        "Between any two words, however far apart, the exponent is at most "
-        f"{_rounded_up(worst)}.",
+        f"Between any {whom}, however far apart, the exponent is at most "
+        f"{rounded_up(worst)}.",
         *_optimal(law, calibration, epsilon),
         *never,
     ]
@@ -84,14 +88,6 @@ def _never_released(law: ExponentialLaw, words: Sequence[str]) -> list[str]:
     ]
 
 
-def _rounded_up(x: float) -> str:
-    """Four digits of a number, not below it."""
-    if x <= 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(x)) - 3)
-    return f"{math.ceil(x / unit * (1 - 1e-12)) * unit:.4g}"
-
-
 def sensitive_sentences(
     n_sensitive: int, n_words: int, p: float, calibration: str, rate: float
 ) -> list[str]:
@@ -105,7 +101,7 @@ def sensitive_sentences(
         outside = (
             "Exponents that involve words outside the list are finite, but ε does not "
             f"bound them per unit of d: they are at most 2a d(w, w'), with the rate a "
-            f"= {rate:.4g}."
+            f"= {rounded_up(rate)}."
         )
         if calibration == "half":
             outside = "Every exponent is at most ε d(w, w')."
@@ -113,14 +109,14 @@ def sensitive_sentences(
     denied = "another sensitive word, but never one outside the list"
     if p > 0:
         denied = (
-            f"another sensitive word or, for ln(1/p) more with p = {p:g}, any other "
+            f"another sensitive word or, for ln(1/p) more with p = {p:.12g}, any other "
             "word"
         )
     return [
         f"This promise is one-sided. {some}, and only those are protected: each could "
         f"have been {denied}.",
         "A word that is not sensitive is released in clear with probability "
-        f"{1 - p:g}; exponents from it are infinite, and such a release shows that the "
-        "word was not sensitive, and which word it was.",
+        f"{1 - p:.12g}; exponents from it are infinite, and such a release shows that "
+        "the word was not sensitive, and which word it was.",
         public,
     ]

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdptext.mechanisms._channel import WordChannel, checked_draws, checked_words
+from skdptext.mechanisms._channel import (
+    WordChannel,
+    checked_draws,
+    checked_log_proba,
+    checked_words,
+)
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["draw_words", "probabilities"]
+__all__ = ["draw_words", "kept_as_they_are", "probabilities", "stay_as_they_are"]
 
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
 _PIECE = 256
@@ -34,7 +39,6 @@ def draw_words(
         Of `ids`.
     noisy : ndarray of int, shape (n_rows, n_draws)
     """
-    n_words = len(channel.embedding)
     with channel.session(1, working_memory_bytes() // 2) as apply:
         for rows in blocks(len(ids), max(1, _PIECE // n_draws)):
             words = np.repeat(ids[rows], n_draws)
@@ -42,7 +46,7 @@ def draw_words(
             for some in blocks(len(words), _PIECE):
                 n = some.stop - some.start
                 found = apply(words[some], checked_draws(channel, rng, n))
-                noisy[some] = checked_words(channel, found, n, n_words)
+                noisy[some] = checked_words(channel, found, n)
             yield rows, noisy.reshape(-1, n_draws)
 
 
@@ -65,5 +69,43 @@ def probabilities(
     """
     at_once = working_memory_bytes() // (64 * len(channel.embedding))
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
-        law = np.exp(channel.log_proba(ids[rows]))  # type: ignore[misc]
+        law = np.exp(checked_log_proba(channel, ids[rows]))
         yield rows, np.minimum(law, 1, out=law)  # rounding
+
+
+def stay_as_they_are(
+    channel: WordChannel, ids: np.ndarray, law: np.ndarray
+) -> np.ndarray:
+    """Probability that each word comes out unchanged, from rows of `probabilities`.
+
+    0 where words become something else than words of the embedding.
+    """
+    if channel.released is not channel.embedding:
+        return np.zeros(len(ids))
+    return law[np.arange(len(law)), ids]
+
+
+def kept_as_they_are(
+    channel: WordChannel, ids: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """The same without rows of probabilities, where the channel knows a shorter way.
+
+    Parameters
+    ----------
+    channel : WordChannel
+        With `log_proba`.
+    ids : ndarray of int, shape (n,)
+
+    Yields
+    ------
+    rows : slice
+        Of `ids`.
+    kept : ndarray of shape (n_rows,)
+        Pr[w | w].
+    """
+    unchanged = getattr(channel, "unchanged", None)
+    if unchanged is not None:
+        yield slice(len(ids)), unchanged(ids)
+        return
+    for rows, law in probabilities(channel, ids):
+        yield rows, stay_as_they_are(channel, ids[rows], law)

@@ -18,7 +18,7 @@ from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import blocks, check_integer, kind_of
+from skdptext.utils import blocks, check_integer, kind_of, rounded_up
 
 __all__ = ["WordClasses", "WordClassesChannel"]
 
@@ -210,7 +210,7 @@ class WordClassesChannel(FiniteChannel):
             f"{np.log2(len(self.labels)):.1f} that tell a word from all others), is "
             f"released. There are {len(sizes)} classes, and nothing is promised "
             "between words of different classes. Inside a class the exponent is at "
-            f"most ε = {self.epsilon:.4g}."
+            f"most ε = {rounded_up(self.epsilon)}."
         ]
 
 

@@ -54,7 +54,7 @@ class WordLists(WordMechanism):
     *λ* has no effect; nor, once the lists are made, do the vectors.
 
     *Cost.* A few numbers per word of a release, whatever the embedding. A greedy list
-    is made when the mechanism is prepared: see the guide; it is kept for the process.
+    is made when the mechanism is prepared, and is kept for the process.
 
     References
     ----------

@@ -69,7 +69,7 @@ class WordTransitions:
     words : ndarray of str objects, shape (n_words,)
         The words w that may have been written.
     released : ndarray of str objects, shape (n_released,)
-        Every word z that may be released: those of the embedding.
+        Every word z that may be released: those of the embedding, or names of topics.
     prior : ndarray of shape (n_words,)
         How frequent the words are; sums to 1.
     proba : ndarray of shape (n_words, n_released), float32
@@ -101,9 +101,9 @@ class WordTransitions:
     ) -> None:
         self._simulated = simulated
         self._by_released = by_released  # row z, column w
-        names = simulated.channel.embedding.word_array
-        self.released = names
-        self.words = names[simulated.ids]
+        channel = simulated.channel
+        self.released = channel.released.word_array
+        self.words = channel.embedding.word_array[simulated.ids]
         self.prior = simulated.prior
         self.n_draws = n_draws
         self.method = method
@@ -154,7 +154,7 @@ class WordTransitions:
         Parameters
         ----------
         released : ndarray of int, shape (n,)
-            Word ids of the embedding.
+            Columns of `proba`.
         smoothing : float > 0, default=None
             Draws added to each count; None: `smoothing` and `self_smoothing`.
 
@@ -179,14 +179,14 @@ class WordTransitions:
         Parameters
         ----------
         released : iterable of str
-            Words of the embedding.
+            Some of `released`.
 
         Returns
         -------
         posterior : ndarray of shape (n, n_words)
             Over `words`, from their `prior`.
         """
-        ids = some_word_ids(released, self._simulated.channel.embedding)
+        ids = some_word_ids(released, self._simulated.channel.released)
         return self._posterior(ids)
 
     def _posterior(self, ids: np.ndarray) -> np.ndarray:
@@ -556,11 +556,12 @@ def word_channel(
     n_draws = check_integer("n_draws", n_draws, low=1)
     check_integer("verbose", verbose, low=0)
     random_state = check_noise_state(random_state)  # no SecretSeed: it hides its value
-    needed = 4 * len(ids) * len(embedding)
+    n_released = len(channel.released)
+    needed = 4 * len(ids) * n_released
     if needed > working_memory_bytes():
         raise InvalidParameterError(
             f"words must be few enough: 4 bytes for each of these {len(ids)} words and "
-            f"each of the {len(embedding)} words of the embedding must fit into "
+            f"each of the {n_released} words that may come out must fit into "
             f"working_memory, {working_memory_bytes()} bytes, got {needed} bytes. Give "
             "fewer words, or more memory with sklearn.set_config(working_memory=...)."
         )
@@ -570,7 +571,7 @@ def word_channel(
         simulated = SimulatedReleases(channel, ids, p)
         seed = int(rng.integers(2**63))
         if channel.log_proba is not None:
-            law = np.empty((len(embedding), len(ids)), dtype=np.float32)
+            law = np.empty((n_released, len(ids)), dtype=np.float32)
             for rows, part in probabilities(channel, ids):
                 law[:, rows] = part.T
             return WordTransitions(simulated, law, 0, "exact", seed)
@@ -650,7 +651,8 @@ def released_profiles(
     frequency = np.asarray(weights.mean(axis=0)).ravel()
     ids = np.flatnonzero(frequency)
     weights = weights[:, ids]
-    if 4 * len(ids) * len(embedding) <= working_memory_bytes():
+    n_released = len(channel.released)
+    if 4 * len(ids) * n_released <= working_memory_bytes():
         transitions = word_channel(
             source,
             frequency[ids],
@@ -663,7 +665,7 @@ def released_profiles(
     n_draws = check_integer("n_draws", n_draws, low=1)
     rng = check_rng(random_state)
     if channel.log_proba is not None:
-        found = np.zeros((len(totals), len(embedding)), dtype=np.float32)
+        found = np.zeros((len(totals), n_released), dtype=np.float32)
         for rows, part in probabilities(channel, ids):
             found += weights[:, rows] @ part
         return np.maximum(found, np.float32(_LEAST))
@@ -671,7 +673,7 @@ def released_profiles(
         channel, ids, frequency[ids], weights, n_draws, rng, verbose
     )
     # one draw per word is spread evenly over all released words
-    return (n_draws * by_released.T + 1 / len(embedding)) / (n_draws + 1)
+    return (n_draws * by_released.T + 1 / n_released) / (n_draws + 1)
 
 
 def _check_prior(prior: Any, n_words: int) -> np.ndarray:
@@ -704,7 +706,7 @@ def _simulate(
     simulated = SimulatedReleases(channel, ids, proposal)
     n = n_draws * len(ids)
     n_columns = len(ids) if profiles is None else profiles.shape[0]
-    found = np.zeros((len(channel.embedding), n_columns), dtype=np.float32)
+    found = np.zeros((len(channel.released), n_columns), dtype=np.float32)
     weight = (1 / (n * proposal)).astype(np.float32)
     with progress_bar(verbose, "draws", total=n, unit="draw") as progress:
         for written, released, posterior in simulated.draw(rng, n, even=True):

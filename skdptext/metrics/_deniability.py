@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.documents import some_word_ids
-from skdptext.mechanisms import draw_words, probabilities
+from skdptext.mechanisms import draw_words, probabilities, stay_as_they_are
 from skdptext.metrics._words import find_perturber
 from skdptext.perturbation import DPWordPerturber
 from skdptext.search import SharedNoise, half_squared_norms
@@ -312,7 +312,7 @@ def _exact(
     for i, j in np.ndindex(unchanged.shape[:2]):
         channel = source.channel_at(epsilon=float(epsilons[i]), lam=float(lams[j]))
         for rows, law in probabilities(channel, ids):
-            unchanged[i, j, rows] = n_draws * law[np.arange(len(law)), ids[rows]]
+            unchanged[i, j, rows] = n_draws * stay_as_they_are(channel, ids[rows], law)
             distinct[i, j, rows] = expected_distinct(law, n_draws, axis=1)
             bar.update(len(law))
     errors = np.zeros((2, len(epsilons), len(lams)))

@@ -73,7 +73,7 @@ class SimulatedReleases:
         written : ndarray of int, shape (n_rows,)
             Rows of `ids`.
         released : ndarray of int, shape (n_rows,)
-            Word ids of the embedding.
+            Numbers of words of the channel's `released`.
         posterior : ndarray of shape (n_rows, n_words), float32, or None
             Posterior given the noisy vectors. None where their density is not known.
         """
@@ -84,13 +84,12 @@ class SimulatedReleases:
         memory = working_memory_bytes() // 4
         row_bytes = 16 * len(self.ids) + self.channel.row_bytes
         size = int(np.clip(memory // row_bytes, 1, _ROWS))
-        n_words = len(self.channel.embedding)
         with self.channel.session(1, memory) as apply:
             for some in blocks(n, size):
                 written = drawn[some]
                 draws = checked_draws(self.channel, rng, len(written))
                 noisy = apply(self.ids[written], draws)
-                released = checked_words(self.channel, noisy, len(written), n_words)
+                released = checked_words(self.channel, noisy, len(written))
                 posterior = None
                 if self.has_density:
                     posterior = self._posterior(written, draws)

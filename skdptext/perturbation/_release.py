@@ -132,7 +132,7 @@ class Release:
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
             found, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, found, n, self.n_words)
+            noisy[where] = checked_words(self.channel, found, n)
             done += n
         if done != len(known):
             raise RuntimeError(

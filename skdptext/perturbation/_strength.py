@@ -34,7 +34,7 @@ def warn_of_strength(channel: WordChannel) -> None:
     Estimated from a sample of words, with noise that no release uses.
     """
     n_words = len(channel.embedding)
-    if n_words < _FEWEST:
+    if n_words < _FEWEST or channel.released is not channel.embedding:
         return
     if channel.log_proba is None and channel.unit_noise is not None:
         # one measurement serves all ε

@@ -15,6 +15,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils.extmath import svd_flip
+from sklearn.utils.sparsefuncs import inplace_column_scale, inplace_row_scale
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.documents import DocumentReader
@@ -75,9 +76,9 @@ class TopicEncoder(
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, n_words)
+    components_ : ndarray of shape (n_components, n_words)
         Standard coordinates of the words, one row per direction.
-    singular_values_ : ndarray of shape (n_components_,)
+    singular_values_ : ndarray of shape (n_components,)
         Σ: canonical correlations between documents and words, largest first.
     n_components_ : int
         Directions found.
@@ -167,7 +168,7 @@ class TopicEncoder(
 
         Returns
         -------
-        encoded : ndarray of shape (n_documents, n_components_)
+        encoded : ndarray of shape (n_documents, n_components)
         """
         return _unit_rows(_profiles(self._fit(X)) @ self.components_.T)
 
@@ -240,7 +241,7 @@ class TopicEncoder(
 
         Returns
         -------
-        encoded : ndarray of shape (n_documents, n_components_)
+        encoded : ndarray of shape (n_documents, n_components)
             Rows of unit length; of zeros for documents without a word that is known.
 
         Raises
@@ -311,13 +312,15 @@ class _Axes(NamedTuple):
 
 def _correspondence(counts: sp.csr_array, k: int) -> _Axes | None:
     """The first axes of correspondence analysis; None where no rows differ."""
+    counts = sp.csr_array(counts)  # older versions of scikit-learn count in matrices
     rows = counts[np.flatnonzero(counts.sum(axis=1) > 0)]
     k = min(k, min(rows.shape) - 1)
     if k < 1:
         return None
-    rows = rows / rows.sum()
-    r, c = np.sqrt(rows.sum(axis=1)), np.sqrt(rows.sum(axis=0))
-    scaled = sp.csr_array(sp.diags_array(1 / r) @ rows @ sp.diags_array(1 / c))
+    scaled = rows / rows.sum()
+    r, c = np.sqrt(scaled.sum(axis=1)), np.sqrt(scaled.sum(axis=0))
+    inplace_row_scale(scaled, 1 / r)
+    inplace_column_scale(scaled, 1 / c)
     if scaled.shape[0] * scaled.shape[1] <= _DENSE or k >= min(scaled.shape) - 1:
         residuals = scaled.toarray() - np.outer(r, c)
         u, values, v = np.linalg.svd(residuals, full_matrices=False)
@@ -342,7 +345,7 @@ def _correspondence(counts: sp.csr_array, k: int) -> _Axes | None:
 def _profiles(bags: sp.csr_array) -> sp.csr_array:
     """Word frequencies of each document."""
     totals = np.asarray(bags.sum(axis=1)).ravel()
-    return sp.diags_array(1 / np.where(totals > 0, totals, 1)) @ bags
+    return sp.csr_array(bags.multiply(1 / np.where(totals > 0, totals, 1)[:, None]))
 
 
 def _unit_rows(places: np.ndarray) -> np.ndarray:

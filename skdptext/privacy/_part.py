@@ -214,7 +214,7 @@ class ReleasePart:
         found = []
         for codes in (one, two):
             known = codes[codes >= 0]
-            noisy = np.full(len(self.embedding), -math.inf)
+            noisy = np.full(len(self.channel.released), -math.inf)
             if len(known):
                 noisy = drawn_log_proba(self.channel, known)
             with np.errstate(divide="ignore"):

@@ -11,7 +11,16 @@ import numpy as np
 from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
-from skdptext.utils import Kept, blocks, bullets, page, paragraph, table, wrapped
+from skdptext.utils import (
+    Kept,
+    blocks,
+    bullets,
+    page,
+    paragraph,
+    rounded_up,
+    table,
+    wrapped,
+)
 
 __all__ = ["as_html", "head", "in_words", "scale_rows"]
 
@@ -188,7 +197,7 @@ def as_html(parts: Parts) -> str:
 def _total(part: ReleasePart) -> str:
     """ε, times the number of releases."""
     times = f"{part.releases}·" if part.releases > 1 else ""
-    return f"{times}{part.epsilon:.4g}"
+    return f"{times}{rounded_up(part.epsilon)}"
 
 
 def _metric(part: ReleasePart) -> str:
@@ -512,8 +521,8 @@ def _composed_promise(parts: Parts) -> str:
     if first.metric is not None and alike:
         total = sum(part.releases * part.epsilon for part in parts)
         text += (
-            f" All share one metric: between words t is {total:.4g}·d(w, w'), where d "
-            f"is the {_short_metric(first)} distance."
+            f" All share one metric: between words t is {rounded_up(total)}·d(w, w'), "
+            f"where d is the {_short_metric(first)} distance."
         )
     return text
 

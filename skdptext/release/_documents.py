@@ -15,6 +15,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import describe
+from skdptext.release._types import CastError, cast, type_shown
 from skdptext.utils import import_pyarrow, kind_of, shown
 
 __all__ = ["DocumentRelease"]
@@ -352,21 +353,20 @@ def columns_of(
     ids = ids_of(_column(batch, "id", release.id), start)
     texts = _texts(_column(batch, "text", release.text), start)
     kept = [
-        _kept(_column(batch, "keep", name), name, kind)
+        _kept(_column(batch, "keep", name), name, kind, start)
         for name, kind in release.keep.items()
     ]
     return ids, texts, kept
 
 
-def _kept(column: Any, name: str, kind: Any) -> Any:
-    pa = import_pyarrow("DocumentRelease")
+def _kept(column: Any, name: str, kind: Any, start: int) -> Any:
     try:
-        column.validate(full=True)
-        return column if kind is None else column.cast(kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        return cast(column, kind)
+    except CastError as error:
         wanted = "valid columns" if kind is None else f"{name!r} as {kind}"
         raise InvalidParameterError(
-            f"keep must name {wanted}, got {name!r} of {column.type}: {error}."
+            f"keep must name {wanted}, got {name!r} of {type_shown(column.type)}, of "
+            f"which the value at position {start + error.position} is not."
         ) from None
 
 
@@ -375,7 +375,7 @@ def _column(batch: Any, role: str, name: str) -> Any:
     if len(found) != 1:
         raise InvalidParameterError(
             f"{role} must name one column of the documents, got {name!r}, of which "
-            f"there are {len(found)}; the columns are {batch.schema.names}."
+            f"there are {len(found)} among {len(batch.schema.names)} columns."
         )
     return batch.column(found[0])
 
@@ -402,7 +402,8 @@ def ids_of(column: Any, start: int = 0) -> list[str]:
     column = _plain(column)
     if not _is_text(column.type) and not pa.types.is_integer(column.type):
         raise InvalidParameterError(
-            f"id must be a column of strings or integers, got {column.type}."
+            f"id must be a column of strings or integers, got "
+            f"{type_shown(column.type)}."
         )
     values = _values(column, "id", start)
     ids = ["" if identity is None else str(identity) for identity in values]
@@ -421,7 +422,7 @@ def _texts(column: Any, start: int) -> list[str]:
     column = _plain(column)
     if not _is_text(column.type) and not pa.types.is_null(column.type):
         raise InvalidParameterError(
-            f"text must be a column of strings, got {column.type}."
+            f"text must be a column of strings, got {type_shown(column.type)}."
         )
     return [text or "" for text in _values(column, "text", start)]
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.release._rows import LineError, csv_rows, json_rows
+from skdptext.release._types import type_shown
 from skdptext.utils import import_pyarrow, kind_of, shown
 
 __all__ = [
@@ -36,13 +39,12 @@ _SUFFIXES = {
     ".jsonl.gz": "jsonl",
     ".ndjson.gz": "jsonl",
 }
-# Text that is parsed at a time: no row may be longer, and about fifty blocks are held.
-_BLOCK_BYTES = 2**19
+# Characters of a text file that are read at a time. Columns of JSON have the types that
+# they have in the first ones.
+_BLOCK_SIZE = 2**19
 # Read at a time from a column of a Parquet file
 _BUFFER_BYTES = 2**18
 _BUFFER_ROWS = 256
-# Read to see whether there is a row
-_START_BYTES = 1 << 16
 # Of one table
 _TABLE_BYTES = 2**20
 
@@ -74,103 +76,94 @@ class Input:
         if self.format != "parquet":
             yield _in_tables(self._streamed(types), n_rows)
             return
-        file = self._parquet()
-        columns = list(types)
-        for group in range(file.num_row_groups):
-            batches = file.iter_batches(
-                min(n_rows, _BUFFER_ROWS),
-                row_groups=[group],
-                columns=columns,
-                use_threads=False,
-            )
-            yield _in_tables((batch.select(columns) for batch in batches), n_rows)
+        with self._told():
+            file = self._parquet()
+            columns = list(types)
+            for group in range(file.num_row_groups):
+                batches = file.iter_batches(
+                    min(n_rows, _BUFFER_ROWS),
+                    row_groups=[group],
+                    columns=columns,
+                    use_threads=False,
+                )
+                yield _in_tables((self._selected(batches, columns)), n_rows)
 
-    def check_columns(self, columns: Iterable[str]) -> None:
+    def _selected(self, batches: Iterable[Any], columns: list[str]) -> Iterator[Any]:
+        with self._told():
+            for batch in batches:
+                yield batch.select(columns)
+
+    def check_columns(self, columns: Iterable[str], parameters: str) -> None:
         """Refuse a file that lacks one of the columns, or has it twice."""
-        if self.format == "parquet":
-            names = self._parquet().schema_arrow.names
-        elif self.format == "csv" and self._is_empty():  # but for a line of names
-            names = next(csv.reader([self._start().decode(errors="replace")]), [])
-            if not names:
-                return
-        elif self._is_empty():
+        rule = f"{parameters} must name columns of the documents"
+        names = self._names()
+        if names is None:
             return
-        else:
-            with self._stream({}) as stream:
-                names = stream.schema.names
         missing = [name for name in columns if name not in names]
         if missing:
+            header = " Does the file have a header row?"
             raise InvalidParameterError(
-                f"id, text and keep must name columns of the documents: {self.name} "
-                f"has no {', '.join(map(repr, missing))}, but {names}."
-                f"{self._other_separator()}"
+                f"{rule}: {self.name} has no column "
+                f"{', '.join(map(repr, missing))} among {len(names)}."
+                f"{header if self.format == 'csv' else ''}{self._other_separator()}"
             )
         twice = [name for name in columns if names.count(name) > 1]
         if twice:
             raise InvalidParameterError(
-                f"id, text and keep must name columns of the documents: {self.name} "
-                f"has several named {', '.join(map(repr, twice))}."
+                f"{rule}: {self.name} has several named {', '.join(map(repr, twice))}."
             )
 
-    def _is_empty(self) -> bool:
-        """Whether a text file has no rows, as parts written by an engine may."""
-        start = self._start()
-        if self.format == "csv":
-            return len(start) < _START_BYTES and b"\n" not in start
-        return not start.strip()
-
-    def _start(self) -> bytes:
-        with self._told(), self._open() as file:
-            return bytes(file.read(_START_BYTES))
+    def _names(self) -> list[str] | None:
+        """Names of the columns; None in a text file without any, as engines write."""
+        with self._told():
+            if self.format == "parquet":
+                return list(self._parquet().schema_arrow.names)
+            if self.format == "csv":
+                return next((row for _, _, row in csv_rows(self.path)), None)
+            first = next(self._json_batches(), None)
+            return None if first is None else list(dict.fromkeys(chain(*first)))
 
     def _streamed(self, types: Mapping[str, Any]) -> Iterator[Any]:
         """Batches of a file without types, read as those given."""
-        if self._is_empty():
-            return
-        columns = list(types)
-        pa = import_pyarrow("release_files")
-        if self.format == "csv":  # what looks like a number stays as it is written
-            read_as = {name: types[name] or pa.string() for name in columns}
-        else:
-            with self._stream({}) as stream:
-                read_as = {
-                    name: _json_type(stream.schema.field(name).type, types[name])
-                    for name in columns
-                }
-        with self._stream(read_as) as stream, self._told():
-            for batch in stream:
-                yield batch.select(columns)
+        read = self._csv_batches if self.format == "csv" else self._json_as_batches
+        with self._told():
+            yield from read(types)
 
-    def _open(self) -> Any:
-        pa = import_pyarrow("release_files")
-        packed = "gzip" if self.path.name.lower().endswith(".gz") else None
-        return pa.input_stream(self.path, packed, buffer_size=_BUFFER_BYTES)
-
-    def _stream(self, types: Mapping[str, Any]) -> Any:
-        """Reader of the columns of a text file; of all of them if none are named."""
+    def _csv_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
+        """What looks like a number stays as it is written."""
         pa = import_pyarrow("release_files")
         from pyarrow import csv as commas
-        from pyarrow import json as lines
 
-        with self._told():
-            file = self._open()
-            if self.format == "csv":
-                return commas.open_csv(
-                    file,
-                    commas.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
-                    commas.ParseOptions(newlines_in_values=True),
-                    commas.ConvertOptions(
-                        include_columns=list(types), column_types=dict(types)
-                    ),
-                )
-            return lines.open_json(
-                file,
-                lines.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
-                lines.ParseOptions(
-                    explicit_schema=pa.schema(list(types.items())) if types else None,
-                    unexpected_field_behavior="ignore" if types else "infer",
-                ),
-            )
+        null = set(commas.ConvertOptions().null_values)
+        rows = csv_rows(self.path)
+        _, _, names = next(rows, (0, 0, list(types)))
+        places = [names.index(name) for name in types]
+        is_string = pa.types.is_string
+        nullable = [kind is not None and not is_string(kind) for kind in types.values()]
+        for _, batch in _in_blocks(rows):
+            arrays = []
+            for place, can_be_null in zip(places, nullable, strict=True):
+                values = [row[place] for row in batch]
+                if can_be_null:
+                    values = [None if value in null else value for value in values]
+                arrays.append(pa.array(values, pa.string()))
+            yield pa.record_batch(arrays, names=list(types))
+
+    def _json_batches(self) -> Iterator[list[Any]]:
+        return (batch for _, batch in _in_blocks(json_rows(self.path)))
+
+    def _json_as_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
+        pa = import_pyarrow("release_files")
+        known: dict[str, Any] = {}
+        for lines, rows in _in_blocks(json_rows(self.path)):
+            arrays = []
+            for name, wanted in types.items():
+                values = [row.get(name) for row in rows]
+                if name not in known:
+                    found = _as_array(values, None, name, lines)
+                    known[name] = _json_type(found.type, wanted)
+                arrays.append(_as_array(values, known[name], name, lines))
+            yield pa.record_batch(arrays, names=list(types))
 
     def _parquet(self) -> Any:
         """The file, buffered: otherwise a row group is held, more than once."""
@@ -184,50 +177,93 @@ class Input:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Errors of pyarrow, with the name of the file."""
+        """Errors of reading, with the name of the file, and never with its content."""
         try:
             yield
+        except InvalidParameterError:
+            raise
         except (OSError, ValueError) as error:
-            told = str(error)
-            if "straddling" in told:
-                told += f" A row may have {_BLOCK_BYTES // 1024} KiB."
-            elif "UTF8" in told:
-                told += ". Save the file as UTF-8."
-            elif "changed from" in told:
-                told += ". Give the type of a column that is kept: keep={name: type}."
-            elif isinstance(error, ValueError):
-                told += self._other_separator()
+            if isinstance(error, LineError):
+                problem = f"{error}{self._other_separator()}"
+            elif isinstance(error, OSError) and error.errno is not None:
+                problem = f"{error.strerror}."  # of the system, which reads nothing
+            else:  # pyarrow's, which may quote
+                problem = "it is damaged, or in another format."
             raise InvalidParameterError(
                 f"source must hold readable files, but {self.name} cannot be read as "
-                f"{self.format}: {told}"
+                f"{self.format}: {problem}"
             ) from None
 
     def _other_separator(self) -> str:
         """Advice on a CSV file whose first line has another separator, not a comma."""
         if self.format != "csv":
             return ""
-        line = self._start().partition(b"\n")[0].decode(errors="replace")
+        try:
+            _, _, names = next(csv_rows(self.path), (0, 0, []))
+        except ValueError:
+            return ""
+        line = names[0] if len(names) == 1 else ""
         found = next((sign for sign in ";\t|" if sign in line), None)
-        if found is None or "," in line:
+        if found is None:
             return ""
         return f" The separator must be ',', and seems to be {found!r}."
 
     def count_rows(self) -> int:
         """Documents in the file."""
-        if self.format == "parquet":
-            return self._parquet().metadata.num_rows
-        with self._stream({}) as stream:
-            return sum(len(batch) for batch in stream)
+        with self._told():
+            if self.format == "parquet":
+                return self._parquet().metadata.num_rows
+            rows = csv_rows if self.format == "csv" else json_rows
+            return max(0, sum(1 for _ in rows(self.path)) - (self.format == "csv"))
+
+
+def _in_blocks(rows: Iterable[Any]) -> Iterator[tuple[list[int], list[Any]]]:
+    """Rows of about a block together, and the lines where they begin."""
+    lines: list[int] = []
+    held: list[Any] = []
+    size = 0
+    for line, length, row in rows:
+        lines.append(line)
+        held.append(row)
+        size += length
+        if size >= _BLOCK_SIZE:
+            yield lines, held
+            lines, held, size = [], [], 0
+    if held:
+        yield lines, held
+
+
+def _as_array(values: list[Any], kind: Any, name: str, lines: list[int]) -> Any:
+    """Values of a column, of one type; an error says which line has another."""
+    pa = import_pyarrow("release_files")
+    errors = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
+    def fails(n: int) -> bool:
+        try:
+            pa.array(values[:n], kind)
+        except errors:
+            return True
+        return False
+
+    try:
+        return pa.array(values, kind)
+    except errors:
+        first = bisect_left(range(len(values) + 1), True, key=fails)
+    raise LineError(
+        lines[first - 1],
+        f"the value of {name!r} is not of the same type as those above it, or is not "
+        "valid Unicode. Give the type of a column that is kept: keep={name: type}.",
+    ) from None
 
 
 def _json_type(found: Any, wanted: Any) -> Any:
     """What to read a column of JSON as, to be cast to `wanted` then.
 
-    Strings stay as they are written: those that look like dates were found as such.
+    Strings stay as they are written.
     """
     types = import_pyarrow("release_files").types
-    if types.is_timestamp(found) or types.is_string(found):
-        return import_pyarrow("release_files").string()
+    if wanted is not None and types.is_floating(wanted) and types.is_integer(found):
+        return wanted
     if not types.is_null(found) or wanted is None:
         return found
     # nothing was found so far
@@ -367,12 +403,13 @@ def check_writable(types: Mapping[str, Any], form: str) -> None:
     try:
         write_table(pa.schema(list(types.items())).empty_table(), io.BytesIO(), form)
         problem = None
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        problem = str(error)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        told = (f"{name!r} is {type_shown(kind)}" for name, kind in types.items())
+        problem = ", ".join(told)
     binary = ("is_binary", "is_large_binary", "is_fixed_size_binary")
     for name, kind in types.items() if form != "parquet" else ():
         if any(getattr(pa.types, is_kind)(kind) for is_kind in binary):
-            problem = f"{name!r} is {kind}"
+            problem = f"{name!r} is {type_shown(kind)}"
     if problem:
         raise InvalidParameterError(
             f"format must be one that can hold the columns kept, got {form!r}: "
@@ -409,7 +446,7 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     types = types_of(columns)
     found: list[list[Any]] = [[] for _ in columns]
     for place in find_inputs(source):
-        place.check_columns(columns)
+        place.check_columns(columns, "columns")
         for group in place.groups(types, 1 << 16):
             for table in group:
                 for values, column in zip(found, table.columns, strict=True):

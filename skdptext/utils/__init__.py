@@ -13,8 +13,8 @@ from skdptext.utils._inputs import (
 )
 from skdptext.utils._kept import Kept
 from skdptext.utils._labels import as_labels
-from skdptext.utils._lines import wrapped
-from skdptext.utils._optional import import_pandas, import_pyarrow
+from skdptext.utils._lines import rounded_up, wrapped
+from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
     NoiseStreams,
@@ -24,6 +24,7 @@ from skdptext.utils._random import (
     check_rng,
     keyed_generators,
 )
+from skdptext.utils._repeatable import REPEATABLE, warn_of_repeats
 from skdptext.utils._threads import blas_threads, limit_blas_threads
 from skdptext.utils._tuned_on import check_tuned_on, warn_of_private_tuning
 from skdptext.utils._validation import (
@@ -45,6 +46,7 @@ from skdptext.utils._warnings import warn_once
 __all__ = [
     "MAX_WHOLE_WORDS",
     "MAX_WORDS",
+    "REPEATABLE",
     "DocLinked",
     "Fragment",
     "Kept",
@@ -71,6 +73,7 @@ __all__ = [
     "check_tuned_on",
     "compile_loops",
     "delete_abandoned",
+    "import_gensim",
     "import_pandas",
     "import_pyarrow",
     "is_count_matrix",
@@ -83,11 +86,13 @@ __all__ = [
     "progress",
     "progress_bar",
     "replacing",
+    "rounded_up",
     "show_progress",
     "shown",
     "shown_words",
     "table",
     "warn_of_private_tuning",
+    "warn_of_repeats",
     "warn_once",
     "working_memory_bytes",
     "wrapped",

@@ -211,3 +211,48 @@ def test_truncated_gumbel_needs_words_that_it_does_not_look_at(n_words):
     # the least ε for which its scale b is defined, and the largest claim by it
     epsilon = (3 + 2 * (1 + math.log(n_words))) / D.min()
     assert lost > 5 * epsilon * D.max()
+
+
+# -- privacy budgets per word ----------------------------------------------------------
+
+
+def exponential_at(rates, gaps):
+    """Rows of the exponential mechanism in which each true word has its own rate."""
+    log_proba = -np.asarray(rates)[:, None] * gaps
+    return log_proba - np.log(np.exp(log_proba).sum(axis=1, keepdims=True))
+
+
+def worst_per_distance(log_proba, gaps):
+    worst = (log_proba[:, None, :] - log_proba[None, :, :]).max(axis=2)
+    return (worst[gaps > 0] / gaps[gaps > 0]).max()
+
+
+def test_a_budget_split_by_the_sentence_is_exceeded_by_its_other_words():
+    # ε = 2 for the sentence, divided by importance: a public number for each word.
+    # Only the first word differs, by 0.05, so that ε d = 0.1 is claimed.
+    importance, gaps = np.array([1.0, 9.0, 1.0, 1.0]), distances(LINE)
+
+    def released(sentence):
+        share = importance[sentence] / importance[sentence].sum()
+        both = [exponential_at(np.full(4, e), gaps) for e in 2.0 * share / 2]
+        return both[0][sentence[0]][:, None] + both[1][sentence[1]][None, :]
+
+    loss = (released([0, 3]) - released([1, 3])).max()
+    assert loss > 3 * 2.0 * 0.05
+    # the unchanged word gives the changed one away, by its noise alone
+    assert abs(released([0, 3]) - released([1, 3])).max(axis=1).min() > 0.1
+
+
+def test_a_budget_of_zero_is_a_word_in_the_clear():
+    gaps = distances(LINE)
+    kept, noisy = np.eye(4)[0], np.exp(exponential_at(np.full(4, 1.0), gaps))[1]
+    assert losses(np.array([kept, noisy]))[1, 0] == np.inf
+
+
+def test_rates_by_a_public_table_are_sound_and_dear():
+    points = np.random.default_rng(0).normal(size=(30, 5))
+    gaps = cdist(points, points)
+    alike = worst_per_distance(exponential_at(np.full(30, 2.0), gaps), gaps)
+    turns = np.where(np.arange(30) % 2, 1.5, 2.5)
+    by_table = worst_per_distance(exponential_at(turns, gaps), gaps)
+    assert (round(alike, 2), round(by_table, 2)) == (2.26, 5.72)

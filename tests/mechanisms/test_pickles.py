@@ -15,6 +15,7 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     Ranked,
     SensitiveWords,
+    TopicResponse,
     WordClasses,
     WordLists,
     WordMechanism,
@@ -59,6 +60,10 @@ KINDS = {
     "sensitive, half": (
         lambda embedding: SensitiveWords(Exponential("half"), words=third(embedding)),
         16 / 3 + 1,
+    ),
+    "topics": (
+        lambda embedding: TopicResponse(np.ones((len(embedding), 2))),
+        16,
     ),
     "sensitive, tight": (
         lambda embedding: SensitiveWords(Exponential("tight"), words=third(embedding)),

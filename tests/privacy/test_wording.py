@@ -12,6 +12,7 @@ import pytest
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
+from skdptext.utils import rounded_up
 from tests.channels import guaranteed
 
 
@@ -261,7 +262,7 @@ def test_composed(small_embedding):
         assert text.count("must be public") == 1
         assert "All share one metric" not in text
     one = both.euclidean()
-    assert f"between words t is {one.epsilon:.4g}·d(w, w')" in one_line(one)
+    assert f"between words t is {rounded_up(one.epsilon)}·d(w, w')" in one_line(one)
     assert "the Euclidean distance" in one_line(one)
     assert "Mahalanobis (λ = 0.7) distance" in one_line(both.relative_to(0.7))
     assert "PrivacyGuarantee(epsilon=5, lam=0.7" in repr(both)

@@ -88,7 +88,8 @@ def test_texts(loops, labelled_prose, built_in, k):
     # Were a vote never sure before the neighbours are, it would still be right.
     everything = index.nearest(queries, k)[2]
     assert n_solved.min() == k // 2 + 1
-    assert n_solved.mean() < everything.mean() * (0.9 if k > 1 else 1.01)
+    # the vote of one is sure when the neighbour is
+    assert n_solved.mean() <= everything.mean() * (0.9 if k > 1 else 1.0)
     model = WMDKNNClassifier(built_in, n_neighbors=k).fit(X[:900], y[:900])
     assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
     model.set_params(n_jobs=2)

@@ -1,0 +1,534 @@
+"""What a release gives away: each score by the strongest of several adversaries.
+
+The strongest is chosen on one half of the documents and scored on the other, so that
+the choice makes no score larger than it is.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import betaincinv, stdtrit
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from skdptext.attacks import (
+    FastTextClassifier,
+    KoppelAuthorClassifier,
+    found_among,
+    learned_similarity,
+    split_words,
+    text_similarities,
+)
+from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
+from skdptext.metrics import ReleaseLikelihood
+from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import progress
+
+__all__ = [
+    "Release",
+    "ReleaseScore",
+    "copies",
+    "label_score",
+    "linkage_scores",
+    "word_scores",
+]
+
+# Other candidates than those asked for, where there are as many documents.
+MANY_CANDIDATES = 1000
+# Simulated draws per word of the law of noise on vectors.
+_N_DRAWS = 20
+# Releases of other documents that each original is compared with, for chance.
+_OTHERS = 10
+# Words of a span that is called a copy; words of a sentence that is no commonplace.
+SPAN = 5
+_FOLDS = 5
+_SENTENCE_END = re.compile(r"[.!?…。！？\n]+")
+# Share of documents that a common word occurs in.
+_RARE = 1e-3
+# Below so many correct pairs there is nothing to learn from.
+_FEWEST = 10
+
+
+@dataclass(frozen=True)
+class ReleaseScore:
+    """One number of a report, with all that it must be read with.
+
+    Attributes
+    ----------
+    value : float
+        Share of the cases in which the strongest adversary was right, on documents
+        that had no part in choosing it. Others may reach more.
+    low, high : float
+        95 % interval of `value`, for documents like these.
+    chance : float
+        What is reached without looking at the release.
+    adversary : str
+        Which one was the strongest.
+    n_documents : int
+        How many documents `value` is the mean of.
+    in_clear : float or None
+        What the strongest adversary reaches on whole original texts.
+    in_clear_cut : float or None
+        The same on original texts cut to as many words as their releases have.
+    by_adversary : dict of str to float
+        The values of all adversaries, on the same documents.
+    """
+
+    value: float
+    low: float
+    high: float
+    chance: float
+    adversary: str
+    n_documents: int
+    in_clear: float | None = None
+    in_clear_cut: float | None = None
+    by_adversary: dict[str, float] = field(default_factory=dict)
+
+
+class Release:
+    """Texts and their releases, as every adversary reads them.
+
+    Parameters
+    ----------
+    original, released : list of str or of lists of str
+    seed : int
+        Of the halves, the folds and whatever adversaries draw.
+    """
+
+    def __init__(
+        self, original: Sequence[Any], released: Sequence[Any], seed: int
+    ) -> None:
+        self.original, self.released = original, released
+        self.clear, self.noisy = (
+            [split_words(d) if isinstance(d, str) else list(d) for d in documents]
+            for documents in (original, released)
+        )
+        self.seed = seed
+        n = len(self.clear)
+        order = np.random.default_rng(seed).permutation(n)
+        self.choosing = order[: n // 2]
+        self.scoring = order[n // 2 :]
+
+    def __len__(self) -> int:
+        return len(self.clear)
+
+    @property
+    def cut(self) -> list[list[str]]:
+        """Originals, as many words of each as its release has."""
+        pairs = zip(self.clear, self.noisy, strict=True)
+        return [words[: len(released)] for words, released in pairs]
+
+    def strongest(self, right: Mapping[str, np.ndarray]) -> str:
+        """The adversary that was right most often on the half that is not scored."""
+        return max(right, key=lambda name: float(right[name][self.choosing].mean()))
+
+
+def share_interval(values: np.ndarray) -> tuple[float, float]:
+    """Clopper and Pearson's 95 % interval of a mean of values in [0, 1].
+
+    Exact for values of 0 and 1, too wide for fractions.
+    """
+    n, hits = len(values), float(values.sum())
+    low = float(betaincinv(hits, n - hits + 1, 0.025)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 0.975)) if hits < n - 1e-9 else 1.0
+    return low, high
+
+
+def mean_interval(values: np.ndarray) -> tuple[float, float]:
+    """Student's 95 % interval of a mean of shares."""
+    n = len(values)
+    if n < 2:
+        return 0.0, 1.0
+    margin = stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n)
+    middle = values.mean()
+    return float(max(0, middle - margin)), float(min(1, middle + margin))
+
+
+# -- which document was it? ------------------------------------------------------------
+
+
+def linkage_scores(
+    release: Release,
+    *,
+    n_candidates: int,
+    embedding: Any = None,
+    mechanism: Any = None,
+) -> tuple[dict[int, ReleaseScore], np.ndarray]:
+    """Scores by number of candidates, and the similarities of the strongest."""
+    truth = np.arange(len(release))
+    scores = text_similarities(release.clear, release.noisy, embedding=embedding)
+    lengths = [np.array([len(d) for d in t]) for t in (release.noisy, release.clear)]
+    if all(len(np.unique(x)) > 1 for x in lengths):
+        scores["number of words"] = -np.abs(np.subtract.outer(*lengths)).astype(float)
+    if mechanism is not None:
+        scores["mechanism"] = log_likelihood(
+            mechanism, release.original, release.released, release.seed
+        )
+    if len(release) >= _FEWEST:
+        scores["learned"] = learned_similarity(scores, truth, random_state=release.seed)
+    found: dict[int, ReleaseScore] = {}
+    for n in sorted({n_candidates, MANY_CANDIDATES}):
+        if n > len(release) and n != n_candidates:
+            continue
+        right = {name: found_among(s, truth, n) for name, s in scores.items()}
+        found[n] = _score(release, right, 1 / n, share_interval)
+    return found, scores[found[n_candidates].adversary]
+
+
+def log_likelihood(
+    mechanism: Any, original: Any, released: Any, seed: int
+) -> np.ndarray:
+    """ln Pr[release | document], by whoever knows the mechanism."""
+    with warnings.catch_warnings():
+        for kind in (PrivacyLeakWarning, EmptyDocumentWarning):
+            warnings.simplefilter("ignore", kind)  # known to an attacker
+        if hasattr(mechanism, "log_likelihood"):
+            return np.asarray(mechanism.log_likelihood(original, released))
+        likelihood = ReleaseLikelihood(
+            mechanism, original, n_draws=_N_DRAWS, random_state=seed
+        )
+        return likelihood(released)
+
+
+def _score(
+    release: Release,
+    right: Mapping[str, np.ndarray],
+    chance: float,
+    interval: Callable[[np.ndarray], tuple[float, float]],
+    **clear: float | None,
+) -> ReleaseScore:
+    name = release.strongest(right)
+    values = right[name][release.scoring]
+    low, high = interval(values)
+    return ReleaseScore(
+        float(values.mean()),
+        low,
+        high,
+        chance,
+        name,
+        len(values),
+        by_adversary={k: float(v[release.scoring].mean()) for k, v in right.items()},
+        **clear,
+    )
+
+
+# -- which words were in it? -----------------------------------------------------------
+
+
+def word_scores(release: Release) -> dict[str, ReleaseScore]:
+    """Words of the originals that are recovered from the releases, and rare ones."""
+    guesses = {"the released word itself": release.noisy}
+    same = [len(a) == len(b) for a, b in zip(release.clear, release.noisy, strict=True)]
+    if np.mean(same) >= 0.5 and len(release) >= _FEWEST:
+        guesses["translation learned from other pairs"] = _translated(release, same)
+    counts = [Counter(words) for words in release.clear]
+    guessed = {name: [Counter(g) for g in guess] for name, guess in guesses.items()}
+    right = {
+        name: np.array([_overlap(a, b) for a, b in zip(counts, guess, strict=True)])
+        for name, guess in guessed.items()
+    }
+    name = release.strongest(right)
+    n = len(release)
+    texts_with = Counter(word for count in counts for word in count)
+    limit = max(1, _RARE * n)
+    rare = [
+        Counter({w: 1 for w in count if texts_with[w] <= limit}) for count in counts
+    ]
+    shown = [Counter(set(words)) for words in release.noisy]
+    kept = np.array(
+        [_overlap(a, b) if a else np.nan for a, b in zip(rare, shown, strict=True)]
+    )
+    found = {
+        "words": _score(
+            release, right, _by_chance(release, counts, guessed[name]), mean_interval
+        )
+    }
+    held = ~np.isnan(kept)
+    if held.any():
+        found["rare words"] = _fact(
+            kept[held], _by_chance(release, rare, shown), mean_interval
+        )
+    return found
+
+
+def _overlap(words: Counter[str], guess: Counter[str]) -> float:
+    """Share of the words, as often as they occur, that are in the guess."""
+    total = words.total()
+    if not total:
+        return 0.0
+    small, large = sorted((words, guess), key=len)
+    return sum(min(n, large[word]) for word, n in small.items()) / total
+
+
+def _by_chance(
+    release: Release, counts: Sequence[Counter[str]], guess: Sequence[Counter[str]]
+) -> float:
+    """The mean overlap with guesses from the releases of other documents."""
+    rng = np.random.default_rng([release.seed, 1])
+    n = len(release)
+    shifts = rng.integers(1, n, (len(release.scoring), _OTHERS))
+    return float(
+        np.mean(
+            [
+                _overlap(counts[i], guess[(i + shift) % n])
+                for i, row in zip(release.scoring, shifts.tolist(), strict=True)
+                for shift in row
+            ]
+        )
+    )
+
+
+def _translated(release: Release, same: Sequence[bool]) -> list[list[str]]:
+    """Releases, each word replaced by what it most often stands for in other pairs.
+
+    Where lengths agree, the n-th word stands for the n-th.
+    """
+    n = len(release)
+    fold = np.random.default_rng([release.seed, 2]).permutation(np.arange(n) % _FOLDS)
+    every: dict[str, Counter[str]] = defaultdict(Counter)
+    by_fold: list[dict[str, Counter[str]]] = [
+        defaultdict(Counter) for _ in range(_FOLDS)
+    ]
+    for i, k in enumerate(fold.tolist()):
+        if same[i]:
+            for z, w in zip(release.noisy[i], release.clear[i], strict=True):
+                every[z][w] += 1
+                by_fold[k][z][w] += 1
+    found: list[list[str]] = [[] for _ in range(n)]
+    for k in range(_FOLDS):
+        table: dict[str, str] = {}
+        for i in np.flatnonzero(fold == k).tolist():
+            for z in release.noisy[i]:
+                if z not in table:
+                    learned = every[z] - by_fold[k][z]
+                    table[z] = learned.most_common(1)[0][0] if learned else z
+            found[i] = [table[z] for z in release.noisy[i]]
+    return found
+
+
+# -- what survives whole? --------------------------------------------------------------
+
+
+def copies(release: Release) -> dict[str, ReleaseScore]:
+    """Shares of texts, sentences and spans of words that survive whole."""
+    n = len(release)
+    spans = [[_spans(words) for words in t] for t in (release.clear, release.noisy)]
+    sentences = [_sentences(document) for document in release.original]
+    padded = ["\0" + "\0".join(words) + "\0" for words in release.noisy]
+
+    def whole(i: int, j: int) -> float:
+        return float(bool(release.clear[i]) and release.clear[i] == release.noisy[j])
+
+    def sentence(i: int, j: int) -> float:
+        return float(np.mean([s in padded[j] for s in sentences[i]]))
+
+    def span(i: int, j: int) -> float:
+        return len(spans[0][i] & spans[1][j]) / len(spans[0][i])
+
+    found = {}
+    shift = np.random.default_rng([release.seed, 3]).integers(1, max(n, 2), n)
+    for name, share, has, interval in (
+        ("whole texts", whole, [True] * n, share_interval),
+        ("sentences", sentence, list(map(bool, sentences)), mean_interval),
+        (f"spans of {SPAN} words", span, list(map(bool, spans[0])), mean_interval),
+    ):
+        rows = np.flatnonzero(has)
+        if len(rows):
+            own = np.array([share(i, i) for i in rows.tolist()])
+            others = [share(i, int(i + shift[i]) % n) for i in rows.tolist()]
+            found[name] = _fact(own, float(np.mean(others)), interval)
+    return found
+
+
+def _fact(
+    values: np.ndarray,
+    chance: float,
+    interval: Callable[[np.ndarray], tuple[float, float]],
+) -> ReleaseScore:
+    """A share that needs no adversary."""
+    low, high = interval(values)
+    return ReleaseScore(float(values.mean()), low, high, chance, "reading", len(values))
+
+
+def _spans(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return set(zip(*(words[i:] for i in range(SPAN)), strict=False))
+
+
+def _sentences(document: Any) -> list[str]:
+    """Sentences of some words, in a form that is found inside of others."""
+    if not isinstance(document, str):
+        return []
+    parts = (split_words(part) for part in _SENTENCE_END.split(document))
+    return ["\0" + "\0".join(words) + "\0" for words in parts if len(words) >= SPAN]
+
+
+# -- whose is it, and what is it about? ------------------------------------------------
+
+
+def label_score(
+    release: Release,
+    labels: np.ndarray,
+    target: str,
+    *,
+    known: tuple[Sequence[Any], np.ndarray] | None = None,
+    embedding: Any = None,
+    mechanism: Any = None,
+    n_jobs: int | None = None,
+) -> ReleaseScore:
+    """How often the label of a release is guessed, from other documents' labels.
+
+    Each adversary is trained on other documents, in clear and whole, and again on
+    their releases.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    views = _Views(release, known)
+    models = _adversaries(target, views, embedding, mechanism, release.seed)
+    most = max(Counter(labels.tolist()).values())
+    folds = StratifiedKFold(min(_FOLDS, most), shuffle=True, random_state=release.seed)
+    n = len(release)
+    right, clear, cut = (_tallies(n) for _ in range(3))
+    tallies = {"releases": right, "originals": clear, "cut": cut}
+    more = np.array([], dtype=labels.dtype) if known is None else known[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # labels of few documents
+        splits = list(folds.split(np.zeros(n), labels))
+    tasks = []
+    for learn, ask in splits:
+        usual = Counter(labels[learn].tolist()).most_common(1)[0][0]
+        right["always the most frequent"][ask] = labels[ask] == usual
+        y = np.concatenate([labels[learn], more])
+        for name, (model, kind) in models.items():
+            for source in ("originals", "releases"):
+                asked = ["releases"]
+                if kind == "through the mechanism":
+                    if source == "releases":
+                        continue
+                elif source == "originals":
+                    asked += ["originals", "cut"]
+                texts = views.take(kind, source, learn, known is not None)
+                held = {view: views.take(kind, view, ask, False) for view in asked}
+                tasks.append(
+                    (f"{name}, trained on {source}", ask, model, texts, y, held)
+                )
+    answers = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_answers)(model, texts, y, held)
+        for _, _, model, texts, y, held in tasks
+    )
+    for (name, ask, *_), found in zip(
+        tasks, progress(answers, f"{target} adversaries"), strict=True
+    ):
+        for view, answer in found.items():
+            tallies[view][name][ask] = answer == labels[ask]
+    majority = float(Counter(labels.tolist()).most_common(1)[0][1] / n)
+    return _score(
+        release,
+        right,
+        majority,
+        share_interval,
+        **{
+            key: float(tally[release.strongest(tally)][release.scoring].mean())
+            for key, tally in (("in_clear", clear), ("in_clear_cut", cut))
+        },
+    )
+
+
+def _answers(model: Any, texts: Any, y: Any, held: dict[str, Any]) -> dict[str, Any]:
+    """What a model, fitted on texts, says of others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # slow convergence, empty texts
+        fitted = clone(model).fit(texts, y)
+        return {view: fitted.predict(asked) for view, asked in held.items()}
+
+
+def _tallies(n: int) -> dict[str, np.ndarray]:
+    return defaultdict(lambda: np.zeros(n))
+
+
+class _Views:
+    """Originals, releases and known texts as words, counts and parts of words."""
+
+    def __init__(
+        self, release: Release, known: tuple[Sequence[Any], np.ndarray] | None
+    ) -> None:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        self.words = {
+            "originals": release.clear,
+            "releases": release.noisy,
+            "cut": release.cut,
+            "known": [
+                split_words(d) if isinstance(d, str) else list(d)
+                for d in (known[0] if known else [])
+            ],
+        }
+        # Koppel and fastText split at blanks, and want no empty text
+        self.texts = {
+            name: [" ".join(words) or "\u2205" for words in texts]
+            for name, texts in self.words.items()
+        }
+        self.raw = {
+            "originals": release.original,
+            "releases": release.released,
+            "known": list(known[0]) if known else [],
+        }
+        every = CountVectorizer(analyzer=list, dtype=np.float64)
+        every.fit([words for texts in self.words.values() for words in texts] + [["∅"]])
+        self.counts = {
+            name: sp.csr_array(every.transform(texts))
+            if texts
+            else sp.csr_array((0, len(every.vocabulary_)))
+            for name, texts in self.words.items()
+        }
+        ngrams = CountVectorizer(
+            analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
+        )
+        of_word = sp.csr_array(ngrams.fit_transform(every.get_feature_names_out()))
+        self.ngrams = {name: c @ of_word for name, c in self.counts.items()}
+
+    def take(self, kind: str, view: str, rows: np.ndarray, with_known: bool) -> Any:
+        """Some documents of a list, and the known texts."""
+        if kind in ("counts", "ngrams"):
+            lists = getattr(self, kind)
+            part = lists[view][rows]
+            return sp.vstack([part, lists["known"]]).tocsr() if with_known else part
+        lists = self.texts if kind == "texts" else self.raw
+        found = [lists[view][i] for i in rows]
+        return found + list(lists["known"]) if with_known else found
+
+
+def _adversaries(
+    target: str, views: _Views, embedding: Any, mechanism: Any, seed: int
+) -> dict[str, tuple[Any, str]]:
+    """Classifiers by name, each with the view of documents that it takes."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    def linear() -> Any:
+        return make_pipeline(TfidfTransformer(sublinear_tf=True), LinearSVC())
+
+    found: dict[str, tuple[Any, str]] = {
+        "linear model of words": (linear(), "counts"),
+        "linear model of parts of words": (linear(), "ngrams"),
+        "naive Bayes": (MultinomialNB(alpha=0.1), "counts"),
+    }
+    if target == "author":
+        found["Koppel"] = (KoppelAuthorClassifier(random_state=seed), "texts")
+    if find_spec("floret") is not None:
+        found["fastText"] = (FastTextClassifier(random_state=seed), "texts")
+    if isinstance(mechanism, DPWordPerturber):
+        bayes = ChannelNaiveBayes(mechanism, n_draws=_N_DRAWS, random_state=seed)
+        found["naive Bayes with the mechanism"] = (bayes, "through the mechanism")
+    return found

@@ -1,0 +1,169 @@
+"""Rows of CSV and JSON lines, one by one, so that an error knows its line.
+
+The errors are ours: those of a parser would quote what it could not read.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["MAX_ROW", "LineError", "csv_rows", "json_rows"]
+
+# Characters of a row
+MAX_ROW = 2**19
+# Levels of lists and objects in a line of JSON, whose readers recurse
+_MAX_DEPTH = 64
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+_TOO_LONG = (
+    f"the row is longer than {MAX_ROW >> 10} KiB. Cut the document into several with "
+    "ids of their own, or write the file as Parquet, whose rows may be longer."
+)
+_PAIRED = (
+    "quotes are not paired: one is not closed, or one within a quoted text is not "
+    "doubled."
+)
+
+#: The line where a row begins, the characters that it takes in the file, and the row.
+Rows = Iterator[tuple[int, int, Any]]
+
+
+class LineError(ValueError):
+    """What is wrong with a line, without what is in it."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}")
+
+
+class _Lines:
+    """Lines of a text file, of which `row` is the first one of the current row."""
+
+    def __init__(self, path: Path) -> None:
+        self.row = 1
+        self.number = self.size = 0
+        self._path = path
+
+    def __iter__(self) -> Iterator[str]:
+        packed = self._path.name.lower().endswith(".gz")
+        with (
+            (gzip.open if packed else open)(self._path, "rb") as binary,
+            io.TextIOWrapper(
+                binary, encoding="utf-8-sig", errors="surrogateescape", newline=""
+            ) as text,
+        ):
+            while line := self._read(text):
+                self.number += 1
+                self.size += len(line)
+                if self.size > MAX_ROW:
+                    raise LineError(self.row, _TOO_LONG)
+                if not line.isascii() and not _is_unicode(line):
+                    raise LineError(
+                        self.number, "it is not UTF-8. Save the file as UTF-8."
+                    )
+                yield line
+
+    def _read(self, text: Any) -> str:
+        try:
+            return str(text.readline(MAX_ROW + 1))
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            problem = "the compressed file is cut short or broken."
+            raise LineError(self.number + 1, problem) from None
+
+    def next_row(self) -> tuple[int, int]:
+        """First line of the row that has been read, and its size."""
+        found = self.row, self.size
+        self.row, self.size = self.number + 1, 0
+        return found
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def csv_rows(path: Path) -> Rows:
+    """The lists of values of a CSV file, of which the first one names the columns."""
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # of this process
+    lines = _Lines(path)
+    rows = csv.reader(iter(lines), strict=True)
+    width = 0
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error:
+            raise LineError(lines.row, _PAIRED) from None
+        if row is None:
+            return
+        line, size = lines.next_row()
+        if not row:
+            continue
+        if width and len(row) != width:
+            raise LineError(
+                line,
+                f"{len(row)} values, but {width} columns. A text that holds a comma, a "
+                "quote or a line break must be in quotes.",
+            )
+        width = len(row)
+        yield line, size, row
+
+
+def json_rows(path: Path) -> Rows:
+    """The objects of a file of JSON lines."""
+    lines = _Lines(path)
+    decode = json.JSONDecoder(
+        object_pairs_hook=_object, parse_constant=_refuse_constant
+    ).decode
+    for text in lines:
+        line, size = lines.next_row()
+        if not text.isspace():
+            yield line, size, _parsed(text, line, decode)
+
+
+def _parsed(text: str, line: int, decode: Callable[[str], Any]) -> dict[str, Any]:
+    if text.count("[") + text.count("{") > _MAX_DEPTH and _depth(text) > _MAX_DEPTH:
+        problem = f"lists and objects are nested more than {_MAX_DEPTH} deep."
+        raise LineError(line, problem)
+    try:
+        row = decode(text)
+    except _RepeatedError:
+        raise LineError(line, "an object has a name twice.") from None
+    except (ValueError, RecursionError):
+        raise LineError(line, "it is not JSON.") from None
+    if not isinstance(row, dict):
+        raise LineError(line, "it must be a JSON object, of names and values.")
+    return row
+
+
+class _RepeatedError(ValueError):
+    """Two values of one name."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedError
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError  # NaN and Infinity, which JSON does not have
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested, outside strings."""
+    deepest = depth = 0
+    for sign in re.findall(r"[][{}]", _STRING.sub("", text)):
+        depth += 1 if sign in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest

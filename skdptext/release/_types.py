@@ -1,0 +1,52 @@
+"""Types of columns: how they are shown, and casts that quote no value."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any
+
+from skdptext.utils import import_pyarrow
+
+__all__ = ["CastError", "cast", "type_shown"]
+
+
+class CastError(ValueError):
+    """A value that does not fit; `position` is its place in the column."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"position {position}")
+        self.position = position
+
+
+def cast(column: Any, kind: Any) -> Any:
+    """A column as another type, after a check of its values; None: as it is.
+
+    Raises
+    ------
+    CastError
+    """
+    pa = import_pyarrow("DocumentRelease")
+    errors = (pa.ArrowException, TypeError, ValueError)
+
+    def checked(part: Any) -> Any:
+        part.validate(full=True)
+        return part if kind is None else part.cast(kind)
+
+    def fails(n: int) -> bool:
+        try:
+            checked(column.slice(0, n))
+        except errors:
+            return True
+        return False
+
+    try:
+        return checked(column)
+    except errors:
+        first = bisect_left(range(len(column) + 1), True, key=fails)
+    raise CastError(max(first - 1, 0)) from None
+
+
+def type_shown(kind: Any) -> str:
+    """Name of a type, without the names of fields: JSON takes them from its data."""
+    nested = import_pyarrow("DocumentRelease").types.is_nested(kind)
+    return str(kind).partition("<")[0] if nested else str(kind)

@@ -1,0 +1,7 @@
+"""Releases that answer with a public document: randomized response over groups."""
+
+from skdptext.replacement._guarantee import ReplacementGuarantee
+from skdptext.replacement._public import PublicDocuments
+from skdptext.replacement._replacer import DPDocumentReplacer
+
+__all__ = ["DPDocumentReplacer", "PublicDocuments", "ReplacementGuarantee"]

@@ -1,0 +1,365 @@
+"""Public groups of documents: who is in them, and which one a document belongs to."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.preprocessing import TopicEncoder
+from skdptext.replacement._public import PublicDocuments
+from skdptext.utils import Kept, as_labels, kind_of, progress_bar
+
+__all__ = [
+    "PublicGroups",
+    "check_grouper",
+    "check_not_fitted_on",
+    "fitted_groups",
+    "in_blocks",
+    "last_step",
+]
+
+# Documents that are grouped at a time: so many, or so many characters.
+_TOGETHER, _CHARACTERS = 4096, 2**24
+# Public documents that are grouped alone, too, to see whether the others matter.
+_ALONE = 32
+_MOST_GROUPS = 4096
+_WORD = re.compile(r"(?u)\b\w\w+\b")
+
+# The default groupers do not depend on ε, so that a search over it fits them once.
+_kept: Kept[Any] = Kept(4)
+
+
+@dataclass(frozen=True, eq=False)
+class PublicGroups:
+    """Public documents in groups.
+
+    Attributes
+    ----------
+    documents : PublicDocuments
+    grouper : object with `predict`
+        Fitted.
+    names : ndarray of shape (n_groups,)
+        Labels of the groups, sorted.
+    of_public : ndarray of int, shape (n_public,)
+        Number of the group of each public document.
+    fitted_before : bool
+        The grouper was given fitted: what it learned from is not known.
+    """
+
+    documents: PublicDocuments
+    grouper: Any
+    names: np.ndarray
+    of_public: np.ndarray
+    fitted_before: bool
+
+    @cached_property
+    def members(self) -> tuple[np.ndarray, np.ndarray]:
+        """Public documents in the order of their groups, and where each group starts.
+
+        The last of the starts is the number of documents.
+        """
+        order = np.argsort(self.of_public, kind="stable")
+        sizes = np.bincount(self.of_public, minlength=len(self.names))
+        return order, np.concatenate([[0], np.cumsum(sizes)])
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Digest of the public documents and their groups."""
+        digest = blake2b(digest_size=32, person=b"skdptext-groups")
+        digest.update(self.documents.fingerprint)
+        digest.update(len(self.names).to_bytes(8, "little"))
+        digest.update(self.of_public.astype("<i8").tobytes())
+        return digest.digest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in ("members",)}
+
+    def assign(self, documents: Sequence[Any], start: int = 0) -> np.ndarray:
+        """Numbers of the groups of documents; `start` is the first one's position.
+
+        No error quotes a document or a label.
+        """
+        stop = start + len(documents)
+        labels = _labels(self.grouper, documents, f"documents {start} to {stop - 1}")
+        at = np.searchsorted(self.names, labels).clip(max=len(self.names) - 1)
+        wrong = np.flatnonzero(self.names[at] != labels)
+        if len(wrong):
+            raise InvalidParameterError(
+                "grouper must assign every document to a group that holds a public "
+                f"document, but does not for document {start + wrong[0]}. "
+                f"{_WHAT_TO_DO}"
+            )
+        return at
+
+    def assign_all(self, blocks: Iterator[list[Any]], n_jobs: Any, verbose: int) -> Any:
+        """The same of blocks of documents, in threads, with each block."""
+
+        def one(start: int, some: list[Any]) -> tuple[list[Any], np.ndarray]:
+            return some, self.assign(some, start)
+
+        def numbered() -> Iterator[tuple[int, list[Any]]]:
+            start = 0
+            for some in blocks:
+                yield start, some
+                start += len(some)
+
+        with progress_bar(verbose, "replacing", unit="doc", total=None) as bar:
+            # sharedmem: processes would be sent the grouper with each block
+            results = Parallel(
+                n_jobs=n_jobs, require="sharedmem", return_as="generator"
+            )(delayed(one)(start, some) for start, some in numbered())
+            for some, groups in results:
+                bar.update(len(some))
+                yield some, groups
+
+
+_WHAT_TO_DO = (
+    "Choose fewer groups or more public documents, or give public_labels to a "
+    "classifier, so that each group has public documents to answer with."
+)
+
+
+def in_blocks(documents: Iterator[Any]) -> Iterator[list[Any]]:
+    """Lists of documents, bounded in number and in characters."""
+    some: list[Any] = []
+    size = 0
+    for document in documents:
+        some.append(document)
+        size += len(document) if isinstance(document, str) else 8 * len(document)
+        if len(some) == _TOGETHER or size >= _CHARACTERS:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def check_grouper(grouper: Any) -> None:
+    """Refuse what cannot assign a new document to a group."""
+    if grouper is None:
+        return
+    unfit = isinstance(grouper, type) or not hasattr(grouper, "predict")
+    if unfit or is_regressor(grouper):
+        name = kind_of(grouper)
+        if isinstance(grouper, Pipeline):
+            name = f"a Pipeline that ends in {kind_of(grouper.steps[-1][1])}"
+        raise InvalidParameterError(
+            "grouper must be an estimator or a pipeline with predict, which assigns "
+            "any document by itself, such as one that ends in KMeans or a classifier; "
+            f"got {name}."
+        )
+
+
+def fitted_groups(
+    documents: PublicDocuments, grouper: Any, n_groups: int, public_labels: Any
+) -> PublicGroups:
+    """Groups of public documents, by a grouper that is fitted on them if need be."""
+    labels = None
+    if public_labels is not None:
+        labels = as_labels("public_labels", public_labels)
+        if labels.shape != (len(documents),):
+            raise InvalidParameterError(
+                f"public_labels must hold one label per public document "
+                f"({len(documents)}), got shape {labels.shape}."
+            )
+        if len(np.unique(labels)) < 2:
+            raise InvalidParameterError(
+                "public_labels must hold at least 2 different labels, got 1."
+            )
+    if grouper is None:
+        told = (
+            b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()
+        )
+        key = documents.fingerprint, n_groups, told
+        fitted = _kept.get(
+            key, lambda: _fit(_default(labels, n_groups, documents), documents, labels)
+        )
+        before = False
+    elif before := _is_fitted(grouper):
+        fitted = grouper
+    else:
+        fitted = _fit(clone(grouper, safe=False), documents, labels)
+    return _grouped(documents, fitted, labels, before)
+
+
+def _default(labels: Any, n_groups: int, documents: PublicDocuments) -> Any:
+    from sklearn.cluster import KMeans  # late, as it is slow to load
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    if labels is not None:
+        encoder = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
+        return make_pipeline(encoder, LogisticRegression(C=10.0, max_iter=1000))
+    if n_groups > len(documents):
+        raise InvalidParameterError(
+            f"n_groups must be at most the number of public documents "
+            f"({len(documents)}), got {n_groups}."
+        )
+    return make_pipeline(TopicEncoder(), KMeans(n_groups, n_init=10, random_state=0))
+
+
+def words_of(document: Any) -> list[str]:
+    """Words of a text, as scikit-learn's vectorizers split it, or of a token list."""
+    if isinstance(document, str):
+        return _WORD.findall(document.lower())
+    return [str(token).lower() for token in document]
+
+
+def _fit(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
+    texts = list(documents)
+    with warnings.catch_warnings():
+        # that fewer clusters are found than asked for is an error here
+        warnings.filterwarnings("ignore", message="Number of distinct clusters")
+        return grouper.fit(texts) if labels is None else grouper.fit(texts, labels)
+
+
+def _is_fitted(grouper: Any) -> bool:
+    """Whether a grouper learned from something before it came here."""
+    if not hasattr(grouper, "fit"):
+        return True
+    try:
+        check_is_fitted(grouper)
+    except NotFittedError:
+        return False
+    except TypeError:  # not an estimator of scikit-learn
+        return any(n.endswith("_") and n[:1] != "_" for n in vars(grouper))
+    return True
+
+
+def _grouped(
+    documents: PublicDocuments, grouper: Any, labels: Any, before: bool
+) -> PublicGroups:
+    texts = list(documents)
+    parts = [
+        _labels(grouper, some, "the public documents")
+        for some in in_blocks(iter(texts))
+    ]
+    assigned = np.concatenate(parts)
+    # what a stand-in is, where that is known, and not what it was taken for
+    labelled = labels is not None and is_classifier(grouper)
+    of_public = labels if labelled else assigned
+    names, numbers = np.unique(of_public, return_inverse=True)
+    known = _all_labels(grouper)
+    possible = names if known is None else np.union1d(known, names)
+    empty = len(possible) - len(names)
+    if empty or not np.isin(assigned, names).all():
+        raise InvalidParameterError(
+            "grouper must have a public document in every group, but "
+            f"{empty or 'some'} of {len(possible)} have none. {_WHAT_TO_DO}"
+        )
+    if len(names) > _MOST_GROUPS:
+        raise InvalidParameterError(
+            f"grouper must make at most {_MOST_GROUPS} groups, got {len(names)}: with "
+            "so many, nothing is hidden."
+        )
+    if len(names) < 2:
+        raise InvalidParameterError(
+            "grouper must put the public documents into at least 2 groups, got 1. "
+            f"{_WHAT_TO_DO}"
+        )
+    _check_each_by_itself(grouper, texts, assigned, names)
+    return PublicGroups(documents, grouper, names, numbers, before)
+
+
+def _all_labels(grouper: Any) -> np.ndarray | None:
+    """All labels that a grouper can give, where it says so."""
+    last = last_step(grouper)
+    if hasattr(last, "classes_"):
+        return np.asarray(last.classes_)
+    centres = getattr(last, "cluster_centers_", None)
+    return None if centres is None else np.arange(len(centres))
+
+
+def last_step(grouper: Any) -> Any:
+    while True:
+        if isinstance(grouper, Pipeline):
+            grouper = grouper.steps[-1][1]
+        elif type(grouper).__name__ == "FrozenEstimator":
+            grouper = grouper.estimator
+        else:
+            return grouper
+
+
+def _check_each_by_itself(
+    grouper: Any, texts: list[Any], assigned: np.ndarray, names: np.ndarray
+) -> None:
+    """Refuse a grouper for which other documents matter, or that fails on odd ones."""
+    picks = np.unique(np.linspace(0, len(texts) - 1, _ALONE).astype(int))
+    alone = [_labels(grouper, [texts[i]], "a public document")[0] for i in picks]
+    some = _labels(grouper, [texts[i] for i in picks[::-1]], "public documents")[::-1]
+    wrong = [
+        i for i, a, b in zip(picks, alone, some, strict=True)
+        if not a == b == assigned[i]
+    ]  # fmt: skip
+    if wrong:
+        raise InvalidParameterError(
+            "grouper must assign each document by itself, always to the same group, "
+            f"but public document {wrong[0]} comes into different groups by itself and "
+            "among others: what is released of a document would depend on the others, "
+            "and no promise would hold."
+        )
+    odd: list[tuple[str, Any]] = [
+        ("an empty document", ""),
+        ("unknown words", "\ufffd"),
+    ]
+    if not isinstance(texts[0], str):
+        odd = [(what, [text] if text else []) for what, text in odd]
+    for what, document in odd:
+        if not np.isin(_labels(grouper, [document], what), names).all():
+            raise InvalidParameterError(
+                f"grouper must assign {what} to a group that holds a public document. "
+                f"{_WHAT_TO_DO}"
+            )
+
+
+def _labels(grouper: Any, documents: Sequence[Any], what: str) -> np.ndarray:
+    """Labels by a grouper, one per document; an error says nothing of the documents."""
+    try:
+        labels = np.asarray(grouper.predict(documents))
+    except Exception as error:  # whatever a user's grouper raises
+        raise InvalidParameterError(
+            f"grouper must assign every document to a group, but its predict failed on "
+            f"{what} with {type(error).__name__}. (Its message may quote a document, "
+            "and is not shown.)"
+        ) from None
+    if labels.shape != (len(documents),):
+        raise InvalidParameterError(
+            f"grouper must return one label per document ({len(documents)}), got "
+            f"shape {labels.shape} for {what}."
+        )
+    missing = labels.dtype.kind == "f" and np.isnan(labels).any()
+    texts = labels.dtype.kind == "O" and all(isinstance(x, str) for x in labels)
+    if missing or not (texts or labels.dtype.kind in "biufUS"):
+        raise InvalidParameterError(
+            f"grouper must return labels that are text or numbers, got "
+            f"{'NaN' if missing else labels.dtype} for {what}."
+        )
+    return labels
+
+
+def check_not_fitted_on(groups: PublicGroups, numbers: np.ndarray) -> None:
+    """Refuse a grouper that carries the labels of the very documents to be protected.
+
+    Clusterers keep the labels of what they were fitted on, as ``labels_``.
+    """
+    own = getattr(last_step(groups.grouper), "labels_", None)
+    if not groups.fitted_before or own is None or len(own) != len(numbers):
+        return
+    if len(own) > 1 and np.array_equal(np.asarray(own), groups.names[numbers]):
+        raise InvalidParameterError(
+            "grouper must be fitted on public documents, but it was given fitted, and "
+            "its labels_ are those of the documents to be released: it was fitted on "
+            "them. Give it unfitted, and it is fitted on public_documents."
+        )

@@ -1,0 +1,484 @@
+"""What a release that answers with public documents promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    ExactResponseChannel,
+    LossDistribution,
+    checked_exponents,
+    word_losses,
+)
+from skdptext.utils import (
+    bullets,
+    check_integer,
+    check_real,
+    page,
+    paragraph,
+    shown,
+    table,
+    wrapped,
+)
+
+__all__ = ["ReplacementGuarantee", "ReplacementPart"]
+
+# Up to so many releases the bound on linkage is worked out; for more it is K.
+_MANY = 32
+# Candidates of which a printed guarantee speaks.
+_CANDIDATES = 100
+_UP = 1 + 2.0**-40
+
+
+@dataclass(frozen=True, eq=False)
+class ReplacementPart:
+    """Releases through one grouping of documents.
+
+    Attributes
+    ----------
+    channel : ExactResponseChannel
+        Over the groups.
+    assign : callable
+        From a list of documents to the numbers of their groups.
+    grouping : bytes
+        Digest of the groups.
+    releases : int
+    caveats : tuple of str
+    """
+
+    channel: ExactResponseChannel
+    assign: Callable[[Sequence[Any]], np.ndarray]
+    grouping: bytes
+    releases: int = 1
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def epsilon(self) -> float:
+        """Of one release."""
+        return self.channel.epsilon
+
+    @property
+    def n_groups(self) -> int:
+        return len(self.channel.embedding)
+
+    @property
+    def log_kept(self) -> float:
+        """ln p: of the probability that a release answers with the group itself."""
+        return -math.log1p((self.n_groups - 1) * math.exp(-self.epsilon))
+
+    def exponent(self, x: Any, y: Any) -> float:
+        """Of all releases, pure."""
+        g, h = self.assign([x, y])
+        costs = checked_exponents(self.channel, np.array([g]), np.array([h]))
+        return self.releases * float(costs[0, 0])
+
+    def losses(self, x: Any, y: Any) -> LossDistribution:
+        g, h = self.assign([x, y])
+        (loss,) = word_losses(self.channel, np.array([g]), np.array([h]))
+        return loss.times(self.releases)
+
+    @property
+    def capacity(self) -> float:
+        """The most that one release tells about anything, in nats.
+
+        The capacity of the symmetric channel: ln K less the entropy of a row.
+        """
+        log_p = self.log_kept
+        log_q, others = log_p - self.epsilon, self.n_groups - 1
+        rest = others * math.exp(log_q) * log_q if others else 0.0
+        found = math.log(self.n_groups) + math.exp(log_p) * log_p + rest
+        return min(max(found, 0.0), math.log(self.n_groups))
+
+    @property
+    def log_sum_of_best(self) -> float:
+        """ln Σ_z max_d Pr[z | d], over all answers z of all releases.
+
+        An answer is a sequence of r groups. The best document is of the group that
+        occurs most often, m times, and has Pr = p^m q^(r−m).
+        """
+        k, r = self.n_groups, self.releases
+        most = math.log(k)
+        if r == 1:
+            return min(most, most + self.log_kept)
+        if r > _MANY:
+            return most
+        log_q = self.log_kept - self.epsilon
+        terms, fewer = [], -math.inf
+        for m in range(1, r + 1):
+            upto = _log_sequences(k, r, m)
+            if upto > fewer:
+                exactly = upto + math.log1p(-math.exp(fewer - upto))
+                terms.append(exactly + m * self.log_kept + (r - m) * log_q)
+            fewer = upto
+        return min(most, float(logsumexp(terms)))
+
+
+def _log_sequences(k: int, r: int, m: int) -> float:
+    """ln of the number of sequences of length r over k symbols, each at most m times.
+
+    r! times the coefficient of x^r in (Σ_{j≤m} x^j/j!)^k.
+    """
+    base = np.where(np.arange(r + 1) <= m, -gammaln(np.arange(r + 1) + 1.0), -np.inf)
+    power = np.full(r + 1, -np.inf)
+    power[0] = 0.0
+    square, left = base, k
+    while left:
+        if left & 1:
+            power = _log_product(power, square)
+        square, left = _log_product(square, square), left >> 1
+    return float(power[r] + gammaln(r + 1.0))
+
+
+def _log_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Logarithms of the coefficients of a product of polynomials, cut to their size."""
+    n = len(a)
+    with np.errstate(divide="ignore"):
+        return np.array([logsumexp(a[: i + 1] + b[i::-1]) for i in range(n)])
+
+
+class ReplacementGuarantee:
+    r"""What one or several releases promise; made by `DPDocumentReplacer.guarantee`.
+
+    For any two documents x, x' whatever and any set S of releases,
+    Pr[S | x] ≤ e^ε Pr[S | x']: ε-local differential privacy of the whole document. The
+    odds between two documents of one group do not change at all. And for every
+    adversary: of n equally likely candidates at most the share K p / n is found, with K
+    groups and p = e^ε / (e^ε + K − 1), since Σ_z max_d Pr[z | d] ≤ K p.
+
+    Parameters
+    ----------
+    parts : iterable of ReplacementPart
+        Made by the replacer.
+
+    Attributes
+    ----------
+    parts : tuple of ReplacementPart
+        One for each kind of release that is composed here.
+    epsilon : float
+        Between any two documents, of all releases together.
+    n_groups : int or None
+        K; None where the parts differ in it.
+    releases : int
+        Number of releases.
+    information : float
+        The most that the releases tell about anything at all, in nats.
+    numerical_delta : float
+        0: the draws are exact.
+
+    See Also
+    --------
+    skdptext.privacy.PrivacyGuarantee : Of releases that change words.
+
+    Notes
+    -----
+    *Why.* An adversary who sees the answer z and names the most likely candidate is
+    right with probability (1/n) Σ_z max_d Pr[z | d], and nobody does better. A row of
+    randomized response is p in its own group, so that the sum is at most K p; and with
+    fewer candidates, or when they are in fewer groups, it is smaller. That the bound is
+    reached is seen where each group holds a candidate.
+
+    *Not promised*: that the author of the stand-in is hidden; anything at all if the
+    public documents or the grouper were learned from the documents to be protected.
+
+    References
+    ----------
+    .. [1] S. Warner (1965). Randomized response: a survey technique for eliminating
+       evasive answer bias. JASA 60.
+    .. [2] G. Smith (2009). On the foundations of quantitative information flow.
+       FoSSaCS 2009.
+
+    Examples
+    --------
+    >>> from skdptext import DPDocumentReplacer
+    >>> public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
+    >>> labels = ["pets", "pets", "food", "food"]
+    >>> replacer = DPDocumentReplacer(public, public_labels=labels, epsilon=2.0).fit()
+    >>> guarantee = replacer.guarantee()
+    >>> guarantee.epsilon, guarantee.exponent("my cat", "a cat")
+    (2.0, 0.0)
+    >>> print(f"{guarantee.found_at_most(100):.4f}")
+    0.0176
+    >>> guarantee.compose(3).epsilon
+    6.0
+    """
+
+    parts: tuple[ReplacementPart, ...]
+
+    def __init__(self, parts: Iterable[ReplacementPart]) -> None:
+        self.parts = tuple(parts)
+
+    @property
+    def epsilon(self) -> float:
+        """ε between any two documents, of all releases."""
+        return float(sum(part.releases * part.epsilon for part in self.parts))
+
+    @property
+    def n_groups(self) -> int | None:
+        """K, the number of groups."""
+        each = {part.n_groups for part in self.parts}
+        return each.pop() if len(each) == 1 else None
+
+    @property
+    def releases(self) -> int:
+        """How many releases there are."""
+        return sum(part.releases for part in self.parts)
+
+    @property
+    def numerical_delta(self) -> float:
+        """Probability that finite arithmetic changes a release: none does."""
+        return 0.0
+
+    @property
+    def information(self) -> float:
+        """Bound on the mutual information with anything at all, in nats.
+
+        That of a release is at most the capacity of the channel; several add up, but no
+        more than ln K is to be known of a grouping.
+        """
+        return self._within_groupings(lambda part: part.releases * part.capacity)
+
+    def _within_groupings(self, nats: Callable[[ReplacementPart], float]) -> float:
+        """Sum over the parts; of one grouping, ln K is all that there is to know."""
+        total: dict[bytes, float] = {}
+        for part in self.parts:
+            added = total.get(part.grouping, 0.0) + nats(part)
+            total[part.grouping] = min(math.log(part.n_groups), added)
+        return sum(total.values())
+
+    def exponent(self, x: Any, y: Any, delta: float = 0.0) -> float:
+        """The t with Pr[S | x] ≤ e^t Pr[S | y] + δ for every set S of releases.
+
+        Parameters
+        ----------
+        x, y : str or list of str
+            Two documents, as in a release.
+        delta : float in [0, 1), default=0.0
+
+        Returns
+        -------
+        exponent : float
+            0 for documents of the same group; else, at δ = 0, `epsilon`.
+        """
+        delta = check_real("delta", delta, low=0, high=1, open_high=True)
+        pure = float(sum(part.exponent(x, y) for part in self.parts))
+        if not delta or not pure:
+            return pure
+        losses = LossDistribution.total(part.losses(x, y) for part in self.parts)
+        return min(pure, losses.exponent(delta))
+
+    def found_at_most(self, n_candidates: int) -> float:
+        """Share of documents that anyone finds among so many candidates, at most.
+
+        Parameters
+        ----------
+        n_candidates : int >= 1
+            Documents that the adversary holds in clear, equally likely, one of which
+            was released.
+
+        Returns
+        -------
+        share : float in (0, 1]
+            A bound for every adversary, whatever they know of the mechanism, the public
+            documents and the noise of others. At least a random guess, 1/n.
+        """
+        n = check_integer("n_candidates", n_candidates, low=1)
+        log_sum = self._within_groupings(lambda part: part.log_sum_of_best)
+        return min(1.0, math.exp(log_sum - math.log(n)) * _UP)
+
+    def epsilon_for(
+        self,
+        x: Any = None,
+        y: Any = None,
+        *,
+        factor: float | None = None,
+        found: float | None = None,
+        n_candidates: int = _CANDIDATES,
+    ) -> float:
+        """The largest ε of one release with which a promise holds.
+
+        Parameters
+        ----------
+        x, y : str or list of str, default=None
+            Two documents; None: any two.
+        factor : float > 1, default=None
+            By which the odds between them may change, over all `releases`.
+        found : float in (0, 1], default=None
+            Instead of `factor`: the share of documents that may be found among
+            `n_candidates`.
+        n_candidates : int >= 1, default=100
+
+        Returns
+        -------
+        epsilon : float
+            inf where any ε will do; 0 where none will.
+
+        Raises
+        ------
+        InvalidParameterError
+            If not exactly one of `factor` and `found` is given, or the guarantee is of
+            several kinds of release.
+        """
+        if (factor is None) == (found is None):
+            raise InvalidParameterError(
+                "either factor or found must be given, got "
+                f"{'neither' if factor is None else 'both'}."
+            )
+        if len(self.parts) > 1:
+            raise InvalidParameterError(
+                f"epsilon_for needs a single kind of release, got {len(self.parts)}."
+            )
+        (part,) = self.parts
+        if factor is not None:
+            allowed = math.log(check_real("factor", factor, low=1, open_low=True))
+            if x is not None and y is not None and not part.exponent(x, y):
+                return math.inf
+            return allowed / part.releases
+        share = check_real("found", found, low=0, high=1, open_low=True)
+        n = check_integer("n_candidates", n_candidates, low=1)
+
+        def within(epsilon: float) -> bool:
+            at = replace(part, channel=_at(part.channel, epsilon))
+            return ReplacementGuarantee([at]).found_at_most(n) <= share * _UP**2
+
+        low, high = 2.0**-30, 64.0
+        if not within(low):
+            return 0.0
+        if within(high):
+            return math.inf
+        while high - low > 1e-12 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if within(middle) else (low, middle)
+        return low
+
+    def compose(self, other: int | ReplacementGuarantee) -> ReplacementGuarantee:
+        """What several releases of one document promise together.
+
+        Parameters
+        ----------
+        other : int >= 1 or ReplacementGuarantee
+            An integer k: these releases k times, with fresh noise each time. A
+            guarantee: these releases and those.
+
+        Returns
+        -------
+        guarantee : ReplacementGuarantee
+            ε adds up.
+        """
+        if isinstance(other, ReplacementGuarantee):
+            return ReplacementGuarantee([*self.parts, *other.parts])
+        try:
+            k = check_integer("other", other, low=1)
+        except InvalidParameterError:
+            raise InvalidParameterError(
+                "other must be an integer >= 1 or a ReplacementGuarantee, got "
+                f"{shown(other)}."
+            ) from None
+        return ReplacementGuarantee(
+            replace(part, releases=k * part.releases) for part in self.parts
+        )
+
+    # -- in words --------------------------------------------------------------
+
+    @property
+    def sentences(self) -> list[str]:
+        """The promise in sentences, what matters most first."""
+        found = [c for part in self.parts for c in part.caveats]
+        return [*dict.fromkeys(found), *self._promises()]
+
+    def _promises(self) -> list[str]:
+        share = self.found_at_most(_CANDIDATES)
+        seen = "a release" if self.releases == 1 else f"all {self.releases} releases"
+        groups = self.n_groups
+        over = "" if groups is None else f" over {groups} public groups"
+        found = math.ceil(share * _CANDIDATES - 1e-6)
+        return [
+            f"Of {_CANDIDATES} candidates, nobody finds more than {found}: whoever "
+            f"holds {_CANDIDATES} equally likely documents in clear and sees {seen} "
+            f"names the right one with probability at most {share:.3g}, whatever they "
+            "know of the mechanism.",
+            f"Between any two documents whatever, the odds change by at most a factor "
+            f"of exp({self.epsilon:.4g}) = {_factor(self.epsilon)} (pure ε-local "
+            f"differential privacy, by randomized response{over}); between two of one "
+            "group they do not change at all.",
+            f"What {seen} {'tells' if self.releases == 1 else 'tell'} about anything "
+            f"is at most {self.information:.3g} nats"
+            + (f", and never more than ln {groups}." if groups else "."),
+            "Empty, unknown and very long documents are covered, and so are the number "
+            "and the order of words: a stand-in tells nothing but a group.",
+        ]
+
+    @property
+    def limits(self) -> list[str]:
+        """What is not promised."""
+        return [
+            "The author of the stand-in, who wrote a public document and is shown. "
+            "Readers must be told that it is a stand-in.",
+            "More releases of the same document with fresh noise: their ε add up (see "
+            "compose), and so do those of the documents of one author. A release "
+            "repeated under the same secret and id answers the same, at no further "
+            "cost.",
+            "Anything, if the public documents, their labels or the grouper were "
+            "learned from the documents to be protected: they must be public. So must "
+            "the choice of ε and of the groups.",
+            "How many documents were released, and under which ids.",
+            "Secrecy of the key: whoever has the integer random_state or the key of a "
+            "release can undo the noise. ChaCha20, from which it is drawn, is taken "
+            "for random bits.",
+        ]
+
+    def scale(self) -> list[dict[str, Any]]:
+        """The promise on a human scale, as numbers.
+
+        Returns
+        -------
+        rows : list of dict
+            Ready for JSON: shares found among candidates, at most, and the exponent
+            between any two documents.
+        """
+        rows: list[dict[str, Any]] = [
+            {"candidates": n, "found_at_most": self.found_at_most(n)}
+            for n in (10, 100, 1000)
+        ]
+        return [{"between": "any two documents", "exponent": self.epsilon}, *rows]
+
+    def __repr__(self) -> str:
+        releases = f", releases={self.releases}" if self.releases > 1 else ""
+        return (
+            f"ReplacementGuarantee(epsilon={self.epsilon:g}, "
+            f"n_groups={self.n_groups}{releases})\n{self}"
+        )
+
+    def __str__(self) -> str:
+        lines = [wrapped(sentence) for sentence in self.sentences]
+        lines.append("Not promised:")
+        return "\n".join(lines + [wrapped(f"- {limit}") for limit in self.limits])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [row["candidates"], row["found_at_most"]]
+            for row in self.scale()
+            if "candidates" in row
+        ]
+        return page(
+            f"Privacy guarantee: ε = {self.epsilon:g} between any two documents",
+            *map(paragraph, self.sentences),
+            table(["candidates", "found at most"], rows),
+            paragraph("Not promised:"),
+            bullets(self.limits),
+        )
+
+
+def _at(channel: ExactResponseChannel, epsilon: float) -> ExactResponseChannel:
+    """The channel at another ε."""
+    return type(channel)(channel.mechanism, channel.embedding, epsilon, 0.0)
+
+
+def _factor(epsilon: float) -> str:
+    return f"{math.exp(epsilon):.3g}" if epsilon < 700 else "∞"

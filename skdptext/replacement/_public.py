@@ -1,0 +1,171 @@
+"""Public documents, held once however many estimators there are."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_document, is_count_matrix, kind_of, plain_documents
+
+__all__ = ["PublicDocuments", "document_bytes"]
+
+_live: WeakValueDictionary[bytes, PublicDocuments] = WeakValueDictionary()
+_live_lock = threading.RLock()
+
+
+class PublicDocuments(Sequence[Any]):
+    """Texts or token lists that never change, in two arrays.
+
+    Copies, clones and pickles that are opened in the same process share them, and
+    joblib maps the arrays into its workers.
+
+    Parameters
+    ----------
+    documents : iterable of str or of lists of str
+
+    Attributes
+    ----------
+    fingerprint : bytes
+        Digest of the documents, in their order.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is none, or one of them is neither a str nor a list of str.
+
+    Examples
+    --------
+    >>> import copy
+    >>> from skdptext.replacement import PublicDocuments
+    >>> documents = PublicDocuments(["a cat", "a dog", ["some", "tea"]])
+    >>> documents[2], len(documents), documents
+    (['some', 'tea'], 3, <3 public documents>)
+    >>> copy.deepcopy(documents) is documents
+    True
+    """
+
+    def __init__(self, documents: Iterable[Any]) -> None:
+        parts = []
+        for position, document in enumerate(plain_documents(documents)):
+            check_document(document, position)
+            parts.append(document_bytes(document, position))
+        if not parts:
+            raise InvalidParameterError(
+                "public_documents must hold at least one document, got none."
+            )
+        self._ends = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        self._bytes = np.frombuffer(b"".join(parts), dtype=np.uint8)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for array in (self._ends, self._bytes):
+            array.flags.writeable = False
+
+    @classmethod
+    def of(cls, documents: Any) -> PublicDocuments:
+        """The documents as such an object, after a check of what they are."""
+        if isinstance(documents, PublicDocuments):
+            return documents
+        expected = "public_documents must be a list of documents, str or lists of str"
+        single = isinstance(documents, str | bytes) or documents is None
+        if single or isinstance(documents, Iterator):
+            raise InvalidParameterError(f"{expected}, got {kind_of(documents)}.")
+        if is_count_matrix(documents, expected, each=False):
+            raise InvalidParameterError(
+                f"{expected}, got a count matrix: documents themselves are released."
+            )
+        return cls(documents)
+
+    @classmethod
+    def kept(cls, documents: Any) -> Any:
+        """Documents as such an object; what breaks a rule is for `fit` to refuse."""
+        try:
+            return cls.of(documents)
+        except InvalidParameterError:
+            return documents
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """32-byte digest, equal for equal documents."""
+        digest = blake2b(digest_size=32, person=b"skdptext-public")
+        digest.update(np.ascontiguousarray(self._ends).data)
+        digest.update(np.ascontiguousarray(self._bytes).data)
+        return digest.digest()
+
+    @cached_property
+    def hashes(self) -> frozenset[int]:
+        """Python's hashes of the documents: those of this process."""
+        return frozenset(hash(d if isinstance(d, str) else tuple(d)) for d in self)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        i = range(len(self))[i]  # also of negative numbers; IndexError beyond
+        data = self._bytes[self._ends[i] : self._ends[i + 1]].tobytes()
+        text = data[1:].decode("utf-8", "surrogatepass")
+        return text if data[:1] == b"s" else json.loads(text)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PublicDocuments):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} public documents>"
+
+    def __copy__(self) -> PublicDocuments:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PublicDocuments:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with _live_lock:  # so that a pickle opened in this process finds these
+            _live.setdefault(self.fingerprint, self)
+        return _restored, (self.fingerprint, self._ends, self._bytes)
+
+
+def _restored(
+    fingerprint: bytes, ends: np.ndarray, data: np.ndarray
+) -> PublicDocuments:
+    """The live documents with this fingerprint, or new ones."""
+    with _live_lock:
+        documents = _live.get(fingerprint)
+        if documents is None:
+            documents = PublicDocuments.__new__(PublicDocuments)
+            documents._ends, documents._bytes = ends.view(), data.view()
+            documents._freeze()
+            documents.__dict__["fingerprint"] = fingerprint
+            _live[fingerprint] = documents
+    return documents
+
+
+def document_bytes(document: Any, position: int) -> bytes:
+    """A document as bytes; no two documents have the same."""
+    if isinstance(document, str):
+        return b"s" + document.encode("utf-8", "surrogatepass")
+    tokens = list(document)
+    for i, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise InvalidParameterError(
+                f"every token must be a str, got {kind_of(token)} as token {i} of "
+                f"document {position}."
+            )
+    return b"l" + json.dumps([str(token) for token in tokens]).encode()

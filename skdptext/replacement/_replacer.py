@@ -1,0 +1,741 @@
+"""Documents replaced by public ones, by randomized response over public groups."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skdptext.documents import DocumentReader, EncodedDocuments, as_column
+from skdptext.embeddings import WordEmbedding, one_hot_embedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
+from skdptext.perturbation import Release
+from skdptext.replacement._groups import (
+    PublicGroups,
+    check_grouper,
+    check_not_fitted_on,
+    fitted_groups,
+    in_blocks,
+    last_step,
+)
+from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
+from skdptext.replacement._public import PublicDocuments, document_bytes
+from skdptext.utils import (
+    REPEATABLE,
+    DocLinked,
+    NoiseStreams,
+    SecretSeed,
+    check_document,
+    check_document_ids,
+    check_integer,
+    check_n_jobs,
+    check_noise_state,
+    check_option,
+    check_real,
+    is_count_matrix,
+    kind_of,
+    plain_documents,
+    warn_of_repeats,
+    warn_once,
+)
+
+__all__ = ["DPDocumentReplacer"]
+
+OUTPUTS = ("text", "bow", "vector", "group", "index")
+# Texts of this length do not coincide by chance.
+_LONG = 30
+_FITTED_BEFORE = (
+    "The grouper was given fitted: that it learned from public documents only is taken "
+    "on trust. Everything below is void if it did not."
+)
+
+
+class DPDocumentReplacer(
+    DocLinked,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
+    r"""Answer each document with a public one, of its group or of another.
+
+    Public documents are put into K groups, and the same grouper says which group g a
+    private document belongs to. The group is kept with probability
+
+    .. math::
+
+        p = \frac{e^ε}{e^ε + K - 1} ,
+
+    and else replaced by one of the others: randomized response [1]_. What is released
+    is a public document drawn at random from the group, the stand-in. Nothing else of
+    the document has any effect. So the privacy loss between any two documents is at
+    most ε, and of n candidates nobody finds more than the share K p / n.
+
+    Parameters
+    ----------
+    public_documents : iterable of str, or of lists of str
+        Public: they are what is released. At least one in each group. A list is kept
+        as a `~skdptext.replacement.PublicDocuments`, which clones and copies share.
+    grouper : estimator with `predict`, default=None
+        Assigns a document to a group: a pipeline that ends in a clusterer or in a
+        classifier. Unfitted, a clone of it is fitted on the public documents (and
+        labels). Fitted, it is used as it is: what it learned from is taken to be
+        public, and the guarantee says so; for clones, such as those of a grid search,
+        to keep it fitted, wrap it in scikit-learn's ``FrozenEstimator``. It must assign
+        each document by itself, whatever the others are. None:
+        `~skdptext.preprocessing.TopicEncoder` and k-means; with `public_labels`, TF-IDF
+        and logistic regression.
+    n_groups : int >= 2, default=8
+        K, for ``grouper=None`` without labels. More groups tell more, and show more.
+    public_labels : array-like of shape (n_public_documents,), default=None
+        Labels of the public documents, which a classifier learns. They are the groups.
+    epsilon : float > 0, default=4.0
+        ε, between any two documents.
+    output : {"text", "bow", "vector", "group", "index"}, default="text"
+        What is released of the stand-in: its text; the counts of its words in
+        `embedding`; its vector before the last step of the grouper; only its group;
+        or its number among the public documents.
+    embedding : WordEmbedding, default=None
+        The columns of ``output="bow"``. Public.
+    random_state : None, int or numpy.random.Generator, default=None
+        None: fresh noise in every call, from ChaCha20 keyed by the operating system.
+        An int: a repeatable release. The answer for a document is derived by a keyed
+        hash from the integer, the public groups, ε, and the document's id and group:
+        it does not depend on the other documents, and asking again shows nothing new,
+        even if the document has changed within its group. Without ids it is derived
+        from the document itself, so that equal documents get equal answers. The integer
+        is a secret: ``secrets.randbits(128)`` gives one. A Generator: a key is drawn
+        from it in every call.
+    n_jobs : int, default=None
+        Threads that group documents. None: one, unless joblib's context says more.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Attributes
+    ----------
+    channel_ : ExactResponseChannel
+        Randomized response over the groups: it draws, and the guarantee is its.
+    grouper_ : estimator
+        The fitted grouper.
+    groups_ : ndarray of shape (n_groups,)
+        Labels of the groups, sorted.
+    n_groups_ : int
+        K.
+    public_ : PublicDocuments
+        The public documents.
+    public_groups_ : ndarray of shape (n_public_documents,)
+        The group of each, as an index of `groups_`.
+
+    Raises
+    ------
+    InvalidParameterError
+        In `fit`, if a parameter breaks its rule; the grouper cannot assign new
+        documents, or depends on the others; or a group has no public document.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If documents to be released are among the public ones, or if `random_state` is
+        an integer, which shows equal documents or can be guessed.
+
+    See Also
+    --------
+    skdptext.DPWordPerturber : Changes words, which hides words but not the document.
+    skdptext.replacement.ReplacementGuarantee : What is promised, in numbers.
+
+    Notes
+    -----
+    *Privacy.* Pure ε-local differential privacy of the whole document: no metric, no δ,
+    no condition on lengths, words or order. Empty, unknown and very long documents are
+    covered. The draws are exact, in whole numbers. The choice of the stand-in depends
+    on the noisy group only, and so costs nothing. `fit` never reads its `X`.
+
+    *Not protected* is the author of the stand-in, who is public; readers must be told
+    that it is a stand-in. Releases of one document with fresh noise add up their ε,
+    and so do the documents of one author.
+
+    *What is kept* is what the groups keep. With public labels the release is the
+    predicted label by randomized response, dressed as a document: where that label is
+    all that anyone wants, there is nothing better.
+
+    *Cost.* That of the grouper's `predict`, in blocks of documents, and some
+    microseconds each where noise is repeatable. Memory: a few numbers per document.
+
+    References
+    ----------
+    .. [1] S. Warner (1965). Randomized response: a survey technique for eliminating
+       evasive answer bias. JASA 60.
+    .. [2] P. Kairouz, S. Oh, P. Viswanath (2016). Extremal mechanisms for local
+       differential privacy. JMLR 17.
+    .. [3] Ú. Erlingsson, V. Pihur, A. Korolova (2014). RAPPOR: randomized aggregatable
+       privacy-preserving ordinal response. CCS 2014.
+
+    Examples
+    --------
+    >>> from skdptext import DPDocumentReplacer
+    >>> public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
+    >>> labels = ["pets", "pets", "food", "food"]
+    >>> replacer = DPDocumentReplacer(
+    ...     public, public_labels=labels, epsilon=3.0, random_state=2**70).fit()
+    >>> replacer.transform(["my own cat, Tom", "no milk today, 7 King St"])
+    ['a cat and a dog', 'tea and milk']
+    >>> replacer.guarantee().exponent("my own cat, Tom", "no milk today")
+    3.0
+    """
+
+    # skrub then hands it one column of a data frame at a time
+    __single_column_transformer__ = True
+
+    def __init__(
+        self,
+        public_documents: Any,
+        grouper: Any = None,
+        *,
+        n_groups: int = 8,
+        public_labels: Any = None,
+        epsilon: float = 4.0,
+        output: Literal["text", "bow", "vector", "group", "index"] = "text",
+        embedding: WordEmbedding | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.public_documents = public_documents
+        self.grouper = grouper
+        self.n_groups = n_groups
+        self.public_labels = public_labels
+        self.epsilon = epsilon
+        self.output = output
+        self.embedding = embedding
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Not in a property, so that `set_params` and `vars` find it where it belongs.
+        if name == "random_state":
+            value = SecretSeed.of(value)
+        elif name == "public_documents":
+            value = PublicDocuments.kept(value)
+        super().__setattr__(name, value)
+
+    # -- fitting ---------------------------------------------------------------
+
+    def fit(self, X: Any = None, y: Any = None) -> DPDocumentReplacer:
+        """Group the public documents; the documents to be protected are never read.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks a rule.
+        """
+        epsilon = self._check_parameters()
+        n_groups = check_integer("n_groups", self.n_groups, low=2)
+        check_grouper(self.grouper)
+        public = PublicDocuments.of(self.public_documents)
+        groups = fitted_groups(public, self.grouper, n_groups, self.public_labels)
+        channel = ExactResponseChannel(
+            RandomizedResponse(), one_hot_embedding(len(groups.names)), epsilon, 0.0
+        )
+        self._check_encoder(groups.grouper)
+        warn_of_repeats(self.random_state, has_ids=True)
+        self._groups = groups
+        self.channel_ = channel
+        self.grouper_ = groups.grouper
+        self.groups_ = groups.names
+        self.n_groups_ = len(groups.names)
+        self.public_ = public
+        self.public_groups_ = groups.of_public
+        self._fitted_with = self._fixed()
+        self._rows = self._encoded()
+        return self
+
+    def _check_parameters(self) -> float:
+        """Check all that does not need the public documents; returns ε."""
+        epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
+        check_option("output", self.output, OUTPUTS)
+        if self.embedding is not None and not isinstance(self.embedding, WordEmbedding):
+            raise InvalidParameterError(
+                "embedding must be None or a WordEmbedding, got "
+                f"{kind_of(self.embedding)}."
+            )
+        if self.output == "bow" and self.embedding is None:
+            raise InvalidParameterError(
+                'embedding must be given for output="bow", whose columns are its '
+                "words, got None."
+            )
+        check_noise_state(self.random_state)
+        check_integer("verbose", self.verbose, low=0)
+        check_n_jobs(self.n_jobs)
+        return epsilon
+
+    def _check_encoder(self, grouper: Any) -> None:
+        if self.output == "vector" and _encoder(grouper) is None:
+            raise InvalidParameterError(
+                'grouper must be a pipeline for output="vector", whose steps before '
+                f"the last one encode documents, got {kind_of(grouper)}."
+            )
+
+    def _fixed(self) -> dict[str, Any]:
+        """What must not change after fit, by the current parameters."""
+        return {
+            "epsilon": check_real("epsilon", self.epsilon, low=0, open_low=True),
+            "n_groups": self.n_groups,
+            "public_documents": PublicDocuments.of(self.public_documents).fingerprint,
+        }
+
+    def _check_ready(self) -> PublicGroups:
+        check_is_fitted(self, "channel_")
+        self._check_parameters()
+        for name, value in self._fixed().items():
+            if self._fitted_with[name] != value:
+                raise InvalidParameterError(
+                    f"{name} must not change after fit, which fixes the groups and "
+                    "the noise. Call fit again."
+                )
+        self._check_encoder(self.grouper_)
+        return self._groups
+
+    # -- releasing -------------------------------------------------------------
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, document_ids: Iterable[Any] | None = None
+    ) -> Any:
+        """Fit on the public documents, and release others.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of str
+        y : ignored
+        document_ids : iterable of str, int or bytes, default=None
+            As in `transform`.
+
+        Returns
+        -------
+        released : list, csr_matrix or ndarray
+            As `transform` gives it.
+        """
+        return self.fit().transform(X, document_ids=document_ids)
+
+    def transform(self, X: Any, document_ids: Iterable[Any] | None = None) -> Any:
+        """Answer each document with a public one.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of str
+            Read once, in blocks; it may be a generator.
+        document_ids : iterable of str, int or bytes, default=None
+            A different id for each document, from the data. With an integer
+            `random_state`, equal documents of different ids then get independent
+            answers, and the release stays repeatable. It is metadata in the sense of
+            scikit-learn's routing: ``set_transform_request(document_ids=True)``.
+
+        Returns
+        -------
+        released : list of str, csr_matrix, or ndarray
+            For ``output="text"`` a list of the stand-ins; ``"bow"`` their counts, of
+            shape (n_documents, n_words); ``"vector"`` of shape (n_documents, n_dims);
+            ``"group"`` labels and ``"index"`` numbers, of shape (n_documents,).
+
+        Raises
+        ------
+        InvalidParameterError
+            If `X` or `document_ids` breaks a rule, the grouper fails, or a parameter
+            was changed after `fit`. No message quotes a document.
+        NotFittedError
+            If `fit` was not called.
+
+        Notes
+        -----
+        *Privacy.* Each call is a release of its own. With fresh noise, releasing the
+        same document k times costs k ε.
+        """
+        groups = self._check_ready()
+        ids = None if document_ids is None else check_document_ids(document_ids)
+        warn_of_repeats(self.random_state, has_ids=ids is not None)
+        streams = NoiseStreams(self.random_state, self._context())
+        read = self._read(groups, X, streams, ids)
+        check_not_fitted_on(groups, read.groups)
+        release = Release(self.channel_, self.n_groups_, streams)
+        noisy, _ = release.run(
+            EncodedDocuments(
+                codes=read.groups.astype(np.int32),
+                offsets=np.arange(len(read.groups) + 1, dtype=np.int64),
+                stream_labels=read.labels,
+            ),
+            n_jobs=1,
+        )
+        if self.output == "group":
+            released: Any = self.groups_[noisy]
+        else:
+            released = self._shown(_stand_ins(groups, noisy, streams, read.owners))
+        kind = vars(self).get("_sklearn_output_config", {}).get("transform")
+        if self.output in ("bow", "vector") or kind in (None, "default"):
+            return released
+        return as_column(list(released), X, kind)
+
+    def _context(self) -> bytes:
+        """All that an answer depends on besides seed and document.
+
+        Not the output: a text and its group are one answer, and cost ε once.
+        """
+        digest = hashlib.blake2b(digest_size=32, person=b"skdptext-replace")
+        digest.update(self._groups.fingerprint + self.channel_.fingerprint)
+        return digest.digest()
+
+    def _read(
+        self, groups: PublicGroups, X: Any, streams: NoiseStreams, ids: Any
+    ) -> _Read:
+        """Groups of documents, and labels of the streams that answer them."""
+        label = streams.labeller(ids)
+        # without ids, only a document itself tells it from others
+        by_content = ids is None and streams.repeatable
+        parts: list[np.ndarray] = [np.empty(0, dtype=np.int64)]
+        labels: list[bytes] = []
+        owners: list[bytes] = []
+        watch = _Watch(groups.documents)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the grouper: they may quote documents
+            grouped = groups.assign_all(
+                in_blocks(_checked(X)), self.n_jobs, self.verbose
+            )
+            for some, numbers in grouped:
+                watch.see(some)
+                start = sum(map(len, parts))
+                parts.append(numbers)
+                if label is None:
+                    continue
+                for i, (document, number) in enumerate(
+                    zip(some, numbers.tolist(), strict=True), start
+                ):
+                    content = b""
+                    if ids is None:
+                        content = document_bytes(document, i)
+                    labels.append(label(i, b"answer%d:" % number + content))
+                    owners.append(label(i, b"owner" + content * by_content))
+        found = np.concatenate(parts)
+        if ids is not None and len(ids) != len(found):
+            raise InvalidParameterError(
+                f"document_ids must hold one id per document ({len(found)}), got "
+                f"{len(ids)}."
+            )
+        watch.warn()
+        return _Read(found, labels, owners)
+
+    def _shown(self, index: np.ndarray) -> Any:
+        """Public documents in the form that `output` names."""
+        if self.output == "index":
+            return index
+        if self.output == "text":
+            distinct, back = np.unique(index, return_inverse=True)
+            texts = [_as_text(self.public_[i]) for i in distinct.tolist()]
+            return [texts[i] for i in back.tolist()]
+        return self._public_rows()[index]
+
+    def _public_rows(self) -> Any:
+        """Bags or vectors of all public documents."""
+        form, rows = self._rows
+        return rows if form == self._form() else self._encoded()[1]
+
+    def _form(self) -> tuple[str, bytes]:
+        of_words = self.embedding if self.output == "bow" else None
+        return self.output, b"" if of_words is None else of_words.fingerprint
+
+    def _encoded(self) -> tuple[tuple[str, bytes], Any]:
+        """The form of what is released, and its rows, if it is a matrix.
+
+        All at once, so that a document has the same row whenever it is released.
+        """
+        if self.output not in ("bow", "vector"):
+            return self._form(), None
+        rows = []
+        for some in in_blocks(iter(self.public_)):
+            if self.output == "bow":
+                assert self.embedding is not None
+                bags = DocumentReader(self.embedding).read(some)
+                rows.append(bags.bags(len(self.embedding)).astype(np.int64))
+            else:
+                rows.append(_encoder(self.grouper_).transform(some))
+        if sp.issparse(rows[0]):
+            return self._form(), sp.csr_matrix(sp.vstack(rows))
+        return self._form(), np.concatenate([np.asarray(part) for part in rows])
+
+    # -- what adversaries, guarantees and audits ask for -----------------------
+
+    def groups_of(self, X: Any) -> np.ndarray:
+        """The groups of documents in clear, before any noise.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of str
+
+        Returns
+        -------
+        groups : ndarray of shape (n_documents,)
+            Labels, of `groups_`. They are private.
+        """
+        groups = self._check_ready()
+        parts = [groups.assign(some) for some in in_blocks(_checked(X))]
+        return self.groups_[np.concatenate([np.empty(0, dtype=int), *parts])]
+
+    def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
+        """ln Pr[release | document], exactly.
+
+        Parameters
+        ----------
+        documents : iterable of str, or of lists of str
+            Candidates in clear.
+        released : list of str, matrix or ndarray
+            What `transform` released, in the form that `output` names.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_released, n_documents)
+            −inf for what is never released.
+        """
+        groups = self._check_ready()
+        of_documents = [groups.assign(some) for some in in_blocks(_checked(documents))]
+        at = np.concatenate([np.empty(0, dtype=int), *of_documents])
+        shares = self._shares(released)
+        law = np.exp(self.channel_.log_proba(np.arange(self.n_groups_)))
+        with np.errstate(divide="ignore"):
+            of_groups = np.log(shares @ law.T)
+        return of_groups[:, at]
+
+    def _shares(self, released: Any) -> np.ndarray:
+        """Share of each group's public documents that look as released, (n, K)."""
+        if self.output == "group":
+            labels = np.asarray(released)
+            return np.equal.outer(labels, self.groups_).astype(float)
+        public: list[Any]
+        given: list[Any]
+        if self.output in ("bow", "vector"):
+            rows = self._public_rows()
+            if sp.issparse(rows):
+                released = sp.csr_array(released)
+            public, given = _row_keys(rows), _row_keys(released)
+        elif self.output == "text":
+            public = [_as_text(document) for document in self.public_]
+            given = list(released)
+        else:
+            public, given = (
+                list(range(len(self.public_))),
+                np.asarray(released).tolist(),
+            )
+        number = {key: i for i, key in enumerate(dict.fromkeys(public))}
+        counts = np.zeros((len(number) + 1, self.n_groups_))
+        at = np.array([number[key] for key in public])
+        np.add.at(counts, (at, self.public_groups_), 1)
+        counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)
+        return counts[[number.get(key, -1) for key in given]]
+
+    def guarantee(self) -> ReplacementGuarantee:
+        """What a release promises.
+
+        Returns
+        -------
+        guarantee : ReplacementGuarantee
+        """
+        groups = self._check_ready()
+        caveats = []
+        if isinstance(self.random_state, Integral):
+            caveats.append(REPEATABLE)
+        if groups.fitted_before:
+            caveats.append(_FITTED_BEFORE)
+        part = ReplacementPart(
+            self.channel_,
+            _Assign(groups),
+            groups.fingerprint,
+            caveats=tuple(caveats),
+        )
+        return ReplacementGuarantee([part])
+
+    # -- scikit-learn's conventions --------------------------------------------
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : ndarray of str objects
+            The words, for bags; those of the encoder, for vectors; else the `output`.
+        """
+        self._check_ready()
+        if self.output == "bow":
+            assert self.embedding is not None
+            return self.embedding.word_array.copy()
+        if self.output == "vector":
+            return np.asarray(_encoder(self.grouper_).get_feature_names_out())
+        return np.array([self.output], dtype=object)
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> DPDocumentReplacer:
+        """Return texts, groups and numbers as a column of a data frame library.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            ``"pandas"`` and ``"polars"``: a Series with the name of the column given to
+            `transform` and, in pandas, its index, which is thereby released. Bags and
+            vectors stay matrices. None changes nothing.
+
+        Returns
+        -------
+        self : object
+        """
+        if transform is not None:
+            check_option("transform", transform, ("default", "pandas", "polars"))
+            # under the name that scikit-learn's clone copies
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class _Read(NamedTuple):
+    """Documents as a release sees them."""
+
+    groups: np.ndarray
+    labels: list[bytes]  # of the streams that answer; none where noise is fresh
+    owners: list[bytes]  # the same for all contents of a document that has an id
+
+
+@dataclass(frozen=True)
+class _Assign:
+    """From documents to the numbers of their groups; can be pickled."""
+
+    groups: PublicGroups
+
+    def __call__(self, documents: Sequence[Any]) -> np.ndarray:
+        parts = [self.groups.assign(some) for some in in_blocks(_checked(documents))]
+        return np.concatenate(parts)
+
+
+class _Watch:
+    """Looks for public documents among those to be released."""
+
+    def __init__(self, public: PublicDocuments) -> None:
+        self._public = public.hashes
+        self._seen = self._same = 0
+        self._long = False
+
+    def see(self, documents: list[Any]) -> None:
+        same = [d for d in documents if _hash(d) in self._public]
+        self._seen += len(documents)
+        self._same += len(same)
+        self._long = self._long or any(len(d) >= _LONG for d in same)
+
+    def warn(self) -> None:
+        if self._long or self._same > self._seen / 2:
+            warn_once(
+                "Some of the documents to be released are among public_documents, word "
+                "for word. What is public cannot be protected; and if the documents "
+                "are not, neither the stand-ins nor the groups may be made of them.",
+                PrivacyLeakWarning,
+            )
+
+
+def _hash(document: Any) -> int:
+    return hash(document if isinstance(document, str) else tuple(document))
+
+
+def _checked(X: Any) -> Iterator[Any]:
+    """Documents one after the other, each of them checked."""
+    expected = "Expected an iterable of documents (str or lists of str)"
+    if is_count_matrix(X, expected, each=False):
+        raise InvalidParameterError(
+            f"{expected}, got a count matrix: a grouper reads documents."
+        )
+    for position, document in enumerate(plain_documents(X)):
+        check_document(document, position)
+        if not isinstance(document, str):
+            document_bytes(document, position)  # refuses tokens that are not text
+            document = list(map(str, document))
+        yield document
+
+
+def _stand_ins(
+    groups: PublicGroups, noisy: np.ndarray, streams: NoiseStreams, owners: list[bytes]
+) -> np.ndarray:
+    """Numbers of public documents, drawn from the noisy groups.
+
+    Of a document, only its noisy group matters: where noise is repeatable, the stream
+    is that of its id and the noisy group (without ids, of the document that has no
+    other name), and never of the group it is in.
+    """
+    order, starts = groups.members
+    sizes = np.diff(starts)[noisy]
+    if streams.fresh:
+        place = streams.open(b"stand-in").integers(0, sizes)
+    else:
+        labels = [
+            owner + b"%d" % group
+            for owner, group in zip(owners, noisy.tolist(), strict=True)
+        ]
+        place = np.array(
+            [
+                stream.integers(0, size)
+                for stream, size in zip(
+                    streams.open_all(labels), sizes.tolist(), strict=True
+                )
+            ],
+            dtype=np.int64,
+        )
+    return order[starts[noisy] + place]
+
+
+def _encoder(grouper: Any) -> Any:
+    """The steps of a pipeline before its last one; None where there are none."""
+    last = last_step(grouper)
+    while grouper is not last:
+        if isinstance(grouper, Pipeline):
+            return grouper[:-1] if len(grouper.steps) > 1 else None
+        grouper = grouper.estimator
+    return None
+
+
+def _as_text(document: Any) -> str:
+    return document if isinstance(document, str) else " ".join(document)
+
+
+def _row_keys(rows: Any) -> list[bytes]:
+    """Rows of a matrix as bytes, equal for equal rows."""
+    if sp.issparse(rows):
+        tidy = sp.csr_array(rows, dtype=np.float64, copy=True)
+        tidy.sum_duplicates()
+        tidy.eliminate_zeros()
+        return [
+            tidy.indices[a:b].astype(np.int64).tobytes() + tidy.data[a:b].tobytes()
+            for a, b in itertools.pairwise(tidy.indptr)
+        ]
+    # -0.0 is 0.0
+    return [row.tobytes() for row in np.asarray(rows, dtype=np.float64) + 0.0]

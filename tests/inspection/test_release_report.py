@@ -1,0 +1,265 @@
+"""A report on anybody's release: right where the truth is known, silent about texts."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection import ReleaseReport, release_report
+
+RNG = np.random.default_rng(0)
+WORDS = np.array([f"w{i}" for i in range(300)])
+EVEN = np.full(300, 1 / 300)
+
+
+def documents(n: int, length: int = 20, seed: int = 0) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, length)) + "." for _ in range(n)]
+
+
+CLEAR = documents(40)
+
+
+def test_a_release_that_hides_nothing():
+    report = release_report(CLEAR, CLEAR, random_state=0)
+    assert set(report.scores) == {"linkage", "words"}
+    link, words = report.scores["linkage"], report.scores["words"]
+    assert (link.value, link.high, link.chance) == (1, 1, 1 / 40)
+    assert words.value == 1
+    assert words.chance < 0.2
+    assert {name: s.value for name, s in report.copies.items()} == {
+        "whole texts": 1, "sentences": 1, "spans of 5 words": 1,
+    }  # fmt: skip
+    again = release_report(CLEAR, CLEAR, random_state=0)
+    assert str(again) == str(report)
+    assert report.notes == ["There are only 40 candidates."]
+    assert link.n_documents == 20  # the other half chose
+
+
+def test_a_release_that_shows_nothing():
+    """Every score is at chance, and the intervals hold it."""
+    for released in ([""] * 40, ["same words"] * 40):
+        report = release_report(CLEAR, released, random_state=0)
+        link, words = report.scores["linkage"], report.scores["words"]
+        assert link.low <= link.chance <= link.high
+        assert words.value == words.chance == 0
+    assert any("40 of the releases are empty" in n for n in release_report(
+        CLEAR, [""] * 40, random_state=0).notes)  # fmt: skip
+
+
+def test_unrelated_lists_are_at_chance():
+    """As often as 95 % intervals say: of 30 trials, 7 misses have odds below 1e-3."""
+    missed = {"linkage": 0, "words": 0}
+    for trial in range(30):
+        clear, other = documents(20, 8, 2 * trial), documents(20, 8, 2 * trial + 1)
+        report = release_report(clear, other, random_state=trial)
+        for name, score in report.scores.items():
+            missed[name] += not score.low <= score.chance <= score.high
+    assert max(missed.values()) < 7
+
+
+def test_what_a_cipher_gives_away():
+    """Each word has another in its place, always the same: pairs teach the table."""
+    place = dict(zip(WORDS, np.roll(WORDS, 7), strict=True))
+    cipher = [
+        " ".join(place[w] for w in text.rstrip(".").split()) + "." for text in CLEAR
+    ]
+    report = release_report(CLEAR, cipher, random_state=0)
+    words = report.scores["words"]
+    assert words.adversary == "translation learned from other pairs"
+    # words of one text only cannot be learned from others
+    assert words.value > 0.8 > 0.2 > words.by_adversary["the released word itself"]
+    assert report.copies["spans of 5 words"].value == 0
+
+
+def test_authors_and_topics_by_hand():
+    """Authors have a word of their own, which the release leaves; topics are hidden."""
+    rng = np.random.default_rng(1)
+    authors, topics = np.array(["ann", "bob"] * 30), np.repeat(["tea", "war"], 30)
+    clear = [
+        f"{text[:-1]} {a} {t}" for text, a, t in zip(
+            documents(60), authors, topics, strict=True)
+    ]  # fmt: skip
+    noisy = [f"{' '.join(rng.choice(WORDS, 3))} {a}" for a in authors]
+    report = release_report(
+        clear, noisy, authors=authors, topics=topics, n_candidates=10, random_state=0
+    )
+    author, topic = report.scores["author"], report.scores["topic"]
+    assert list(report.scores) == ["linkage", "author", "topic", "words"]
+    assert author.chance == 0.5
+    assert author.in_clear > 0.9
+    assert author.low > 0.6
+    # the first four words of the originals name no author
+    assert author.in_clear_cut < 0.9
+    assert topic.in_clear > 0.9
+    assert topic.low <= 0.5
+    known = {"texts": ["ann ann", "bob bob"] * 3, "authors": ["ann", "bob"] * 3}
+    informed = release_report(
+        clear, noisy, authors=authors, known=known, random_state=0
+    )
+    assert informed.scores["author"].low > 0.6
+    frame = report.frame()
+    assert set(frame["question"]) >= {"linkage", "author", "topic", "words"}
+    assert frame["value"].between(0, 1).all()
+
+
+def test_a_known_mechanism_finds_more():
+    table = WordEmbedding(WORDS.tolist(), RNG.normal(size=(300, 4)))
+    perturber = DPWordPerturber(
+        table, epsilon=2.0, document_length=20, output="text", order="keep",
+        random_state=np.random.default_rng(0),
+    ).fit(CLEAR)  # fmt: skip
+    noisy = perturber.transform(CLEAR)
+    scores = [
+        release_report(
+            CLEAR, noisy, mechanism=m, embedding=e, random_state=0
+        ).scores["linkage"]
+        for m, e in ((perturber, None), (None, table), (None, None))
+    ]  # fmt: skip
+    assert scores[0].value >= scores[1].value - 0.1
+    assert scores[1].value > scores[2].value
+    assert "mechanism" in scores[0].by_adversary
+    authors = ["ann", "bob"] * 20
+    named = release_report(
+        CLEAR, noisy, mechanism=perturber, authors=authors, random_state=0
+    ).scores["author"]
+    assert any("with the mechanism" in name for name in named.by_adversary)
+
+
+def test_any_script_and_any_length():
+    texts = ["我们在罗马见面", "雨下在奥斯陆了", "猫坐在垫子上面", "ภาษาไทยไม่มีช่องว่าง"]
+    report = release_report(texts, texts[::-1][::-1], random_state=0)
+    assert report.scores["linkage"].value == 1
+    book = documents(3, 60_000)
+    report = release_report(book, [text[:500] for text in book], random_state=0)
+    assert report.scores["linkage"].value == 1
+    assert report.scores["words"].value < 0.05
+
+
+def test_columns_of_any_kind():
+    expected = release_report(CLEAR, CLEAR[1:] + CLEAR[:1], random_state=0).frame()
+    released = CLEAR[1:] + CLEAR[:1]
+    for kind in (pd.Series, pl.Series, pa.array, np.array, tuple, iter):
+        found = release_report(kind(CLEAR), kind(released), random_state=0).frame()
+        pd.testing.assert_frame_equal(found, expected)
+    tokens = [text.rstrip(".").split() for text in CLEAR]
+    assert release_report(tokens, tokens, random_state=0).scores["words"].value == 1
+    # two Series are matched by index, not by place
+    shuffled = pd.Series(CLEAR).sample(frac=1, random_state=0)
+    report = release_report(pd.Series(CLEAR), shuffled, random_state=0)
+    assert report.copies["whole texts"].value == 1
+
+
+def test_large_inputs_are_sampled_and_say_so():
+    texts = documents(240, 4)
+    authors = np.repeat([f"a{i}" for i in range(80)], 3)
+    topics = np.array(["x", "y", "z"] * 80)
+    report = release_report(
+        texts, texts, authors=authors, topics=topics, max_documents=40,
+        n_candidates=10, random_state=0,
+    )  # fmt: skip
+    assert (report.n_documents, report.n_given) == (40, 240)
+    notes = " ".join(report.notes)
+    assert "Of 240 documents, a random sample of 40 was attacked." in notes
+    assert "Authors: a random sample of 13 of them." in notes
+    assert "Topics: a random sample of 40 documents." in notes
+    alone = np.array(["a", "b"] * 119 + ["c", "d"])
+    report = release_report(
+        texts, texts, authors=alone, max_documents=40, random_state=0
+    )
+    assert any("2 authors have one document only" in note for note in report.notes)
+
+
+def test_among_1000():
+    texts = documents(1000, 2)
+    report = release_report(texts, texts, random_state=0)
+    many = report.details["linkage among 1,000"]
+    assert many.chance == 0.001
+    assert many.value <= report.scores["linkage"].value
+    assert any("Among 1,000" in text for text in report.sentences())
+
+
+def test_no_text_is_quoted_unless_asked(capsys):
+    secret = [f"{text} zqcanary{i}" for i, text in enumerate(CLEAR)]
+    for examples in (False, True):
+        report = release_report(
+            secret, secret, examples=examples, random_state=0, verbose=1
+        )  # fmt: skip
+        told = [str(report), repr(report), report._repr_html_(), report.to_html()]
+        told += [report.frame().to_csv(), str(vars(report)), *capsys.readouterr()]
+        assert any("zqcanary" in text for text in told) == examples
+        assert len(report.examples) == (3 if examples else 0)
+
+
+def test_says_at_least_and_is_one_file(tmp_path):
+    report = release_report(
+        CLEAR, CLEAR, authors=["ann", "bob"] * 20, topics=["x"] * 20 + ["y"] * 20,
+        random_state=0,
+    )  # fmt: skip
+    assert isinstance(report, ReleaseReport)
+    for text in report.sentences():
+        assert "at least" in text or text.startswith(("Rare", "Copies"))
+    assert max(map(len, str(report).splitlines())) <= 88
+    page = report.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text("utf-8") == page
+    assert page.startswith("<!DOCTYPE html>")
+    sources = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert sources
+    assert all(source.startswith("data:") for source in sources)
+    ax = report.plot()
+    assert len(ax.get_yticklabels()) == len(report.frame().query("strongest"))
+
+
+def test_bad_input():
+    some = CLEAR[:4]
+    for released, message in (
+        (CLEAR[:3], "equal length, got 4 and 3 texts"),
+        ("abc", "got a single str"),
+        (b"abc", "got a single bytes"),
+        (None, "got None"),
+        ([*CLEAR[:3], None], "got None as document 3"),
+        ([*CLEAR[:3], float("nan")], "as document 3"),
+        ([*CLEAR[:3], ["a", 1]], "something else as document 3"),
+        (np.eye(4), "got a matrix of numbers"),
+        (pd.Series(some, index=list("abcd")), "must hold texts|same index"),
+    ):
+        original = pd.Series(some) if isinstance(released, pd.Series) else some
+        with pytest.raises(InvalidParameterError, match=message):
+            release_report(original, released)
+    for options, message in (
+        ({"authors": ["a", "b"]}, r"one label per document \(4\)"),
+        ({"authors": ["a"] * 4}, "at least 2 labels that occur twice, got 1 of 1"),
+        ({"topics": list("abcd")}, "got 0 of 4"),
+        ({"n_candidates": 1}, "n_candidates must be an integer >= 2"),
+        ({"n_candidates": 2.5}, "n_candidates"),
+        ({"max_documents": 1}, "max_documents"),
+        ({"examples": 1}, "examples must be True or False"),
+        ({"verbose": -1}, "verbose"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"embedding": "glove"}, "embedding"),
+        ({"mechanism": "noise"}, "mechanism must be a word perturber"),
+        ({"known": ["a"]}, "known must map"),
+        ({"known": {"texts": ["a"]}}, "got 1 of these three"),
+        (
+            {"known": {"texts": ["a"], "authors": ["a", "b"]}, "authors": list("aabb")},
+            r"one label per text \(1\)",
+        ),
+        (
+            {"known": {"texts": ["a"], "topics": ["a"]}, "authors": list("aabb")},
+            "known must come with",
+        ),
+        ({"random_state": "x"}, "random_state"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            release_report(some, some, **options)
+    with pytest.raises(InvalidParameterError, match="at least 2 texts, got 1"):
+        release_report(["a"], ["a"])
+    with pytest.raises(InvalidParameterError, match="at least one word"):
+        release_report(["!", "?"], ["a", "b"])
