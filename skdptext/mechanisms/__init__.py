@@ -6,6 +6,7 @@ from skdptext.mechanisms._channel import (
     as_channel as as_channel,
     checked_draws as checked_draws,
     checked_exponents as checked_exponents,
+    checked_log_proba as checked_log_proba,
     checked_words as checked_words,
     law_fingerprint as law_fingerprint,
     noise_of_known_density as noise_of_known_density,
@@ -58,6 +59,7 @@ from skdptext.mechanisms._sensitive import (
 )
 from skdptext.mechanisms._simulate import (
     draw_words as draw_words,
+    kept_as_they_are as kept_as_they_are,
     probabilities as probabilities,
     stay_as_they_are as stay_as_they_are,
 )
