@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+from hashlib import sha256
 
 from pyarrow import csv, parquet
 
 # Of every test release.
-KEY = bytes(range(7, 39))
+KEY = sha256(b"a key of tests, which is not secret").digest()
+
+
+def write_key(path, key=KEY):
+    """A key in a file that only its owner can read."""
+    path.touch(0o600)
+    path.write_bytes(key)
+    os.chmod(path, 0o600)
+    return path
 
 
 def secrets_of(release):

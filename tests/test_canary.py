@@ -122,6 +122,12 @@ class Refusing:
         raise ValueError(f"could not convert {TEXT!r}")
 
 
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """What is given in place of a path may be written to."""
+    monkeypatch.chdir(tmp_path)
+
+
 # What may hold a text by mistake; made anew for each call, as some are used up.
 CONTAINERS = {
     "str": lambda: TEXT,

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from skdptext._version import __version__
 from skdptext.cli import _choosing, _release
+from skdptext.cli._settings import in_flags
 
 __all__ = ["main"]
 
@@ -60,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             return parsed.run(parsed)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
-        print(f"skdptext {parsed.command}: {_told(error)}", file=sys.stderr)
+        told = in_flags(_told(error), parsed)
+        print(f"skdptext {parsed.command}: {told}", file=sys.stderr)
         return 2
     except Exception:
         traceback.print_exc()  # Python's own status would be 1, which means no

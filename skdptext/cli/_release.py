@@ -108,7 +108,12 @@ def _add_release(commands: Any) -> None:
         "--key",
         metavar="SOURCE",
         help="secret key: file:PATH or env:NAME; without it, one is made beside the "
-        "output",
+        "output. Take a new one for each release",
+    )
+    parser.add_argument(
+        "--allow-shared-key",
+        action="store_true",
+        help="accept a key file that others can read, or that belongs to another user",
     )
     add_noise(parser)
     add_reading(parser)
@@ -211,19 +216,28 @@ def _writing(path: str, rule: str) -> Iterator[None]:
 @contextmanager
 def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
     """The key; one that is made here is deleted if no release was begun with it."""
+    allow_shared = arguments.allow_shared_key
     if arguments.key is not None:
-        yield ReleaseKey(arguments.key)
+        try:
+            key = ReleaseKey(arguments.key, allow_shared=allow_shared)
+        except InvalidParameterError as error:
+            raise InvalidParameterError(
+                str(error).replace("source", "--key", 1)
+            ) from None
+        yield key
         return
     path = Path(arguments.out).absolute()
     path = path.with_name(f"{path.name}.key")
+    existing = path.exists()
+    drawn = "an existing key" if existing else "a new key"
     advice = (
-        f"No --key was given: the noise is drawn from {path}. Whoever has this file "
+        f"No --key was given: the noise is drawn from {drawn}, {path}. Whoever has it "
         "can undo the noise: keep it apart from the release, and destroy it when that "
         "is sealed. It is needed to continue after an interruption."
     )
-    if path.exists():
+    if existing:
         _tell(advice)
-        yield ReleaseKey(f"file:{path}")
+        yield ReleaseKey(f"file:{path}", allow_shared=allow_shared)
         return
     if _begun(arguments.out):
         raise InvalidParameterError(

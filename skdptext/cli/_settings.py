@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from typing import Any
 
 from skdptext.datasets import load_docstring_embedding
@@ -16,12 +17,30 @@ __all__ = [
     "add_noise",
     "add_reading",
     "add_stop_words",
+    "in_flags",
     "load_embedding",
     "make_perturber",
     "mechanism",
 ]
 
 BUILT_IN = "docstrings"
+
+# Parameters that errors of the library begin with, where the flag has another name; an
+# error names the first of these arguments that the command has.
+_FLAGS = {
+    "allow_shared": ("allow_shared_key",),
+    "authors": ("author",),
+    "columns": ("column",),
+    "document_length": ("length",),
+    "documents": ("public", "source"),
+    "n_draws": ("draws",),
+    "n_pairs": ("pairs",),
+    "source": ("public", "source"),
+    "text": ("column",),
+    "topics": ("topic",),
+}
+# Those without dashes
+_PLACES = {"source", "file"}
 
 _HOW_TO_GET_ONE = f"""\
 --embedding must name a file of public word vectors. They decide which words there are
@@ -150,3 +169,27 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def in_flags(message: str, arguments: argparse.Namespace) -> str:
+    """A message of the library, with flags for the parameters that it begins with."""
+    options = [option.partition("=")[0] for option in getattr(arguments, "option", [])]
+
+    def flag(word: re.Match[str]) -> str:
+        name = word[0]
+        if name in options:
+            return f"--option {name}"
+        for place in _FLAGS.get(name, (name,)):
+            if hasattr(arguments, place):
+                is_place = place in _PLACES or (
+                    place == "out" and arguments.command == "verify"
+                )
+                return place if is_place else f"--{place.replace('_', '-')}"
+        return name
+
+    # parameters, after the name of a file where the fault is there
+    found = re.match(r"(?:[^ :]+: )?((?:\w+(?:, | and | or )?)+)(?= must )", message)
+    if found:
+        names = re.sub(r"\b(?!and\b|or\b)\w+", flag, found[1])
+        message = message[: found.start(1)] + names + message[found.end(1) :]
+    return re.sub(r"(?<=with )allow_shared(?=\.)", flag, message)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b, file_digest
 from itertools import groupby
@@ -13,7 +15,7 @@ from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.release._documents import DocumentRelease, columns_of
 from skdptext.release._formats import (
     FORMATS,
@@ -39,6 +41,8 @@ from skdptext.utils import (
 
 __all__ = ["Shard", "digest_of", "release_files", "shards_of"]
 
+# What stands for a text that is missing, in small letters
+_NO_TEXT = {"", "nan", "<na>"}
 # Ids that are checked together
 _SURVEYED = 1 << 16
 # What a resumed release may differ in. The guarantee follows from the rest, and its
@@ -103,7 +107,7 @@ def release_files(
         Number of processes, run by joblib. None: only this process, with as many
         threads as `n_jobs` of the perturber says.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar, and say how many texts of CSV files span lines.
 
     Returns
     -------
@@ -119,6 +123,11 @@ def release_files(
         something else: a release with another name, key, ε or embedding, made by other
         versions, from inputs that have changed, or with another `format` or
         `batch_rows`.
+
+    Warns
+    -----
+    EmptyDocumentWarning
+        If texts are empty or not a number: they are released, too, as random words.
 
     Notes
     -----
@@ -190,7 +199,7 @@ def release_files(
         )
     manifest = release.manifest()
     manifest |= {"shard_format": form, "batch_rows": batch_rows}
-    manifest |= _survey(inputs, release, form)
+    manifest |= _survey(inputs, release, form, verbose)
     folder = Path(out)
     manifest = _claim(folder, manifest)
     _release(inputs, folder, release, manifest, n_jobs, verbose)
@@ -225,25 +234,31 @@ def _types(release: DocumentRelease) -> dict[str, Any]:
     return {release.id: string, release.text: string, **release.keep}
 
 
-def _survey(inputs: list[Input], release: DocumentRelease, form: str) -> dict[str, Any]:
+def _survey(
+    inputs: list[Input], release: DocumentRelease, form: str, verbose: int
+) -> dict[str, Any]:
     """Sizes and digests of the inputs, after a check of all that is read of them."""
     found: list[dict[str, Any]] = []
     types = _types(release)
     kept = _Kept(release, form)
+    texts = _Texts()
     with UniqueIds() as unique:
         for place in inputs:
             rows: list[int] = []
-            place.check_columns(types)
+            place.check_columns(types, "id, text and keep")
             for group in place.groups(types, _SURVEYED):
                 before = sum(rows)
                 rows.append(0)
                 for table in group:
                     try:
-                        ids, _, columns = columns_of(release, table, before + rows[-1])
+                        ids, said, columns = columns_of(
+                            release, table, before + rows[-1]
+                        )
                         kept.check(columns, place.name)
                     except InvalidParameterError as error:
                         raise InvalidParameterError(f"{place.name}: {error}") from None
                     unique.add(ids)
+                    texts.count(said, place)
                     rows[-1] += len(table)
             digest = digest_of(place.path, release.key.derive(b"inputs"))
             found.append({"name": place.name, "rows": rows, "digest": digest})
@@ -253,7 +268,42 @@ def _survey(inputs: list[Input], release: DocumentRelease, form: str) -> dict[st
             "id must be unique over all documents of all inputs, or equal documents "
             f"get equal noise, got {repeated} repeated."
         )
+    texts.tell(verbose)
     return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
+
+
+class _Texts:
+    """What the operator is told of the texts: numbers, which are not released."""
+
+    def __init__(self) -> None:
+        self.n = self.empty = self.of_lines = 0
+        self.first = ""
+
+    def count(self, texts: list[str], place: Input) -> None:
+        empty = [i for i, text in enumerate(texts) if text.strip().lower() in _NO_TEXT]
+        if empty and not self.empty:
+            self.first = f"document {self.n + empty[0]}"
+        self.n += len(texts)
+        self.empty += len(empty)
+        if place.format == "csv":
+            self.of_lines += sum("\n" in text for text in texts)
+
+    def tell(self, verbose: int) -> None:
+        if self.empty:
+            warnings.warn(
+                f"{self.empty:,} of {self.n:,} texts are empty or not a number, the "
+                f"first that of {self.first}, counted from 0. They are released, as "
+                "random words of the vocabulary: leave them out of the source if they "
+                "stand for no document.",
+                EmptyDocumentWarning,
+                stacklevel=4,
+            )
+        if verbose and self.of_lines:
+            print(
+                f"{self.of_lines:,} of {self.n:,} texts span several lines of their "
+                "CSV file. If no document has line breaks, a quote is not closed.",
+                file=sys.stderr,
+            )
 
 
 class _Kept:

@@ -93,8 +93,9 @@ class Input:
             for batch in batches:
                 yield batch.select(columns)
 
-    def check_columns(self, columns: Iterable[str]) -> None:
+    def check_columns(self, columns: Iterable[str], parameters: str) -> None:
         """Refuse a file that lacks one of the columns, or has it twice."""
+        rule = f"{parameters} must name columns of the documents"
         names = self._names()
         if names is None:
             return
@@ -102,15 +103,14 @@ class Input:
         if missing:
             header = " Does the file have a header row?"
             raise InvalidParameterError(
-                f"id, text and keep must name columns of the documents: {self.name} "
-                f"has no column {', '.join(map(repr, missing))} among {len(names)}."
+                f"{rule}: {self.name} has no column "
+                f"{', '.join(map(repr, missing))} among {len(names)}."
                 f"{header if self.format == 'csv' else ''}{self._other_separator()}"
             )
         twice = [name for name in columns if names.count(name) > 1]
         if twice:
             raise InvalidParameterError(
-                f"id, text and keep must name columns of the documents: {self.name} "
-                f"has several named {', '.join(map(repr, twice))}."
+                f"{rule}: {self.name} has several named {', '.join(map(repr, twice))}."
             )
 
     def _names(self) -> list[str] | None:
@@ -446,7 +446,7 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     types = types_of(columns)
     found: list[list[Any]] = [[] for _ in columns]
     for place in find_inputs(source):
-        place.check_columns(columns)
+        place.check_columns(columns, "columns")
         for group in place.groups(types, 1 << 16):
             for table in group:
                 for values, column in zip(found, table.columns, strict=True):

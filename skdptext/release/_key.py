@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import dataclass
-from hashlib import blake2b
+import stat
+from dataclasses import KW_ONLY, dataclass
+from hashlib import blake2b, scrypt
+from itertools import pairwise
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import kind_of, shown
+from skdptext.utils import check_flag, kind_of, shown
 
-__all__ = ["ReleaseKey"]
+__all__ = ["ReleaseKey", "check_value"]
 
 # 256 bits
 _MIN_BYTES = 32
+_MAX_BYTES = 10**6
+# Of 32 random bytes fewer differ with a probability of 2e-17.
+_MIN_DISTINCT = 16
+# Of scrypt: 16 MB and some 40 ms for each guess of a key
+_COST = {"n": 2**14, "r": 8, "p": 1}
 
 
 @dataclass(frozen=True)
@@ -30,24 +37,33 @@ class ReleaseKey:
         ``"env:NAME"``, an environment variable, or ``"file:PATH"``, a file. It must
         exist on every worker. A path is made absolute, and ``~`` at its start is the
         user's home folder. Its content is the key: hexadecimal digits (white space at
-        the end is ignored), or else raw bytes. The key must have at least 32 bytes,
-        drawn at random.
+        the end is ignored), or else raw bytes, of at most 1 MB. The key must have at
+        least 32 bytes, drawn at random. What is plainly not random is refused: text
+        such as a passphrase, a pattern that is repeated, few different bytes.
+    allow_shared : bool, default=False
+        Accept a file that other users can read, or that belongs to another user: such
+        as a secret that a platform puts into a container, where nobody else is. Without
+        it, such a file is refused, as ssh does. It is not checked on Windows.
 
     Attributes
     ----------
-    source : str
+    source, allow_shared
+        As given.
 
     Raises
     ------
     InvalidParameterError
-        If `source` is neither of the two.
+        If `source` is neither of the two. When the key is read: if it is not there, is
+        too short, too long or not random, or if others can read its file.
 
     Notes
     -----
     *Privacy.* Whoever has the key can undo the noise of the releases made with it: keep
     it apart from them, and destroy it when they are sealed. Then nobody can, its owner
-    included. The guarantee is computational either way: it is for adversaries who
-    cannot tell BLAKE2b and ChaCha20 under an unknown key from random bits.
+    included. Whoever may only *use* it, through a service that releases what they give
+    it, finds out the documents by releasing guesses under the same ids. Take a new key
+    for each release. The guarantee is computational either way: it is for adversaries
+    who cannot tell BLAKE2b and ChaCha20 under an unknown key from random bits.
 
     Examples
     --------
@@ -58,12 +74,15 @@ class ReleaseKey:
     ...     len(key.derive(b"an example"))
     32
     >>> ReleaseKey("env:RELEASE_SECRET")
-    ReleaseKey(source='env:RELEASE_SECRET')
+    ReleaseKey(source='env:RELEASE_SECRET', allow_shared=False)
     """
 
     source: str
+    _: KW_ONLY
+    allow_shared: bool = False
 
     def __post_init__(self) -> None:
+        check_flag("allow_shared", self.allow_shared)
         rule = 'source must be "env:NAME" or "file:PATH"'
         if not isinstance(self.source, str):
             raise InvalidParameterError(f"{rule}, got {kind_of(self.source)}.")
@@ -122,7 +141,7 @@ class ReleaseKey:
         Raises
         ------
         InvalidParameterError
-            If the variable or the file is not there, or holds less than 32 bytes.
+            If the variable or the file is not there, or holds no key.
         """
         secret = blake2b(self._read(), digest_size=32, person=b"skdptext-key")
         return blake2b(purpose, key=secret.digest(), digest_size=32).digest()
@@ -134,19 +153,49 @@ class ReleaseKey:
             found = None if text is None else os.fsencode(text)
         else:
             try:
-                with open(place, "rb") as file:
-                    found = file.read()
+                found = self._content(place)
             except OSError as error:
                 raise self._unreadable(error.strerror) from None
         if found is None:
             raise self._unreadable("it is not set")
         key = _decoded(found)
-        if len(key) < _MIN_BYTES:
+        problem = _weakness(key)
+        if problem:
             raise InvalidParameterError(
-                f"key must hold at least {_MIN_BYTES} bytes (64 hexadecimal digits), "
-                f"got {len(key)} in {self.source}. ReleaseKey.generate(file) makes one."
+                f"key must hold at least {_MIN_BYTES} random bytes (64 hexadecimal "
+                f"digits), got {problem} in {self.source}. ReleaseKey.generate(file) "
+                "makes one."
             )
         return key
+
+    def _content(self, path: str) -> bytes:
+        # a pipe would wait for a writer without O_NONBLOCK, which Windows lacks
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with open(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise self._unreadable("it is not a file")
+            if hasattr(os, "getuid") and not self.allow_shared:
+                self._check_owner(status)
+            found = file.read(_MAX_BYTES + 1)
+        if len(found) > _MAX_BYTES:
+            raise self._unreadable("it is larger than 1 MB, so it holds no key")
+        return found
+
+    def _check_owner(self, status: os.stat_result) -> None:
+        rule = "key must be in a file that only its owner can read"
+        otherwise = "or accept it with allow_shared."
+        if status.st_uid != os.getuid():
+            raise InvalidParameterError(
+                f"{rule}, got {self.source}, which belongs to another user: whoever "
+                f"made it can undo the noise. Make a key of your own, {otherwise}"
+            )
+        if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise InvalidParameterError(
+                f"{rule}, got {self.source} of mode "
+                f"{stat.S_IMODE(status.st_mode):04o}. Take a new key, if others may "
+                f"have read it; else say chmod 600, {otherwise}"
+            )
 
     def _unreadable(self, reason: str | None) -> InvalidParameterError:
         return InvalidParameterError(
@@ -155,8 +204,28 @@ class ReleaseKey:
         )
 
 
+def check_value(key: ReleaseKey, name: str) -> str:
+    """What a release tells its key by, which takes 40 ms to compute for a guess."""
+    secret = key.derive(b"check:" + name.encode())
+    return scrypt(secret, salt=b"skdptext-check", dklen=16, **_COST).hex()
+
+
 def _decoded(found: bytes) -> bytes:
     try:
         return bytes.fromhex(found.decode("ascii"))  # skips white space
     except ValueError:
         return found
+
+
+def _weakness(key: bytes) -> str | None:
+    """Why a key is not random, or None."""
+    if len(key) < _MIN_BYTES:
+        return f"{len(key)}"
+    if key in (key + key)[1:-1]:
+        return "a pattern that is repeated"
+    if all(32 <= byte < 127 or byte in b"\t\n\r" for byte in key):
+        return "text, such as a passphrase,"
+    steps = {(b - a) % 256 for a, b in pairwise(key)}
+    if min(len(set(key)), len(steps)) < _MIN_DISTINCT:
+        return "bytes that are too much alike"
+    return None

@@ -16,6 +16,7 @@ from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.release._formats import FORMATS
+from skdptext.release._key import check_value
 from skdptext.utils import replacing
 
 __all__ = ["FILE_NAME", "FORMAT", "describe", "read_manifest", "write_manifest"]
@@ -71,15 +72,10 @@ def describe(release: Any) -> dict[str, Any]:
             "fingerprint": embedding.fingerprint.hex(),
         },
         "noise_fingerprint": perturber.mechanism_.fingerprint.hex(),
-        "key_check": key_check(release),
+        "key_check": check_value(release.key, release.name),
         "canary": release.canary,
         "versions": versions(),
     }
-
-
-def key_check(release: Any) -> str:
-    """A value by which a key is recognised, and which does not reveal it."""
-    return release.key.derive(b"check:" + release.name.encode())[:16].hex()
 
 
 def versions() -> dict[str, str]:

@@ -177,5 +177,14 @@ def check_document(document: Any, position: int) -> None:
         return
     raise InvalidParameterError(
         "each document must be a str or a list of str tokens, got "
-        f"{kind_of(document)} as document {position}."
+        f"{kind_of(document)} as document {position}.{_missing(document)}"
     )
+
+
+def _missing(document: Any) -> str:
+    """Advice on what stands for a missing text."""
+    name = type(document).__name__  # pandas is not imported for its NA and NaT
+    nan = isinstance(document, float) and document != document
+    if document is None or nan or name in ("NAType", "NaTType"):
+        return ' Fill in missing texts, as with X.fillna(""), or leave them out.'
+    return ""

@@ -20,6 +20,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.cli import main
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
+from tests.releases import KEY, write_key
 
 TEXTS = ["cat dog", "dog and cat", "tea milk", "milk tea tea"] * 6
 NOISE = ["--epsilon", "0.5", "--lam", "0"]
@@ -38,7 +39,7 @@ def files(tmp_path, monkeypatch):
         writer.writerow(["row", "said", "who", "what"])
         for i, text in enumerate(TEXTS):
             writer.writerow([i, text, f"author {i % 2}", f"topic {i // 2 % 2}"])
-    (tmp_path / "key").write_text("5a" * 32)
+    write_key(tmp_path / "key")
     return tmp_path
 
 
@@ -92,12 +93,14 @@ def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys
     made = files / "out.key"
     assert len(bytes.fromhex(made.read_text())) == 32
     told = capsys.readouterr().err
-    assert f"the noise is drawn from {made}" in told
+    assert f"the noise is drawn from a new key, {made}" in told
     assert "destroy it when that is sealed" in told
     before = {path: path.read_bytes() for path in (files / "out").iterdir()}
     assert main([*RELEASE, *bags, "--quiet"]) == 0  # by the same key
     told = capsys.readouterr().err  # nothing but where the key is
-    assert told.startswith(f"No --key was given: the noise is drawn from {made}.")
+    assert told.startswith(
+        f"No --key was given: the noise is drawn from an existing key, {made}."
+    )
     assert len(told.splitlines()) == 1
     assert {path: path.read_bytes() for path in (files / "out").iterdir()} == before
     assert made.read_text()[:16] not in str(before)
@@ -105,6 +108,66 @@ def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys
     assert main([*RELEASE, *bags]) == 2  # and makes no other key
     assert "cannot be repeated once its key is gone" in capsys.readouterr().err
     assert not made.exists()
+
+
+def test_a_key_that_is_there_is_not_trusted_unless_it_is_its_owners(files, capsys):
+    write_key(files / "out.key").chmod(0o644)  # by whoever may write to the folder
+    assert main(RELEASE) == 2
+    told = capsys.readouterr().err
+    assert "the noise is drawn from an existing key, " in told
+    assert "skdptext release: --key must be in a file that only its owner" in told
+    assert "or accept it with --allow-shared-key." in told
+    assert not (files / "out").exists()
+    assert main([*RELEASE, "--allow-shared-key", "--quiet"]) == 0
+    (files / "out.key").write_text("0" * 64)
+    assert main([*RELEASE, "--allow-shared-key", "-o", "out"]) == 2
+    assert "random bytes (64 hexadecimal digits), got a pattern" in (
+        capsys.readouterr().err
+    )
+
+
+def test_texts_that_are_none_are_counted(files, capsys):
+    texts = ["cat", "", " ", "nan", '"dog\nand cat"', '"tea\n\nmilk"', "NaN"]
+    rows = "".join(f"{i},{text}\n" for i, text in enumerate(texts))
+    (files / "in.csv").write_text(f"row,said\n{rows}")
+    assert main([*RELEASE, "--key", "file:key"]) == 0
+    told = capsys.readouterr().err
+    assert "Warning: 4 of 7 texts are empty or not a number, the first that of " in told
+    assert "document 1, counted from 0. They are released, as random words" in told
+    assert "2 of 7 texts span several lines of their CSV file." in told
+    (manifest,) = (files / "out").glob("_release.json")
+    assert "empty" not in manifest.read_text()
+    assert main([*RELEASE, "--key", "file:key", "--quiet"]) == 0
+    assert "4 of 7 texts are empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["release", "gone.csv"], "source must name files that end in"),
+        (["release", "in.csv", "--id", "gone"], "--id, --column and --keep must name"),
+        (["release", "in.csv", "--column", "who", "--keep", "who"], "--id, --column"),
+        (["release", "in.csv", "--batch-rows", "0"], "--batch-rows must be"),
+        (["release", "in.csv", "--lam", "7"], "--lam must be"),
+        (["release", "in.csv", "--n-words", "0"], "--n-words must be"),
+        (["report", "in.csv", "--column", "gone"], "--column must name columns"),
+        (["calibrate", "--public", "no.csv"], "--public must name files"),
+        (["calibrate", "--target", "2"], "--target must be"),
+        (["calibrate", "--draws", "0"], "--draws must be"),
+        (["audit", "--pairs", "0"], "--pairs must be"),
+    ],
+)
+def test_an_error_names_flags(files, capsys, given, told):
+    command, *rest = given
+    needed = {
+        "release": [*RELEASE[2:], "--key", "file:key"],
+        "report": ["--column", "said", *RELEASE[8:10], *NOISE, "--length", "4"],
+        "calibrate": RELEASE[8:10],
+        "audit": [*RELEASE[8:10], *NOISE],
+    }[command]
+    source = rest[:1] if command in ("release", "report") else []
+    assert main([command, *source, *needed, *rest[len(source) :]]) == 2
+    assert capsys.readouterr().err.startswith(f"skdptext {command}: {told}")
 
 
 def test_another_release_is_not_written_over(files, capsys):
@@ -119,15 +182,18 @@ def test_another_release_is_not_written_over(files, capsys):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (["--epsilon", "-1"], "epsilon must be a finite number > 0, got -1.0"),
-        (["--length", "0"], "document_length must be an integer >= 1"),
+        (
+            ["--epsilon", "-1"],
+            "skdptext release: --epsilon must be a finite number > 0, got -1.0",
+        ),
+        (["--length", "0"], "skdptext release: --length must be an integer >= 1"),
         (["--column", "gone"], "in.csv has no column 'gone' among 4. Does the"),
         (["--embedding", "none.npz"], "There is no embedding file 'none.npz'"),
         (["--mechanism", "magic"], "--mechanism must be one of "),
         (["--option", "x"], "--option must be of the form NAME=VALUE, got 'x'"),
         (["--option", "x=1"], "--option must give options of MahalanobisNoise"),
-        (["--key", "key"], 'source must be "env:NAME" or "file:PATH"'),
-        (["--output", "bow"], 'format must be "parquet" or "jsonl"'),
+        (["--key", "key"], '--key must be "env:NAME" or "file:PATH"'),
+        (["--output", "bow"], '--format must be "parquet" or "jsonl"'),
         (["--key", "file:gone"], "cannot read the key file:/"),
         (["--key", "env:GONE"], "cannot read the key env:GONE: it is not set."),
     ],
@@ -417,7 +483,7 @@ def test_as_a_process(files):
         [sys.executable, "-m", "skdptext", *RELEASE, *given],
         capture_output=True,
         text=True,
-        env={**os.environ, "THE_KEY": "5a" * 32},
+        env={**os.environ, "THE_KEY": KEY.hex()},
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.release import DocumentRelease, ReleaseKey
-from tests.releases import KEY, write
+from tests.releases import write, write_key
 
 
 @pytest.fixture(scope="session")
@@ -27,9 +27,7 @@ def embedding(embedding_file):
 
 @pytest.fixture(scope="session")
 def key_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("key") / "key"
-    path.write_bytes(KEY)
-    return path
+    return write_key(tmp_path_factory.mktemp("key") / "key")
 
 
 @pytest.fixture(scope="session")

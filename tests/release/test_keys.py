@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import secrets
 import stat
 
 import pytest
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release import ReleaseKey
-from tests.releases import KEY
+from tests.releases import KEY, write_key
 
 
 def test_a_generated_key_has_256_bits_and_is_for_its_owner(tmp_path):
@@ -28,8 +30,8 @@ def test_a_generated_key_has_256_bits_and_is_for_its_owner(tmp_path):
 
 
 def test_the_same_key_in_a_file_or_a_variable_as_digits_or_bytes(tmp_path, monkeypatch):
-    (tmp_path / "bytes").write_bytes(KEY)
-    (tmp_path / "digits").write_text(f"{KEY.hex()}\n")
+    write_key(tmp_path / "bytes")
+    write_key(tmp_path / "digits", f"{KEY.hex()}\n".encode())
     monkeypatch.setenv("THE_KEY", KEY.hex().upper())
     sources = [
         f"file:{tmp_path / 'bytes'}",
@@ -45,7 +47,7 @@ def test_the_same_key_in_a_file_or_a_variable_as_digits_or_bytes(tmp_path, monke
 
 def test_only_the_place_travels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "key").write_bytes(KEY)
+    write_key(tmp_path / "key")
     key = ReleaseKey("file:key")
     assert key.source == f"file:{tmp_path / 'key'}"  # a worker may run elsewhere
     assert key.derive(b"x")
@@ -78,9 +80,11 @@ def test_other_sources_are_refused_and_not_shown(source):
     "content", [b"", KEY[:-1], KEY[:-1].hex().encode(), b"ab" * 31]
 )
 def test_short_keys_are_refused(tmp_path, content):
-    (tmp_path / "key").write_bytes(content)
+    write_key(tmp_path / "key", content)
     key = ReleaseKey(f"file:{tmp_path / 'key'}")
-    with pytest.raises(InvalidParameterError, match=r"at least 32 bytes .* got \d+ in"):
+    with pytest.raises(
+        InvalidParameterError, match=r"at least 32 random bytes .* got \d+ in"
+    ):
         key.derive(b"x")
 
 
@@ -89,3 +93,82 @@ def test_a_variable_that_is_not_set_is_named():
         InvalidParameterError, match=r"cannot read the key env:NO_SUCH_KEY.* is not set"
     ):
         ReleaseKey("env:NO_SUCH_KEY").derive(b"x")
+
+
+# -- keys that are none ----------------------------------------------------------------
+
+WEAK = {
+    "zeros": b"0" * 64,
+    "zero bytes": bytes(32),
+    "one byte": b"\xa7" * 40,
+    "repeated digits": b"deadbeef" * 8,
+    "half a key, twice": KEY[:16] * 2,
+    "half a key, twice and more": KEY[:16] * 2 + KEY[:5],
+    "counted": bytes(range(100, 140)),
+    "counted down": bytes(range(200, 160, -1)),
+    "counted in digits": b"0123456789abcdef" * 4,
+    "a passphrase": b"correct horse battery staple, said the old man again\n",
+    "a passphrase in digits": b"correct horse battery, as they say".hex().encode(),
+    "base64": b"MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=",
+    "few bytes": bytes([1, 2, 3, 250] * 7 + [3, 1, 2, 9, 8]),
+    "one word": b"password" * 5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", WEAK.values(), ids=WEAK)
+@pytest.mark.parametrize("place", ["file", "env"])
+def test_what_is_not_random_is_no_key(tmp_path, monkeypatch, content, place):
+    if place == "file":
+        key = ReleaseKey(f"file:{write_key(tmp_path / 'key', content)}")
+    else:
+        monkeypatch.setenv("WEAK_KEY", content.hex())
+        key = ReleaseKey("env:WEAK_KEY")
+    with pytest.raises(InvalidParameterError, match=r"random bytes .* got ") as caught:
+        key.derive(b"x")
+    assert content.decode("latin-1")[:8] not in str(caught.value)
+
+
+def test_keys_that_are_random_are_accepted(tmp_path):
+    # each refused with a probability below 1e-13
+    for i in range(2_000):
+        content = secrets.token_bytes(32 + i % 3)
+        form = content if i % 2 else content.hex().encode()
+        ReleaseKey(f"file:{write_key(tmp_path / 'key', form)}").derive(b"x")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no modes")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620, 0o602, 0o601])
+def test_a_file_that_others_can_read_is_refused_unless_allowed(tmp_path, mode):
+    path = write_key(tmp_path / "key")
+    path.chmod(mode)
+    with pytest.raises(InvalidParameterError, match=f"of mode {mode:04o}. Take a new"):
+        ReleaseKey(f"file:{path}").derive(b"x")
+    allowed = ReleaseKey(f"file:{path}", allow_shared=True)
+    path.chmod(0o600)
+    assert allowed.derive(b"x") == ReleaseKey(f"file:{path}").derive(b"x")
+
+
+def test_a_file_of_another_user_is_refused_unless_allowed(tmp_path, monkeypatch):
+    path = write_key(tmp_path / "key")
+    owner = path.stat().st_uid
+    # another user cannot make a file for a test
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1, raising=False)
+    with pytest.raises(InvalidParameterError, match="belongs to another user"):
+        ReleaseKey(f"file:{path}").derive(b"x")
+    assert ReleaseKey(f"file:{path}", allow_shared=True).derive(b"x")
+    with pytest.raises(InvalidParameterError, match="allow_shared must be"):
+        ReleaseKey(f"file:{path}", allow_shared="yes")
+
+
+def test_only_a_file_of_at_most_1_mb_is_read(tmp_path):
+    large = tmp_path / "large"
+    with open(write_key(large), "r+b") as file:
+        file.truncate(10**12)  # takes no space
+    with pytest.raises(InvalidParameterError, match="larger than 1 MB"):
+        ReleaseKey(f"file:{large}").derive(b"x")
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    for place, told in [(tmp_path / "pipe", "not a file"), ("/dev/zero", "not a file")]:
+        with pytest.raises(InvalidParameterError, match=told):
+            ReleaseKey(f"file:{place}").derive(b"x")
+    with pytest.raises(InvalidParameterError, match=r"cannot read the key .*irectory"):
+        ReleaseKey(f"file:{tmp_path}").derive(b"x")

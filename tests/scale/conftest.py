@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.release import DocumentRelease, ReleaseKey
-from tests.releases import KEY, secrets_of
+from tests.releases import secrets_of, write_key
 
 N = 400
 
@@ -25,7 +25,7 @@ def release(tmp_path_factory):
     vectors = np.random.default_rng(0).normal(size=(N, 10))
     WordEmbedding([f"word{i}" for i in range(N)], vectors).save(folder / "words.npz")
     embedding = WordEmbedding.load(folder / "words.npz", by_address=True)
-    (folder / "key").write_bytes(KEY)
+    write_key(folder / "key")
     perturber = DPWordPerturber(
         embedding, epsilon=3.0, document_length=6, resize="sample", output="text"
     )
