@@ -204,7 +204,8 @@ class WordTransitions:
         released : ndarray of int, shape (n,)
             Columns of `proba`.
         smoothing : float > 0, default=None
-            Draws added to each count; None: `smoothing` and `self_smoothing`.
+            Draws added to each count; None: `smoothing`, `self_smoothing` and
+            `form_smoothing`.
 
         Returns
         -------
@@ -580,8 +581,17 @@ def word_channel(
     all words, where a count informs about one: transitions that are never drawn get a
     probability, too. The estimate of Pr[z, w'] is unbiased; it is divided by that of
     Pr[w']. The same works where z is one of the two nearest words (``second``) or a
-    neighbour by rank (`Ranked`). For all other mechanisms, draws are counted and
-    smoothed.
+    neighbour by rank (`Ranked`). For all other mechanisms, draws are counted.
+
+    *Smoothing.* Estimates are smoothed towards a log-bilinear form,
+
+    .. math::
+
+        \ln P[z \mid w] = h_z + κ ⟨φ_z, φ_w⟩ - g_w ,
+
+    with h by iterative proportional fitting, so that words are as frequent among
+    releases as they were drawn, and κ by the posterior of held-out draws. How much it
+    counts is chosen on the same: where it cannot be told from the best, it counts most.
 
     *Cost.* A product of (n_draws n_words × dim) by (dim × n_words), another for the
     nearest words, and as many exponentials: see the benchmarks page.

@@ -12,13 +12,13 @@ __all__ = ["LogBilinear"]
 # Values of κ that are tried, in units of one over the mean squared norm; words that
 # they are tried on, and that h is fitted on; rounds of fitting.
 _KAPPA = np.geomspace(0.02, 50, 12)
-_N_TRIED, _N_FITTED, _ROUNDS = 400, 2000, 6
+_N_TRIED, _N_FITTED, _ROUNDS = 1000, 2000, 6
 
 
 class LogBilinear:
     r"""Transitions of the form ln P[z | w] = h_z + κ⟨φ_z, φ_w⟩ − g_w.
 
-    κ maximizes the likelihood of simulated pairs; h makes words as frequent among
+    κ maximizes the posterior of simulated pairs; h makes words as frequent among
     releases as they are (iterative proportional fitting); g makes rows sum to 1. It has
     one number per word, where a table of transitions has one per pair: so few draws
     suffice, and pairs that were never drawn get the probability of pairs like them.
@@ -55,12 +55,13 @@ class LogBilinear:
         some = rng.permutation(len(written))
         tried = some[:_N_TRIED]
 
+        products = self._points[released[tried]] @ self._words[written[tried]].T
+
         def likelihood(kappa: float) -> float:
-            h, g = self._fit(kappa, written[tried], log_marginal, 2)
-            products = np.einsum(
-                "ij,ij->i", self._words[written[tried]], self._points[released[tried]]
-            )
-            return float((h[released[tried]] + kappa * products - g).mean())
+            """Of the written word among all that were tried, by its release."""
+            _, g = self._fit(kappa, written[tried], log_marginal, 2)
+            scores = kappa * products - g
+            return float((np.diagonal(scores) - logsumexp(scores, axis=1)).mean())
 
         self.kappa = max(_KAPPA.tolist(), key=likelihood)
         step = _KAPPA[1] / _KAPPA[0]

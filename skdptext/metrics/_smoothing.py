@@ -43,10 +43,21 @@ def choose_smoothing(
     """
     chance, mean = (0.0, 0.0) if form is None else form
 
-    def gain(weights: tuple[float, float, float]) -> float:
+    def gains(weights: tuple[float, float, float]) -> np.ndarray:
         a, b, c = weights
         top = drawn + a + b * stayed + c * chance
-        return float(np.log(top / (totals + a + b * p_released + c * mean)).sum())
+        return np.log(top / (totals + a + b * p_released + c * mean))
+
+    def gain(weights: tuple[float, float, float]) -> float:
+        return float(gains(weights).sum())
 
     forms = [0.0] if form is None else _FORM.tolist()
-    return max(itertools.product(_ANY.tolist(), _SELF.tolist(), forms), key=gain)
+    best = max(itertools.product(_ANY.tolist(), _SELF.tolist(), forms), key=gain)
+    if best[2] == 0:
+        return best
+    # of forms that cannot be told apart from the best, the one that varies least
+    for c in reversed(forms):
+        lost = gains(best) - gains((*best[:2], c))
+        if lost.mean() <= lost.std() / np.sqrt(len(lost)):
+            break
+    return best[0], best[1], c
