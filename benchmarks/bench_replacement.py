@@ -164,9 +164,9 @@ def found() -> None:
         rows,
         title="Documents found among 100 candidates, beside the bound",
         note="The best adversary: the likelihood of each candidate, exactly, ties "
-        "shared. Mean over 50 sets of 100 candidates, each released once, with its 95 % "
-        "interval; public and private halves, equal texts removed, no labels. The bound "
-        "is for every adversary: K p / 100.",
+        "shared. Mean over 50 sets of 100 candidates, each released once, with its "
+        "95 % interval; public and private halves, equal texts removed, no labels. The "
+        "bound is for every adversary: K p / 100.",
     )
 
 
