@@ -68,7 +68,8 @@ class ReleaseLikelihood:
         \ln L_d = \sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w] ,
 
     which treats the words as independent draws from the document. For a text in order,
-    :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact.
+    :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact where Pr[z | w] is known, as
+    that of finite mechanisms is; for noise on vectors it is estimated.
 
     Parameters
     ----------
