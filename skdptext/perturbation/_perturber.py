@@ -136,7 +136,7 @@ class DPWordPerturber(
         NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
         of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
         fast.
-    random_state : None, int or numpy.random.Generator, default=None
+    random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The noise of a document is then derived by a
         keyed hash from the integer, the mechanism with all its options, ε, λ, the
@@ -146,10 +146,10 @@ class DPWordPerturber(
         one, all words get fresh noise: releases of both versions can be averaged, and
         their ε add up. The integer is a secret: whoever knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
-        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator:
-        a key is drawn from it in every call. A copy of it (`clone` makes one) repeats
-        the noise of a document at the same position; other documents get noise of their
-        own.
+        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator
+        or RandomState of NumPy: a key is drawn from it in every call. A copy of it
+        (`clone` makes one) repeats the noise of a document at the same position; other
+        documents get noise of their own. NumPy's global RandomState is refused.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
