@@ -30,7 +30,11 @@ from sklearn.utils import Bunch
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
-from skdptext.exceptions import NoFeasibleCandidateError, PrivacyLeakWarning
+from skdptext.exceptions import (
+    CalibrationWarning,
+    NoFeasibleCandidateError,
+    PrivacyLeakWarning,
+)
 from skdptext.metrics import words_changed_scorer
 from skdptext.model_selection import best_under_constraint
 from skdptext.naive_bayes import ChannelNaiveBayes
@@ -148,8 +152,11 @@ def search(corpus: Bunch, embedding: WordEmbedding, n_jobs: int) -> Bunch:
 
     # So much ε that no word changes: what the classifiers do on clean text.
     clean = topic.set_params(perturb__epsilon=1e9)
-    clean_topic = cross_val_score(clean, corpus.data, corpus.target, cv=splits).mean()
-    clean_bags = clean["perturb"].fit_transform(corpus.data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        scores = cross_val_score(clean, corpus.data, corpus.target, cv=splits)
+        clean_topic = scores.mean()
+        clean_bags = clean["perturb"].fit_transform(corpus.data)
     clean_authors = _author_accuracies(None, clean_bags, clean_bags, corpus, splits)
     rule = best_under_constraint(
         maximize="changed", subject_to={"topic": KEEP * clean_topic}, tuned_on="public"

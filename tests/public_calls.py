@@ -46,6 +46,7 @@ from skdptext import (
     preprocessing,
     privacy,
     release,
+    replacement,
 )
 from skdptext.attacks import (
     DocumentLinkageAttack,
@@ -63,6 +64,7 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.release import DocumentRelease, ReleaseKey
+from skdptext.replacement import DPDocumentReplacer, ReplacementGuarantee
 
 BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
 TEXTS = ["w0 w1 w0", "w1 w1 w0", "w0 w0", "w1 w0 w1"]
@@ -74,6 +76,10 @@ def table() -> WordEmbedding:
 
 def released(**options: Any) -> DPWordPerturber:
     return DPWordPerturber(table(), document_length=1, **options).fit([])
+
+
+def replacer() -> DPDocumentReplacer:
+    return DPDocumentReplacer(TEXTS, public_labels=TOPICS)
 
 
 def classifier(**options: Any) -> WMDKNNClassifier:
@@ -259,6 +265,7 @@ VALID: dict[Any, Valid] = {
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
     attacks.paper_adversaries: Valid(lambda: (table(),)),
     # -- audit -----------------------------------------------------------------
+    audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS, 100)),
     audit.audit_document_pair: Valid(
         lambda: (released(output="text"), "w0", "w1", 100, 10)
     ),
@@ -522,6 +529,32 @@ VALID: dict[Any, Valid] = {
         names=("source", "out"),
     ),
     release.seal: Valid(lambda: (sealed(),), names=("out",)),
+    # -- replacement -----------------------------------------------------------
+    DPDocumentReplacer: Valid(
+        lambda: (TEXTS, None, 2), lambda made: made.fit().transform(TEXTS)
+    ),
+    DPDocumentReplacer.fit: Valid(lambda: (replacer(),)),
+    DPDocumentReplacer.fit_transform: Valid(lambda: (replacer(), TEXTS)),
+    DPDocumentReplacer.get_feature_names_out: Valid(lambda: (replacer().fit(),)),
+    DPDocumentReplacer.groups_of: Valid(lambda: (replacer().fit(), TEXTS)),
+    DPDocumentReplacer.log_likelihood: Valid(
+        lambda: (replacer().fit(), TEXTS, TEXTS[:1])
+    ),
+    DPDocumentReplacer.set_output: Valid(lambda: (replacer(),)),
+    DPDocumentReplacer.transform: Valid(lambda: (replacer().fit(), TEXTS)),
+    replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
+    replacement.PublicDocuments.kept: Valid(lambda: (TEXTS,)),
+    replacement.PublicDocuments.of: Valid(lambda: (TEXTS,)),
+    ReplacementGuarantee.compose: Valid(lambda: (replacer().fit().guarantee(), 2)),
+    ReplacementGuarantee.epsilon_for: Valid(
+        lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1], 2.0)
+    ),
+    ReplacementGuarantee.exponent: Valid(
+        lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1])
+    ),
+    ReplacementGuarantee.found_at_most: Valid(
+        lambda: (replacer().fit().guarantee(), 100)
+    ),
     release.verify: Valid(lambda: (sealed(),), names=("out",)),
 }
 
@@ -530,6 +563,7 @@ RESULTS = {
     attacks.Attributions,
     attacks.LinkageRow,
     attacks.Linkages,
+    audit.DocumentLawAudit,
     audit.DocumentPairAudit,
     audit.FreshNoiseAudit,
     audit.NoiseLawAudit,
@@ -551,6 +585,7 @@ RESULTS = {
     model_selection.SearchResults,
     preprocessing.KnownAndSnippets,
     privacy.PrivacyGuarantee,
+    ReplacementGuarantee,
 }
 
 _NUMBERS = "takes numbers that the library computes from a public embedding"

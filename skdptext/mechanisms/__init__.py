@@ -6,6 +6,7 @@ from skdptext.mechanisms._channel import (
     as_channel,
     checked_draws,
     checked_exponents,
+    checked_log_proba,
     checked_words,
     law_fingerprint,
     noise_of_known_density,
@@ -38,7 +39,12 @@ from skdptext.mechanisms._names import (
 )
 from skdptext.mechanisms._ranked import Ranked, RankedChannel
 from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
-from skdptext.mechanisms._simulate import draw_words, probabilities, stay_as_they_are
+from skdptext.mechanisms._simulate import (
+    draw_words,
+    kept_as_they_are,
+    probabilities,
+    stay_as_they_are,
+)
 from skdptext.mechanisms._topics import TopicResponse, TopicResponseChannel
 from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
 from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
@@ -75,9 +81,11 @@ __all__ = [
     "as_channel",
     "checked_draws",
     "checked_exponents",
+    "checked_log_proba",
     "checked_words",
     "draw_words",
     "embedding_spectrum",
+    "kept_as_they_are",
     "law_fingerprint",
     "mechanism_class",
     "mechanism_names",

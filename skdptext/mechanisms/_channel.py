@@ -26,6 +26,7 @@ __all__ = [
     "as_channel",
     "checked_draws",
     "checked_exponents",
+    "checked_log_proba",
     "checked_words",
     "law_fingerprint",
     "noise_of_known_density",
@@ -48,6 +49,10 @@ _STANDS_ON = {
     "describe": ("draw", "apply", "session", "exponents"),
     "at_rate": ("draw", "apply", "session", "exponents", "log_proba"),
 }
+
+
+# What the probabilities of a row may be off by: rounding, over large vocabularies too.
+_SUM = 1e-9
 
 
 class _Void:
@@ -465,6 +470,29 @@ def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.
             + (", with NaN or negative numbers." if found.size else ".")
         )
     return found
+
+
+def checked_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
+    """Rows of `log_proba` of a channel, checked to be distributions; a copy.
+
+    What is drawn and what is promised would part if only one of them scaled the rows.
+    """
+    rows = np.array(channel.log_proba(words), dtype=np.float64)
+    shape = len(words), len(channel.released)
+    if rows.shape != shape or not (rows < np.inf).all():  # nor NaN
+        raise InvalidParameterError(
+            f"log_proba of {_name(channel)} must be an array of shape {shape} of "
+            f"numbers below inf, got shape {rows.shape}"
+            + (", with NaN or inf." if rows.shape == shape else ".")
+        )
+    off = np.abs(np.exp(np.minimum(rows, 1)).sum(axis=1) - 1)
+    if len(off) and off.max() > _SUM:
+        raise InvalidParameterError(
+            f"each row of log_proba of {_name(channel)} must sum to 1 as "
+            f"probabilities, to within {_SUM:g}, got a row that is off by "
+            f"{off.max():.3g}. Subtract the logarithm of its sum, in float64."
+        )
+    return rows
 
 
 def _name(channel: WordChannel) -> str:

@@ -220,6 +220,10 @@ class ExponentialChannel(InvertedChannel):
         """
         return self._law.exponents(x, y)
 
+    def unchanged(self, words: np.ndarray) -> np.ndarray:
+        """Pr[w | w] = μ_w / C_w for each of the words, shape (n,)."""
+        return self._law.unchanged(words)
+
     def describe(self) -> list[str]:
         """Sentences about the law, for the printed guarantee.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel, checked_log_proba
 from skdptext.utils import blocks, working_memory_bytes
 
 __all__ = ["FiniteChannel", "InvertedChannel", "Rows"]
@@ -35,15 +35,19 @@ class FiniteChannel(WordChannel):
 
     @abstractmethod
     def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words).
+
+        Each row must sum to 1 as probabilities; otherwise drawing and promising raise
+        an InvalidParameterError.
+        """
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Exponents of the law, rounded up, shape (len(x), len(y))."""
-        theirs = self.log_proba(y)
+        theirs = checked_log_proba(self, y)
         found = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
         for rows in blocks(len(x), size):
-            ours = self.log_proba(x[rows])[:, None]
+            ours = checked_log_proba(self, x[rows])[:, None]
             with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
             found[rows] = gaps.max(axis=2) + 2.0**-40
@@ -128,7 +132,7 @@ class InvertedChannel(FiniteChannel):
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
         """`log_proba` up to a constant per word; the caller may overwrite it."""
-        return self.log_proba(words)
+        return checked_log_proba(self, words)
 
     def _drawn(
         self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows

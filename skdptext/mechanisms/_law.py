@@ -76,6 +76,10 @@ class ExponentialLaw:
     @cached_property
     def log_normalizers(self) -> np.ndarray:
         """ln C_w of every word, shape (n_words,)."""
+        if not self.knows("fit"):  # no pass over pairs for what they attain
+            logs = self.table.log_normalizers(self.rate, self.mu)
+            fit = Fit(self.rate, self.mu, np.nan, logs)
+            return self.table.log_normalizers_from(fit)
         return self.table.log_normalizers_from(self.fit)
 
     @cached_property
@@ -118,6 +122,10 @@ class ExponentialLaw:
         found[:, self.table.outputs] = masses
         return found
 
+    def unchanged(self, words: np.ndarray) -> np.ndarray:
+        """Pr[w | w] of words."""
+        return self.weights[words] * np.exp(-self._logs(words))
+
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y))."""
         found = self.rate * self.table.between(x, y)
@@ -126,7 +134,7 @@ class ExponentialLaw:
 
     def _logs(self, words: np.ndarray) -> np.ndarray:
         """ln C_w of words; computed row by row for a small part of the vocabulary."""
-        few = len(words) * _FEW <= len(self.table)
+        few = len(words) * _FEW <= len(self.table.inputs)
         if few and not (self.knows("fit") or self.knows("log_normalizers")):
             return self.table.log_normalizers_of(words, Fit(self.rate, self.mu))
         return self.log_normalizers[words]

@@ -18,6 +18,7 @@ from skdptext.mechanisms._channel import (
     WordChannel,
     WordMechanism,
     as_channel,
+    checked_log_proba,
     noise_of_known_density,
     part_of,
 )
@@ -216,7 +217,7 @@ class RankedChannel(WordChannel):
         return None if self.inner.log_proba is None else self._log_proba
 
     def _log_proba(self, words: np.ndarray) -> np.ndarray:
-        inner = self.inner.log_proba(words)  # type: ignore[misc]
+        inner = checked_log_proba(self.inner, words)
         with np.errstate(over="ignore"):
             ranks = -np.arange(len(self.embedding)) / self._spread
         masses = np.exp(ranks) / np.exp(ranks).sum()

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdptext.mechanisms._channel import WordChannel, checked_draws, checked_words
+from skdptext.mechanisms._channel import (
+    WordChannel,
+    checked_draws,
+    checked_log_proba,
+    checked_words,
+)
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["draw_words", "probabilities", "stay_as_they_are"]
+__all__ = ["draw_words", "kept_as_they_are", "probabilities", "stay_as_they_are"]
 
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
 _PIECE = 256
@@ -64,7 +69,7 @@ def probabilities(
     """
     at_once = working_memory_bytes() // (64 * len(channel.embedding))
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
-        law = np.exp(channel.log_proba(ids[rows]))  # type: ignore[misc]
+        law = np.exp(checked_log_proba(channel, ids[rows]))
         yield rows, np.minimum(law, 1, out=law)  # rounding
 
 
@@ -78,3 +83,29 @@ def stay_as_they_are(
     if channel.released is not channel.embedding:
         return np.zeros(len(ids))
     return law[np.arange(len(law)), ids]
+
+
+def kept_as_they_are(
+    channel: WordChannel, ids: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """The same without rows of probabilities, where the channel knows a shorter way.
+
+    Parameters
+    ----------
+    channel : WordChannel
+        With `log_proba`.
+    ids : ndarray of int, shape (n,)
+
+    Yields
+    ------
+    rows : slice
+        Of `ids`.
+    kept : ndarray of shape (n_rows,)
+        Pr[w | w].
+    """
+    unchanged = getattr(channel, "unchanged", None)
+    if unchanged is not None:
+        yield slice(len(ids)), unchanged(ids)
+        return
+    for rows, law in probabilities(channel, ids):
+        yield rows, stay_as_they_are(channel, ids[rows], law)

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import WordChannel, checked_exponents
+from skdptext.mechanisms._channel import (
+    WordChannel,
+    checked_exponents,
+    checked_log_proba,
+)
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.utils import blocks
 
@@ -111,7 +115,7 @@ def _of_laws(
 ) -> Iterator[LossDistribution]:
     assert channel.log_proba is not None
     words, at = np.unique(np.concatenate([x, y]), return_inverse=True)
-    laws = channel.log_proba(words)
+    laws = checked_log_proba(channel, words)
     for i, j in at.reshape(2, -1).T:
         yield LossDistribution.of_log_proba(laws[i], laws[j])
 

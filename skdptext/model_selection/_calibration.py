@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
+from sklearn.base import clone
 
 from skdptext.documents import DocumentReader, some_word_ids
-from skdptext.exceptions import CalibrationWarning, InvalidParameterError
+from skdptext.exceptions import (
+    CalibrationWarning,
+    InvalidParameterError,
+    PrivacyLeakWarning,
+)
 from skdptext.mechanisms import (
     WordChannel,
     draw_words,
-    probabilities,
-    stay_as_they_are,
+    kept_as_they_are,
 )
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import DPWordPerturber
@@ -27,6 +33,8 @@ from skdptext.utils import (
     check_real,
     check_tuned_on,
     progress_bar,
+    show_progress,
+    shown,
     warn_of_private_tuning,
     warn_once,
 )
@@ -87,7 +95,7 @@ def calibrate_epsilon(
     target: float = 0.5,
     *,
     documents: Any = None,
-    words: Iterable[str] | None = None,
+    words: Iterable[str] | Mapping[str, float] | None = None,
     statistic: str = "unchanged",
     n_draws: int = 100,
     random_state: Any = None,
@@ -101,16 +109,17 @@ def calibrate_epsilon(
 
     Parameters
     ----------
-    perturber : fitted DPWordPerturber
-        Or a fitted pipeline or search that holds one. Its mechanism, λ, embedding and
-        way of reading documents are used; its ε is not.
+    perturber : DPWordPerturber
+        Or a pipeline or search that holds one, fitted or not. Its mechanism, λ,
+        embedding and way of reading documents are used; its ε is not.
     target : float in (0, 1), default=0.5
         Target for the mean of N_w / n_draws over the words, or for its complement.
     documents : iterable of str, of lists of str, or count matrix, default=None
         Public text of the kind to be released, as it reaches the perturber. Each word
         counts as often as it occurs. Recommended.
-    words : iterable of str, default=None
-        Words of the embedding; each counts once. If neither `documents` nor `words` are
+    words : iterable of str, or mapping of str to float, default=None
+        Words of the embedding; each counts once, or as often as the mapping says, which
+        may be a list of public word frequencies. If neither `documents` nor `words` are
         given, all words of the embedding count, with a warning.
     statistic : {"unchanged", "changed"}, default="unchanged"
         The share that `target` refers to.
@@ -125,7 +134,7 @@ def calibrate_epsilon(
         public or released before. Not used if neither is given, since then only the
         public embedding is read.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show progress bars.
 
     Returns
     -------
@@ -189,7 +198,7 @@ def calibrate_epsilon(
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.model_selection import calibrate_epsilon
     >>> embedding = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(embedding, document_length=1, lam=0).fit([])
+    >>> perturber = DPWordPerturber(embedding, document_length=1, lam=0)
     >>> found = calibrate_epsilon(
     ...     perturber, 0.9, documents=["aa bb", "bb, aa"], tuned_on="public",
     ...     n_draws=20_000, random_state=0)
@@ -198,7 +207,7 @@ def calibrate_epsilon(
     >>> found.counted
     'the words of 2 documents, by their frequency'
     """
-    source = find_perturber(perturber)
+    source = _fitted(find_perturber(perturber))
     own = source.channel_at()
     target = check_real("target", target, low=0, high=1, open_low=True, open_high=True)
     check_option("statistic", statistic, ("unchanged", "changed"))
@@ -217,7 +226,7 @@ def calibrate_epsilon(
         find = _Exact
     elif own.unit_noise is not None:
         find = _Shared
-    with progress_bar(verbose, "calibration") as bar:
+    with progress_bar(verbose, "calibration") as bar, show_progress(verbose):
         shares = find(source, own, ids, weights, n_draws, streams, bar)
         epsilon = shares.reach(unchanged)
         if epsilon is None:
@@ -249,8 +258,32 @@ def calibrate_epsilon(
     )
 
 
+def _fitted(perturber: DPWordPerturber) -> DPWordPerturber:
+    """The perturber, or a fitted copy; its ε, which is not used, is not warned of."""
+    if hasattr(perturber, "mechanism_"):
+        return perturber
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return clone(perturber).fit([])
+
+
+def _frequencies(words: Mapping[str, Any]) -> np.ndarray:
+    """How often each word counts."""
+    rule = "the frequencies of words must be finite numbers > 0"
+    for position, often in enumerate(words.values()):
+        number = isinstance(often, Real) and not isinstance(often, bool | np.bool_)
+        if not number or not 0 < often < np.inf:
+            raise InvalidParameterError(
+                f"{rule}, got {shown(often)} at position {position}."
+            )
+    return np.array(list(words.values()), dtype=np.float64)
+
+
 def _counted(
-    source: DPWordPerturber, documents: Any, words: Iterable[str] | None
+    source: DPWordPerturber,
+    documents: Any,
+    words: Iterable[str] | Mapping[str, float] | None,
 ) -> tuple[np.ndarray, np.ndarray, str]:
     """Words, their weights, and a description of them."""
     embedding = source.embedding_
@@ -265,6 +298,9 @@ def _counted(
                 CalibrationWarning,
             )
             return ids, np.ones(len(ids)), "every word of the embedding, once"
+        if isinstance(words, Mapping):
+            weights = _frequencies(words)
+            return ids, weights, "the words given, by their frequency"
         return ids, np.ones(len(ids)), "the words given, once each"
     if words is not None:
         raise InvalidParameterError(
@@ -308,14 +344,15 @@ class _Exact:
     def at(self, epsilon: float) -> tuple[float, float]:
         """Share at one ε, and its standard error."""
         channel = self.source.channel_at(epsilon=epsilon)
-        return self._share(channel, slice(None)), 0.0
+        return self._share(channel, self.ids, self.weights), 0.0
 
-    def _share(self, channel: WordChannel, some: Any) -> float:
-        ids, weights = self.ids[some], self.weights[some]
+    def _share(
+        self, channel: WordChannel, ids: np.ndarray, weights: np.ndarray
+    ) -> float:
         stays = 0.0
-        for rows, law in probabilities(channel, ids):
-            stays += weights[rows] @ stay_as_they_are(channel, ids[rows], law)
-            self.bar.update(len(law))
+        for rows, kept in kept_as_they_are(channel, ids):
+            stays += weights[rows] @ kept
+            self.bar.update(len(kept))
         return float(stays / weights.sum())
 
     def _channel(self, scale: float) -> WordChannel | None:
@@ -335,22 +372,25 @@ class _Exact:
     def reach(self, share: float) -> float | None:
         """The ε that reaches a share; None if none does."""
 
-        def excess_of(some: Any) -> Callable[[float], float]:
+        def excess_of(ids: np.ndarray, weights: np.ndarray) -> Callable[[float], float]:
             def excess(scale: float) -> float:
                 channel = self._channel(scale)
                 if channel is None:
                     return -np.inf
-                return self._share(channel, some) - share
+                return self._share(channel, ids, weights) - share
 
             return excess
 
-        # Some words give a starting point from which all words need few steps.
-        rng = np.random.default_rng(0)
-        some = rng.permutation(len(self.ids))[:_FIRST_WORDS]
-        start = _root(excess_of(some), self.own.epsilon, 2.0)
+        # Some words give a starting point from which all words need few steps: drawn by
+        # weight, at equal steps, so that the most frequent ones are among them.
+        upto = np.cumsum(self.weights)
+        ticks = (np.arange(_FIRST_WORDS) + 0.5) / _FIRST_WORDS * upto[-1]
+        drawn = np.minimum(upto.searchsorted(ticks), len(upto) - 1)
+        some, times = np.unique(drawn, return_counts=True)
+        start = _root(excess_of(self.ids[some], times), self.own.epsilon, 2.0)
         if start is None:
             start = self.own.epsilon
-        scale = _root(excess_of(slice(None)), start, 1.05)
+        scale = _root(excess_of(self.ids, self.weights), start, 1.02)
         if scale is None or self.own.at_rate is None:
             return scale
         return self.own.at_rate(scale).attained
@@ -371,7 +411,9 @@ class _Exact:
     def limits(self) -> tuple[float, float]:
         """The least and the largest share that some ε reaches."""
         channels = self._channel(self.least()), self._channel(_HIGHEST)
-        low, high = (self._share(c, slice(None)) for c in channels if c is not None)
+        low, high = (
+            self._share(c, self.ids, self.weights) for c in channels if c is not None
+        )
         return low, high
 
 

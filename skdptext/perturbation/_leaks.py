@@ -6,20 +6,16 @@ import warnings
 from numbers import Integral
 
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
-from skdptext.utils import warn_once
+from skdptext.utils import REPEATABLE, warn_of_repeats, warn_once
 
 __all__ = [
-    "REPEATABLE",
     "caveats",
     "warn_of_caveats",
     "warn_of_engine",
     "warn_of_leaks",
-    "warn_of_repeats",
     "warn_of_unknown_words",
 ]
 
-# Seeds below it can be found by trial; those that people choose, in minutes.
-_GUESSABLE = 2**64
 # Above this share of unknown words the embedding is probably the wrong one.
 _MANY_UNKNOWN = 0.5
 
@@ -56,12 +52,6 @@ _ONE_HOT = (
     "The vocabulary was taken from the columns of the documents given to fit: which "
     "words there are is released, and outside this promise."
 )
-REPEATABLE = (
-    "The noise is repeatable (random_state is an integer): whoever sees the release "
-    "learns which documents are equal, and whoever can run this perturber learns "
-    "whether a document is a given one. What follows is for documents that are "
-    "released under ids of their own (document_ids), which nobody can use again."
-)
 
 
 def caveats(embedding: object, random_state: object) -> list[str]:
@@ -86,29 +76,6 @@ def warn_of_caveats(
             PrivacyLeakWarning,
         )
     warn_of_repeats(random_state, has_ids)
-
-
-def warn_of_repeats(random_state: object, has_ids: bool = False) -> None:
-    """Warn of what repeatable noise shows.
-
-    Equal documents with ids of their own are released differently.
-    """
-    if not isinstance(random_state, Integral):
-        return
-    if not has_ids:
-        warn_once(
-            "random_state is an integer: equal documents get equal releases, which "
-            "shows that they are equal. Give each document an id of its own, "
-            "transform(X, document_ids=...), or use random_state=None.",
-            PrivacyLeakWarning,
-        )
-    if random_state < _GUESSABLE:
-        warn_once(
-            "random_state is an integer below 2^64, which can be guessed by trying: "
-            "small ones in minutes. Whoever knows it can undo the noise. Draw it with "
-            "secrets.randbits(128), and keep it secret.",
-            PrivacyLeakWarning,
-        )
 
 
 def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:

@@ -183,7 +183,8 @@ class DPWordPerturber(
     Warns
     -----
     CalibrationWarning
-        In `fit`, if ε changes nearly all or nearly none of the words.
+        In `fit`, if ε changes nearly all or nearly none of the words; after
+        ``fit([])``, in `transform`.
     PrivacyLeakWarning
         If lengths, order, unknown words or the vocabulary (``"one-hot"``) are released;
         if `random_state` is an integer, which shows equal documents, or can be guessed.
@@ -305,6 +306,8 @@ class DPWordPerturber(
             If a parameter or `X` breaks a rule.
         """
         self._check_parameters(None)
+        # of no documents: prepared only, perhaps to find an ε
+        empty = isinstance(X, list | tuple) and not X
         if is_count_matrix(X):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
             embedding = check_embedding(
@@ -312,15 +315,16 @@ class DPWordPerturber(
             )
             check_bags(bags, n_words=len(embedding), counts=True)
             check_columns(X, embedding)
-            channel = self._prepare(embedding)
+            channel = self._prepare(embedding, empty)
             # Only now is anything written: a refused fit leaves no trace.
             validate_data(self, X, skip_check_array=True)
         else:
             embedding = check_embedding(self.embedding)
-            channel = self._prepare(embedding)
+            channel = self._prepare(embedding, empty)
             self.n_features_in_ = len(embedding)
             self.__dict__.pop("feature_names_in_", None)
         self.mechanism_ = channel
+        self._strength_told = not empty
         self.embedding_ = embedding
         self._law = self._law_of(embedding)
         metric = channel.metric
@@ -331,13 +335,14 @@ class DPWordPerturber(
             self.noise_factor_ = metric.factor
         return self
 
-    def _prepare(self, embedding: WordEmbedding) -> WordChannel:
+    def _prepare(self, embedding: WordEmbedding, empty: bool) -> WordChannel:
         """The mechanism prepared for the embedding."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, channel.fallback_reason)
         self._warn_of_leaks()
         warn_of_caveats(self.embedding, self.random_state)
-        warn_of_strength(channel)
+        if not empty:
+            warn_of_strength(channel)
         return channel
 
     def _warn_of_leaks(self) -> None:
@@ -466,6 +471,8 @@ class DPWordPerturber(
         reader = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
         self._warn_of_leaks()
+        if not self._strength_told:
+            warn_of_strength(self.mechanism_)
         warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
         documents = self._read(reader, X, streams.labeller(ids))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from skdptext.mechanisms import WordChannel
+from skdptext.mechanisms import WordChannel, checked_log_proba
 from skdptext.transport import matching_plan
 from skdptext.utils import blocks, working_memory_bytes
 
@@ -35,7 +35,7 @@ def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
     total = np.full(len(channel.released), -np.inf)
     n_rows = max(1, working_memory_bytes() // (64 * len(total)))
     for some in blocks(len(words), n_rows):
-        rows = channel.log_proba(words[some]) + log_shares[some, None]
+        rows = checked_log_proba(channel, words[some]) + log_shares[some, None]
         total = np.logaddexp(total, logsumexp(rows, axis=0))
     return total
 

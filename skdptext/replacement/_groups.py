@@ -340,7 +340,8 @@ def _labels(grouper: Any, documents: Sequence[Any], what: str) -> np.ndarray:
             f"shape {labels.shape} for {what}."
         )
     missing = labels.dtype.kind == "f" and np.isnan(labels).any()
-    if missing or labels.dtype.kind not in "biufUSO":
+    texts = labels.dtype.kind == "O" and all(isinstance(x, str) for x in labels)
+    if missing or not (texts or labels.dtype.kind in "biufUS"):
         raise InvalidParameterError(
             f"grouper must return labels that are text or numbers, got "
             f"{'NaN' if missing else labels.dtype} for {what}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from skdptext.documents import DocumentReader, EncodedDocuments, as_column
 from skdptext.embeddings import WordEmbedding, one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
-from skdptext.perturbation import REPEATABLE, Release, warn_of_repeats
+from skdptext.perturbation import Release
 from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
@@ -31,10 +32,10 @@ from skdptext.replacement._groups import (
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
 from skdptext.replacement._public import PublicDocuments, document_bytes
 from skdptext.utils import (
+    REPEATABLE,
     DocLinked,
     NoiseStreams,
     SecretSeed,
-    check_bags,
     check_document,
     check_document_ids,
     check_integer,
@@ -45,6 +46,7 @@ from skdptext.utils import (
     is_count_matrix,
     kind_of,
     plain_documents,
+    warn_of_repeats,
     warn_once,
 )
 
@@ -52,7 +54,7 @@ __all__ = ["DPDocumentReplacer"]
 
 OUTPUTS = ("text", "bow", "vector", "group", "index")
 # Texts of this length do not coincide by chance.
-_LONG = 50
+_LONG = 30
 _FITTED_BEFORE = (
     "The grouper was given fitted: that it learned from public documents only is taken "
     "on trust. Everything below is void if it did not."
@@ -125,7 +127,7 @@ class DPDocumentReplacer(
         Randomized response over the groups: it draws, and the guarantee is its.
     grouper_ : estimator
         The fitted grouper.
-    groups_ : ndarray of shape (n_groups_,)
+    groups_ : ndarray of shape (n_groups,)
         Labels of the groups, sorted.
     n_groups_ : int
         K.
@@ -526,7 +528,10 @@ class DPDocumentReplacer(
         public: list[Any]
         given: list[Any]
         if self.output in ("bow", "vector"):
-            public, given = _row_keys(self._public_rows()), _row_keys(released)
+            rows = self._public_rows()
+            if sp.issparse(rows):
+                released = sp.csr_array(released)
+            public, given = _row_keys(rows), _row_keys(released)
         elif self.output == "text":
             public = [_as_text(document) for document in self.public_]
             given = list(released)
@@ -537,8 +542,8 @@ class DPDocumentReplacer(
             )
         number = {key: i for i, key in enumerate(dict.fromkeys(public))}
         counts = np.zeros((len(number) + 1, self.n_groups_))
-        rows = np.array([number[key] for key in public])
-        np.add.at(counts, (rows, self.public_groups_), 1)
+        at = np.array([number[key] for key in public])
+        np.add.at(counts, (at, self.public_groups_), 1)
         counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)
         return counts[[number.get(key, -1) for key in given]]
 
@@ -725,14 +730,12 @@ def _as_text(document: Any) -> str:
 def _row_keys(rows: Any) -> list[bytes]:
     """Rows of a matrix as bytes, equal for equal rows."""
     if sp.issparse(rows):
-        bags = check_bags(rows, name="released") if (rows.data >= 0).all() else rows
-        bags = sp.csr_array(bags, copy=True)
-        bags.sum_duplicates()
-        bags.eliminate_zeros()
+        tidy = sp.csr_array(rows, dtype=np.float64, copy=True)
+        tidy.sum_duplicates()
+        tidy.eliminate_zeros()
         return [
-            bags.indices[a:b].astype(np.int64).tobytes()
-            + bags.data[a:b].astype(np.float64).tobytes()
-            for a, b in zip(bags.indptr[:-1], bags.indptr[1:], strict=True)
+            tidy.indices[a:b].astype(np.int64).tobytes() + tidy.data[a:b].tobytes()
+            for a, b in itertools.pairwise(tidy.indptr)
         ]
     # -0.0 is 0.0
     return [row.tobytes() for row in np.asarray(rows, dtype=np.float64) + 0.0]

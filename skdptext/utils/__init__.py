@@ -24,6 +24,7 @@ from skdptext.utils._random import (
     check_rng,
     keyed_generators,
 )
+from skdptext.utils._repeatable import REPEATABLE, warn_of_repeats
 from skdptext.utils._threads import blas_threads, limit_blas_threads
 from skdptext.utils._tuned_on import check_tuned_on, warn_of_private_tuning
 from skdptext.utils._validation import (
@@ -45,6 +46,7 @@ from skdptext.utils._warnings import warn_once
 __all__ = [
     "MAX_WHOLE_WORDS",
     "MAX_WORDS",
+    "REPEATABLE",
     "DocLinked",
     "Fragment",
     "Kept",
@@ -90,6 +92,7 @@ __all__ = [
     "shown_words",
     "table",
     "warn_of_private_tuning",
+    "warn_of_repeats",
     "warn_once",
     "working_memory_bytes",
     "wrapped",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import FiniteChannel, InvertedChannel, WordMechanism
+from skdptext.metrics import plausible_deniability, word_channel
 from tests.laws import assert_counts, catches, losses
 
 TABLE = WordEmbedding([f"w{i}" for i in range(12)], np.arange(12.0)[:, None])
@@ -128,3 +131,62 @@ def test_other_draws_are_not_vouched_for():
     assert Shuffled.log_proba is Shuffled.numerical_delta is None
     with pytest.raises(TypeError, match="abstract"):
         FiniteChannel(Stated(random_law(0)), TABLE, 1.0, 0.0)
+
+
+# -- rows that are no distributions ----------------------------------------------------
+
+_ROWS = {
+    "too much": np.log([[0.75, 0.25, 0.25], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]),
+    "too little": np.log([[0.5, 0.25, 0.25], [0.3, 0.3, 0.3], [0.2, 0.4, 0.4]]),
+    "not logarithms": np.array([[0.5, 0.25, 0.25]] * 3),
+    "NaN": np.array([[0.0, -np.inf, -np.inf], [np.nan, 0, 0], [0, 0, 0]]),
+    "inf": np.array([[np.inf, 0, 0]] * 3),
+    "another shape": np.log(np.full((3, 2), 0.5)),
+    "all impossible": np.full((3, 3), -np.inf),
+}
+
+
+class Rows(WordMechanism):
+    def __init__(self, rows=None):
+        self.rows = rows
+
+    def prepare(self, embedding, epsilon, lam):
+        return RowsChannel(self, embedding, epsilon, lam)
+
+
+class RowsChannel(InvertedChannel):
+    def log_proba(self, words):
+        return self.mechanism.rows[words]
+
+
+@pytest.mark.parametrize("kind", _ROWS)
+def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind):
+    """Drawing would scale them, and promising would not."""
+    table = WordEmbedding(list("abc"), np.eye(3))
+    perturber = DPWordPerturber(
+        table, mechanism=Rows(_ROWS[kind]), document_length=3, tokenizer=str.split
+    ).fit([])
+    guarantee = perturber.guarantee()
+    sampled = clone(perturber).set_params(resize="sample").fit([]).guarantee()
+    for ask in (
+        lambda: perturber.transform(["a b c"]),
+        lambda: perturber.perturb_words(["a", "b", "c"]),
+        lambda: guarantee.exponent("a", "b"),
+        lambda: guarantee.exponent("a", "b", delta=1e-6),
+        lambda: sampled.exponent(["a"], ["b", "c"]),
+        lambda: word_channel(perturber),
+        lambda: plausible_deniability(perturber),
+    ):
+        with pytest.raises(InvalidParameterError, match="log_proba of RowsChannel"):
+            ask()
+
+
+def test_rows_are_not_overwritten_by_a_draw():
+    class Same(RowsChannel):
+        def log_proba(self, words):
+            return self.mechanism.rows  # the array itself
+
+    rows = np.log(np.full((2, 2), 0.5))
+    channel = Same(Rows(rows), WordEmbedding(["a", "b"], np.eye(2)), 1.0, 0.0)
+    channel.apply(np.array([0, 1]), channel.draw(np.random.default_rng(0), 2))
+    np.testing.assert_array_equal(rows, np.log(np.full((2, 2), 0.5)))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
@@ -468,3 +471,68 @@ def test_progress_is_shown_if_asked_for(small, small_embedding, capsys):
         assert "calibration" in capsys.readouterr().err
     with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
         calibrate_epsilon(small, verbose=-1)
+
+
+# -- what is not fitted, and lists of frequencies --------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", [None, Exponential(), RandomizedResponse()])
+def test_a_perturber_that_is_not_fitted_will_do(mechanism):
+    """At an ε far off, without a warning that one should calibrate."""
+    vectors = np.random.default_rng(0).normal(size=(1200, 5))
+    table = WordEmbedding([f"w{i}" for i in range(1200)], vectors)
+    perturber = DPWordPerturber(
+        table, epsilon=1e-3, lam=0.0, document_length=2, mechanism=mechanism
+    )
+    options = {"words": table.words[:50], "random_state": 0, "n_draws": 10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = calibrate_epsilon(perturber, tuned_on="public", **options)
+        held = calibrate_epsilon(
+            make_pipeline(perturber, MultinomialNB()), tuned_on="public", **options
+        )
+        of_fitted = calibrate_epsilon(
+            clone(perturber).fit([]), tuned_on="public", **options
+        )
+    assert plain == held
+    assert plain.epsilon == pytest.approx(of_fitted.epsilon, rel=1e-6)
+    assert not hasattr(perturber, "mechanism_")
+
+
+@pytest.mark.parametrize("mechanism", [None, Exponential(), Exponential("balanced")])
+def test_frequencies_count_as_a_text_of_these_words(mechanism):
+    table = WordEmbedding(
+        [f"w{i}" for i in range(60)], np.random.default_rng(1).normal(size=(60, 3))
+    )
+    perturber = DPWordPerturber(table, lam=0.0, mechanism=mechanism)
+    often = {"w3": 5, "w17": 1, "w40": 2.0}
+    text = ["w3 " * 5 + "w17", "w40 w40"]
+    options = {"tuned_on": "public", "random_state": 0, "n_draws": 200}
+    counted = calibrate_epsilon(perturber, 0.4, words=often, **options)
+    read = calibrate_epsilon(perturber, 0.4, documents=text, **options)
+    assert counted.epsilon == pytest.approx(read.epsilon, rel=1e-6)
+    assert counted.counted == "the words given, by their frequency"
+    if mechanism is not None:  # the law of words, independently of the short way
+        channel = perturber.set_params(epsilon=counted.epsilon).fit([]).mechanism_
+        ids = table.find(list(often))
+        kept = np.exp(channel.log_proba(ids))[np.arange(3), ids]
+        weights = np.array([5, 1, 2]) / 8
+        assert weights @ kept == pytest.approx(0.4, abs=1e-6)
+
+
+@pytest.mark.parametrize("often", [0, -1, np.nan, np.inf, "2", True, None])
+def test_frequencies_are_checked(often):
+    table = WordEmbedding(["a", "b"], np.eye(2))
+    with pytest.raises(InvalidParameterError, match="frequencies of words must be"):
+        calibrate_epsilon(DPWordPerturber(table), words={"a": 1, "b": often})
+
+
+def test_progress_of_all_passes_is_shown(capsys):
+    table = WordEmbedding(
+        [f"w{i}" for i in range(300)], np.random.default_rng(1).normal(size=(300, 3))
+    )
+    perturber = DPWordPerturber(table, lam=0.0, mechanism=Exponential())
+    calibrate_epsilon(perturber, words=table.words, tuned_on="public", verbose=1)
+    shown = capsys.readouterr().err
+    assert "calibration" in shown
+    assert "pairs of words" in shown

@@ -33,12 +33,24 @@ def embedding(n_words=1200):
 TABLE = embedding()
 
 
-def said(perturber):
+def said(perturber, X=("w0",)):
     """The messages of fit about ε."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        perturber.fit([])
+        perturber.fit(X)
     return [str(w.message) for w in caught if w.category is CalibrationWarning]
+
+
+def test_fit_to_no_documents_says_nothing_until_something_is_released():
+    """So that an ε can be looked for from any ε."""
+    perturber = DPWordPerturber(TABLE, epsilon=0.5, lam=0.0, document_length=1)
+    assert said(perturber, []) == []
+    with pytest.warns(CalibrationWarning, match="hardly anything of the documents"):
+        perturber.transform(["w0 w1"])
+    assert len(said(perturber)) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CalibrationWarning)
+        perturber.transform(["w0 w1"])  # fit has said it
 
 
 class Plain(WordMechanism):
@@ -147,9 +159,7 @@ def test_one_measurement_serves_all_epsilon():
     table = embedding(1100)
     for epsilon in (0.2, 4.0, 1e4):
         for _ in range(2):
-            DPWordPerturber(table, epsilon=epsilon, lam=0.0, mechanism=Measured()).fit(
-                []
-            )
+            said(DPWordPerturber(table, epsilon=epsilon, lam=0.0, mechanism=Measured()))
     assert len(CALLS) == 1
 
 

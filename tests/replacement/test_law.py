@@ -1,0 +1,364 @@
+"""The law of replacement: exact ratios, drawn frequencies, streams; mistakes caught."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPDocumentReplacer
+from skdptext.audit import audit_document_law
+from skdptext.embeddings import one_hot_embedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
+from skdptext.preprocessing import TopicEncoder
+from skdptext.replacement import _replacer
+from tests.laws import assert_counts
+from tests.replacement.conftest import texts_of
+
+SEED = 2**100 + 17
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:random_state is an integer:skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+# -- probabilities, exactly ----------------------------------------------------------
+
+
+@given(st.integers(2, 4096), st.floats(1e-6, 300.0))
+def test_the_ratio_of_whole_numbers_is_at_most_what_is_claimed(k, epsilon):
+    channel = ExactResponseChannel(
+        RandomizedResponse(), one_hot_embedding(2), epsilon, 0.0
+    )
+    channel.embedding = range(k)  # as many words, without their matrix
+    kept, each, moved = channel.shares
+    assert moved == (k - 1) * each
+    assert kept >= each >= 1
+    assert kept + moved < 2**63
+    with localcontext() as context:
+        context.prec = 200
+        exact = Fraction(Decimal(epsilon).exp())
+        p = float(exact / (exact + k - 1))
+    assert Fraction(kept, each) <= exact
+    assert kept / (kept + moved) == pytest.approx(p, rel=1e-12)
+    if epsilon < 42:
+        q = float(1 / (exact + k - 1))
+        assert each / (kept + moved) == pytest.approx(q, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_every_number_leads_where_it_should(k):
+    """All numbers of a channel with few of them, applied to each word."""
+    channel = ExactResponseChannel(RandomizedResponse(), one_hot_embedding(k), 1.0, 0)
+    vars(channel)["shares"] = 5, 2, 2 * (k - 1)
+    numbers = np.arange(5 + 2 * (k - 1))
+    for word in range(k):
+        found = channel.apply(np.full(len(numbers), word), (numbers,))
+        expected = np.full(k, 2)
+        expected[word] = 5
+        assert np.bincount(found, minlength=k).tolist() == expected.tolist()
+    law = np.exp(channel.log_proba(np.arange(k)))
+    np.testing.assert_allclose(law.sum(axis=1), 1)
+    assert law[0, 0] / law[0, 1] == pytest.approx(2.5)
+
+
+def test_the_ratio_between_documents_is_that_of_the_guarantee(replacer, public):
+    """Probabilities of all public documents, enumerated."""
+    replacer.set_params(output="index").fit()
+    documents = ["cat dog", "tea", "star", "", "xyzzy", "fur " * 100_000]
+    logs = replacer.log_likelihood(documents, np.arange(len(public[0])))
+    np.testing.assert_allclose(np.exp(logs).sum(axis=0), 1)
+    guarantee = replacer.guarantee()
+    groups = replacer.groups_of(documents)
+    assert len(set(groups)) == 3
+    for i, x in enumerate(documents):
+        for j, y in enumerate(documents):
+            loss = (logs[:, i] - logs[:, j]).max()
+            claim = guarantee.exponent(x, y)
+            assert claim == (0.0 if groups[i] == groups[j] else 1.5)
+            assert loss <= claim + 1e-12
+            assert loss == pytest.approx(claim)
+
+
+def test_likelihood_is_that_of_what_is_seen(public):
+    """Public documents that look alike share their probabilities."""
+    texts = ["cat", "cat", "dog cat", "tea", "cat"]
+    labels = ["pets", "pets", "pets", "food", "food"]
+    replacer = DPDocumentReplacer(texts, public_labels=labels, epsilon=math.log(3))
+    logs = replacer.fit().log_likelihood(["dog cat"], ["cat", "tea", "dog cat", "?"])
+    g = replacer.groups_of(["dog cat"])[0]
+    of_pets, of_food = (0.75, 0.25) if g == "pets" else (0.25, 0.75)
+    shares = [of_pets * 2 / 3 + of_food / 2, of_food / 2, of_pets / 3, 0]
+    np.testing.assert_allclose(np.exp(logs)[:, 0], shares)
+    embedding = one_hot_embedding(["cat", "dog", "tea"])
+    replacer.set_params(output="bow", embedding=embedding)
+    logs = replacer.log_likelihood(["dog cat"], np.array([[1, 0, 0], [0, 0, 1]]))
+    np.testing.assert_allclose(np.exp(logs)[:, 0], shares[:2])
+    replacer.set_params(output="group")
+    logs = replacer.log_likelihood(["dog cat"], ["food", "pets"])
+    np.testing.assert_allclose(np.exp(logs)[:, 0], [of_food, of_pets])
+    replacer.set_params(output="vector")
+    rows = replacer.fit().transform(["cat"] * 20)
+    logs = replacer.log_likelihood(["dog cat"], rows)
+    assert set(np.exp(logs)[:, 0].round(6)) <= {round(s, 6) for s in shares[:3]}
+
+
+# -- what is drawn -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [None, SEED, "generator"])
+def test_frequencies_of_groups_and_stand_ins(replacer, seed):
+    """Chi-square at α = 1e-6, of every kind of noise."""
+    n = 4000
+    state = np.random.default_rng(1) if seed == "generator" else seed
+    replacer.set_params(output="index", random_state=state).fit()
+    for document in ("cat fur", "tea"):
+        ids = [f"{document} {i}" for i in range(n)] if seed == SEED else None
+        found = replacer.transform([document] * n, document_ids=ids)
+        everything = np.arange(len(replacer.public_))
+        p = np.exp(replacer.log_likelihood([document], everything)[:, 0])
+        assert_counts(np.bincount(found, minlength=len(p)), p)
+
+
+@pytest.mark.parametrize("output", ["text", "group", "index"])
+def test_honest_releases_pass_the_audit(replacer, output):
+    replacer.set_params(output=output).fit()
+    audit = audit_document_law(replacer, ["cat", "dog", "tea", "star"], n_releases=600)
+    assert not audit.refuted
+    assert "which does not" in str(audit)
+
+
+class Mistaken(DPDocumentReplacer):
+    """A fault in what is drawn; what is stated stays right."""
+
+    def transform(self, X, document_ids=None):
+        true = np.searchsorted(self.groups_, self.groups_of(X))
+        order, starts = self._groups.members
+        rng = np.random.default_rng(0)
+        return self.draw(rng, true, super().transform(X), order, starts)
+
+
+class TrueGroupNow(Mistaken):
+    """One stand-in in ten is drawn from the true group."""
+
+    def draw(self, rng, true, index, order, starts):
+        own = order[starts[true] + rng.integers(0, np.diff(starts)[true])]
+        return np.where(rng.random(len(true)) < 0.1, own, index)
+
+
+class SharedNoise(Mistaken):
+    """Equal documents, in effect those of a group, get one answer."""
+
+    def draw(self, rng, true, index, order, starts):
+        _, first, back = np.unique(true, return_index=True, return_inverse=True)
+        return index[first][back]
+
+
+class SharedStandIn(Mistaken):
+    """A group has one stand-in for the whole call."""
+
+    def draw(self, rng, true, index, order, starts):
+        group = self.public_groups_[index]
+        chosen = order[starts[:-1] + rng.integers(0, np.diff(starts))]
+        return chosen[group]
+
+
+class Recycled(Mistaken):
+    """The noise of every other document is that of the one before."""
+
+    def draw(self, rng, true, index, order, starts):
+        index[1::2] = index[: len(index) // 2 * 2 : 2]
+        return index
+
+
+class OneGroupTooMany(Mistaken):
+    """K counted wrongly: the draw of another group may be the true one."""
+
+    def draw(self, rng, true, index, order, starts):
+        k, odds = len(starts) - 1, math.exp(self.epsilon)
+        kept = rng.random(len(true)) < odds / (odds + k - 1)
+        group = np.where(kept, true, rng.integers(0, k, len(true)))
+        return order[starts[group] + rng.integers(0, np.diff(starts)[group])]
+
+
+class FirstOfGroup(Mistaken):
+    """The last document of a group is never drawn."""
+
+    def draw(self, rng, true, index, order, starts):
+        group = self.public_groups_[index]
+        sizes = np.diff(starts)[group] - 1
+        return order[starts[group] + rng.integers(0, sizes)]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        TrueGroupNow,
+        SharedNoise,
+        SharedStandIn,
+        Recycled,
+        OneGroupTooMany,
+        FirstOfGroup,
+    ],
+)
+def test_mistakes_are_caught(mistake, public):
+    texts, topics = public
+    replacer = mistake(texts, public_labels=topics, epsilon=1.5, output="index").fit()
+    audit = audit_document_law(
+        replacer, ["cat fur", "dog", "tea"], n_releases=8000, random_state=0
+    )
+    assert audit.refuted, audit
+    assert "is refuted" in str(audit)
+
+
+# -- keyed streams -------------------------------------------------------------------
+
+
+def test_repeatable_releases_do_not_depend_on_the_others(replacer, private):
+    replacer.set_params(random_state=SEED, output="index").fit()
+    texts = private[0]
+    ids = [f"id {i}" for i in range(len(texts))]
+    for some_ids in (None, ids):
+        first = replacer.transform(texts, document_ids=some_ids)
+        back = replacer.transform(texts[::-1], document_ids=some_ids and some_ids[::-1])
+        np.testing.assert_array_equal(back[::-1], first)
+        alone = [
+            replacer.transform([t], document_ids=some_ids and [some_ids[i]])[0]
+            for i, t in enumerate(texts)
+        ]
+        assert alone == first.tolist()
+        for other in (
+            clone(replacer).fit(),
+            clone(replacer).set_params(n_jobs=2).fit(),
+            pickle.loads(pickle.dumps(replacer)),
+        ):
+            again = other.transform(texts, document_ids=some_ids)
+            np.testing.assert_array_equal(again, first)
+    for change in ({"random_state": SEED + 1}, {"epsilon": 1.5000001}):
+        other = clone(replacer).set_params(**change).fit()
+        assert (other.transform(texts, document_ids=ids) != first).any()
+
+
+def test_equal_documents_share_an_answer_unless_they_have_ids(replacer):
+    replacer.set_params(random_state=SEED, output="index").fit()
+    assert len(set(replacer.transform(["cat"] * 50).tolist())) == 1
+    ids = range(50)
+    assert len(set(replacer.transform(["cat"] * 50, document_ids=ids).tolist())) > 5
+    with pytest.warns(PrivacyLeakWarning, match="equal documents get equal"):
+        replacer.transform(["cat"])
+    assert "which documents are equal" in str(replacer.guarantee())
+
+
+def test_an_answer_is_permanent_while_the_group_is(replacer):
+    """As RAPPOR's: an edit within the group shows nothing new."""
+    replacer.set_params(random_state=SEED, output="index").fit()
+    ids = [f"id {i}" for i in range(200)]
+    one = replacer.transform(["cat and fur"] * 200, document_ids=ids)
+    two = replacer.transform(["a dog's paw, cat"] * 200, document_ids=ids)
+    np.testing.assert_array_equal(one, two)
+
+
+def test_the_stand_in_depends_on_the_noisy_group_alone(replacer, monkeypatch):
+    """Under one id, documents of two groups with one noisy group share its stand-in.
+
+    A stream that knew the group, or the document, would give it away.
+    """
+    replacer.set_params(random_state=SEED, output="index").fit()
+    ids = [f"id {i}" for i in range(300)]
+
+    def same_where_groups_are():
+        pets = replacer.transform(["cat fur"] * 300, document_ids=ids)
+        food = replacer.transform(["tea"] * 300, document_ids=ids)
+        of = replacer.public_groups_
+        both = of[pets] == of[food]
+        assert 30 < both.sum() < 270
+        return (pets == food)[both].all()
+
+    assert same_where_groups_are()
+    # the mistake, seeded: the stream of the stand-in knows the true group
+    drawn = _replacer._stand_ins
+
+    def knows(groups, noisy, streams, owners):
+        labels = [owner + b"of %d" % known[0] for owner in owners]
+        known.reverse()
+        return drawn(groups, noisy, streams, labels)
+
+    known = [0, 1]
+    monkeypatch.setattr(_replacer, "_stand_ins", knows)
+    assert not same_where_groups_are()
+
+
+def test_answers_to_two_groups_under_one_id_are_independent(replacer):
+    """Chi-square at α = 1e-6: keyed noise of (id, group) shares nothing."""
+    replacer.set_params(random_state=SEED, output="group").fit()
+    n = 6000
+    g, h = np.searchsorted(replacer.groups_, replacer.groups_of(["cat fur", "tea"]))
+    ids = range(n)
+    pairs = [
+        np.searchsorted(replacer.groups_, replacer.transform([t] * n, document_ids=ids))
+        for t in ("cat fur", "tea")
+    ]
+    law = np.exp(replacer.channel_.log_proba(np.array([g, h])))
+    counts = np.bincount(3 * pairs[0] + pairs[1], minlength=9)
+    assert_counts(counts, np.outer(law[0], law[1]).ravel())
+
+
+def test_fresh_noise_is_fresh_and_a_generator_moves_on(replacer, private):
+    replacer.set_params(output="index").fit()
+    many = private[0] * 10
+    assert (replacer.transform(many) != replacer.transform(many)).any()
+    replacer.set_params(random_state=np.random.default_rng(0))
+    first = replacer.transform(many)
+    assert (replacer.transform(many) != first).any()
+    again = replacer.set_params(random_state=np.random.default_rng(0)).transform(many)
+    np.testing.assert_array_equal(again, first)
+
+
+def test_groups_do_not_depend_on_the_batch(public):
+    """One document at a time, and 5,400 in blocks: the same answers."""
+    replacer = DPDocumentReplacer(
+        public[0],
+        make_pipeline(TopicEncoder(3), KMeans(4, n_init=1, random_state=0)),
+        random_state=SEED,
+        output="index",
+    ).fit()
+    texts = texts_of(60, 5)[0]
+    alone = [replacer.transform([text])[0] for text in texts]
+    together = replacer.transform(texts * 90)
+    assert together.tolist() == alone * 90
+    threads = clone(replacer).set_params(n_jobs=2).fit().transform(texts * 90)
+    np.testing.assert_array_equal(threads, together)
+
+
+ANSWERS = DPDocumentReplacer(["cat dog", "dog cat", "tea cake", "cake tea"], n_groups=2)
+
+
+@given(st.lists(st.text(max_size=30), max_size=5))
+def test_any_text_is_answered(texts):
+    if not hasattr(ANSWERS, "channel_"):
+        ANSWERS.fit()
+    released = ANSWERS.transform(texts)
+    assert len(released) == len(texts)
+    assert set(released) <= set(ANSWERS.public_)
+    for text in texts:
+        assert ANSWERS.guarantee().exponent(text, "tea") in (0.0, 4.0)
+
+
+def test_audit_input(replacer):
+    replacer.fit()
+    with pytest.raises(InvalidParameterError, match="releaser must have transform"):
+        audit_document_law(object(), ["a", "b"])
+    with pytest.raises(InvalidParameterError, match="at least 2"):
+        audit_document_law(replacer, ["a"])
+    with pytest.raises(InvalidParameterError, match="n_releases"):
+        audit_document_law(replacer, ["a", "b"], n_releases=10)

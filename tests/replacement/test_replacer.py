@@ -1,0 +1,459 @@
+"""DPDocumentReplacer: what it releases, and how it behaves as an estimator."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPDocumentReplacer, WordEmbedding
+from skdptext.embeddings import one_hot_embedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.preprocessing import TopicEncoder
+from skdptext.replacement import PublicDocuments
+from tests.replacement.conftest import WORDS
+
+SEED = 2**100 + 17
+ALL_WORDS = [word for words in WORDS.values() for word in words]
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:random_state is an integer:skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+class Fixed(ClusterMixin, BaseEstimator):
+    """Groups texts by a rule; nothing is learned."""
+
+    def __init__(self, rule):
+        self.rule = rule
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return self.rule(X)
+
+
+def by_length(X):
+    return np.array([len(text) % 2 for text in X])
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_stand_ins_are_public_documents_of_the_groups(public, private, labelled):
+    texts, topics = public
+    replacer = DPDocumentReplacer(
+        texts, public_labels=topics if labelled else None, n_groups=3, epsilon=100.0
+    )
+    released = replacer.fit_transform(private[0])
+    assert set(released) <= set(texts)
+    topic = dict(zip(texts, topics, strict=True))
+    assert np.mean([topic[t] for t in released] == private[1]) > 0.9
+    if labelled:
+        assert replacer.groups_.tolist() == ["food", "pets", "sky"]
+        of_public = replacer.groups_[replacer.public_groups_]
+        assert of_public.tolist() == topics.tolist()
+    np.testing.assert_array_equal(
+        replacer.groups_of(texts), replacer.groups_[replacer.public_groups_]
+    )
+
+
+def test_fit_reads_no_document(replacer):
+    class Untouchable:
+        def __getattribute__(self, name):
+            raise AssertionError(name)
+
+    replacer.fit(Untouchable(), Untouchable())
+    assert replacer.transform([]) == []
+
+
+def test_outputs_are_forms_of_one_answer(public, private):
+    texts, topics = public
+    embedding = one_hot_embedding(ALL_WORDS)
+    grouper = make_pipeline(TfidfVectorizer(vocabulary=ALL_WORDS), LogisticRegression())
+    replacer = DPDocumentReplacer(
+        texts, grouper, public_labels=topics, embedding=embedding, random_state=SEED
+    )
+    released = {
+        output: replacer.set_params(output=output).fit().transform(private[0])
+        for output in ("text", "bow", "vector", "group", "index")
+    }
+    index = released["index"]
+    assert released["text"] == [texts[i] for i in index]
+    assert released["group"].tolist() == topics[index].tolist()
+    counts = CountVectorizer(vocabulary=ALL_WORDS).transform(texts)
+    assert sp.issparse(released["bow"])
+    assert released["bow"].dtype == np.int64
+    np.testing.assert_array_equal(released["bow"].toarray(), counts[index].toarray())
+    vectors = replacer.grouper_[0].transform(texts)
+    np.testing.assert_array_equal(
+        released["vector"].toarray(), vectors[index].toarray()
+    )
+    # without another fit, too
+    for output, expected in released.items():
+        now = replacer.set_params(output=output).transform(private[0])
+        if sp.issparse(expected):
+            now, expected = now.toarray(), expected.toarray()
+        np.testing.assert_array_equal(now, expected)
+    names = {"bow": ALL_WORDS, "vector": ALL_WORDS, "group": ["group"]}
+    for output, expected in names.items():
+        replacer.set_params(output=output)
+        assert replacer.get_feature_names_out().tolist() == expected
+    dense = DPDocumentReplacer(texts, n_groups=3, output="vector", random_state=SEED)
+    assert dense.fit_transform(private[0]).shape == (24, 10)
+
+
+def test_frames_keep_the_name_and_the_index(replacer, private):
+    X = pd.Series(private[0], index=range(5, 29), name="text")
+    released = replacer.set_output(transform="pandas").fit_transform(X)
+    assert released.name == "text"
+    assert released.index.tolist() == X.index.tolist()
+    replacer.set_output(transform="polars").set_params(output="group")
+    released = replacer.fit_transform(pl.Series("text", private[0]))
+    assert isinstance(released, pl.Series)
+    assert released.name == "text"
+
+
+def test_token_lists_and_generators_are_read(public, private):
+    texts, topics = public
+    options = {"public_labels": topics, "random_state": SEED, "output": "index"}
+    replacer = DPDocumentReplacer(texts, **options).fit()
+    first = replacer.transform(private[0])
+    np.testing.assert_array_equal(replacer.transform(iter(private[0])), first)
+    tokens = DPDocumentReplacer([t.split() for t in texts], **options).fit()
+    np.testing.assert_array_equal(tokens.public_groups_, replacer.public_groups_)
+    assert tokens.set_params(output="text").transform([["cat"]])[0] in texts
+    assert tokens.groups_of([["cat", "paw"], []])[0] == "pets"
+
+
+# -- public parts are shared ---------------------------------------------------------
+
+
+def test_public_documents_are_held_once(public):
+    replacer = DPDocumentReplacer(public[0], n_groups=3).fit()
+    documents = replacer.public_documents
+    assert list(documents) == public[0]
+    assert documents[-1] == public[0][-1]
+    for other in (
+        clone(replacer),
+        copy.deepcopy(replacer),
+        pickle.loads(pickle.dumps(replacer)),
+        clone(replacer).fit(),
+    ):
+        assert other.public_documents is documents
+    assert repr(replacer).count("public documents") == 1
+    assert public[0][0] not in repr(replacer)
+    elsewhere = PublicDocuments(public[0])
+    assert elsewhere == documents
+    assert hash(elsewhere) == hash(documents)
+    assert elsewhere != PublicDocuments(public[0][::-1])
+    assert elsewhere != public[0]
+
+
+def test_public_documents_come_back_as_they_were():
+    documents = ["", "é \ud800", ["a", "b c"], [], "l[]"]
+    held = PublicDocuments(documents)
+    assert list(held) == documents
+    assert held[1:3] == documents[1:3]
+    assert PublicDocuments(["ab", "c"]) != PublicDocuments(["a", "bc"])
+    with pytest.raises(IndexError):
+        held[5]
+
+
+def test_a_pickle_opened_elsewhere_holds_the_documents(public):
+    from skdptext.replacement import _public
+
+    replacer = DPDocumentReplacer(public[0], n_groups=3, random_state=SEED).fit()
+    data = pickle.dumps(replacer)
+    _public._live.clear()  # as in another process
+    other = pickle.loads(data)
+    assert other.public_documents is not replacer.public_documents
+    assert other.transform(["a cat"]) == replacer.transform(["a cat"])
+
+
+def test_searches_reach_every_parameter(public, private):
+    texts, _ = public
+    pipeline = make_pipeline(
+        DPDocumentReplacer(
+            texts,
+            make_pipeline(TopicEncoder(2), KMeans(3, n_init=2, random_state=0)),
+            output="bow",
+            embedding=one_hot_embedding(ALL_WORDS),
+        ),
+        MultinomialNB(),
+    )
+    name = "dpdocumentreplacer"
+    grid = {
+        f"{name}__epsilon": [0.01, 20.0],
+        f"{name}__grouper__kmeans__n_clusters": [3, 4],
+    }
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise")
+    search.fit(private[0], private[1])
+    assert search.best_params_[f"{name}__epsilon"] == 20.0
+    simple = DPDocumentReplacer(texts, output="vector")
+    grid = {f"{name}__n_groups": [2, 3]}
+    search = GridSearchCV(make_pipeline(simple, LogisticRegression()), grid, cv=2)
+    search.fit(private[0], private[1])
+
+
+def test_a_search_over_epsilon_groups_the_public_documents_once(public, monkeypatch):
+    fits = []
+    fit = TopicEncoder._fit
+    monkeypatch.setattr(
+        TopicEncoder, "_fit", lambda self, X: fits.append(1) or fit(self, X)
+    )
+    texts = [f"{text} of its own" for text in public[0]]
+    for epsilon in (1.0, 2.0, 3.0):
+        DPDocumentReplacer(texts, n_groups=2, epsilon=epsilon).fit()
+    assert len(fits) == 1
+
+
+# -- groupers ------------------------------------------------------------------------
+
+
+def test_a_fitted_grouper_is_used_and_said(public, private):
+    texts, topics = public
+    grouper = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts, topics)
+    replacer = DPDocumentReplacer(texts, grouper).fit()
+    assert replacer.grouper_ is grouper
+    assert "was given fitted" in str(replacer.guarantee())
+    # a clone of it is fitted anew, unless it is frozen
+    assert (
+        clone(replacer).set_params(public_labels=topics).fit().grouper_ is not grouper
+    )
+    frozen = DPDocumentReplacer(texts, FrozenEstimator(grouper), output="vector")
+    assert clone(frozen).fit().grouper_.estimator is grouper
+    assert frozen.fit().transform(private[0]).shape[0] == 24
+    own = DPDocumentReplacer(texts, public_labels=topics).fit()
+    assert "was given fitted" not in str(own.guarantee())
+
+
+def test_a_grouper_fitted_on_the_documents_to_release_is_refused(public, private):
+    grouper = make_pipeline(TopicEncoder(2), KMeans(3, n_init=3, random_state=0))
+    grouper.fit(private[0])
+    replacer = DPDocumentReplacer(public[0], grouper).fit()
+    with pytest.raises(InvalidParameterError, match="it was fitted on them"):
+        replacer.transform(private[0])
+    replacer.transform(private[0][:5])  # which it cannot know
+    DPDocumentReplacer(public[0], clone(grouper)).fit().transform(private[0])
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda X: np.arange(len(X)) % 2, "each document by itself"),
+        (
+            lambda X: np.array([(len(t) + len(X)) % 2 for t in X]),
+            "each document by itself",
+        ),
+        (lambda X: np.argsort(np.argsort(X)) % 3, "each document by itself"),
+        (lambda X: np.zeros(len(X) + 1), "one label per document"),
+        (lambda X: np.zeros((len(X), 2)), "one label per document"),
+        (lambda X: np.zeros(len(X)), "at least 2 groups"),
+        (lambda X: [np.nan if "cat" in t else 1.0 for t in X], "got NaN"),
+        (lambda X: [None] * len(X), "text or numbers, got object"),
+        (lambda X: [1 / len(t) for t in X], "failed on an empty document"),
+        (lambda X: [[len(t) % 2, 2][not t] for t in X], "an empty document to a group"),
+        (
+            lambda X: [int(t[:1] > "h") + 2 * (t == "\ufffd") for t in X],
+            "unknown words",
+        ),
+    ],
+)
+def test_groupers_that_void_the_promise_are_refused(public, rule, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        DPDocumentReplacer(public[0], Fixed(rule)).fit()
+
+
+def test_what_a_grouper_says_of_private_documents_is_not_repeated(public):
+    def fails(X):
+        for text in X:
+            if "secret" in text:
+                warnings.warn(f"what a text: {text}", stacklevel=1)
+                raise ValueError(f"cannot group {text!r}")
+        return by_length(X)
+
+    replacer = DPDocumentReplacer(public[0], Fixed(fails)).fit()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(InvalidParameterError, match="with ValueError") as error:
+            replacer.transform(["a", "my secret"])
+    assert "secret" not in str(error.value)
+    assert error.value.__suppress_context__
+    assert not [w for w in caught if "secret" in str(w.message)]
+
+    elsewhere = Fixed(lambda X: [9 if "secret" in t else len(t) % 2 for t in X])
+    replacer = DPDocumentReplacer(public[0], elsewhere).fit()
+    with pytest.raises(InvalidParameterError, match="not for document 1") as error:
+        replacer.transform(["a", "my secret"])
+    assert "secret" not in str(error.value)
+    assert "9" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "grouper",
+    [
+        make_pipeline(TfidfVectorizer(), DBSCAN()),
+        TfidfVectorizer(),
+        make_pipeline(TfidfVectorizer(), Ridge()),
+        KMeans,
+        "kmeans",
+        3,
+    ],
+)
+def test_what_cannot_assign_documents_is_refused(public, grouper):
+    with pytest.raises(InvalidParameterError, match="grouper must be an estimator"):
+        DPDocumentReplacer(public[0], grouper).fit()
+
+
+def test_groups_without_a_public_document_are_refused_with_advice(public):
+    texts, topics = public
+    classifier = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    classifier.fit([*texts, "bolt nut"], [*topics, "tools"])
+    with pytest.raises(InvalidParameterError, match=r"1 of 4 have none\. Choose fewer"):
+        DPDocumentReplacer(texts, classifier).fit()
+    with pytest.raises(InvalidParameterError, match="Choose fewer groups"):
+        DPDocumentReplacer(
+            ["cat dog", "dog tea", "cat tea", "cat dog"], n_groups=4
+        ).fit()
+
+
+# -- bad input -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+        ({"epsilon": -1.0}, "epsilon must be"),
+        ({"epsilon": np.inf}, "epsilon must be"),
+        ({"epsilon": np.nan}, "epsilon must be"),
+        ({"epsilon": "4"}, "epsilon must be"),
+        ({"n_groups": 1}, "n_groups must be an integer >= 2, got 1"),
+        ({"n_groups": 31}, "n_groups must be at most the number of public"),
+        ({"n_groups": 2.5}, "n_groups must be an integer"),
+        ({"output": "tokens"}, "output must be one of"),
+        ({"output": "bow"}, "embedding must be given"),
+        ({"embedding": "glove"}, "embedding must be None or a WordEmbedding"),
+        ({"output": "vector", "grouper": Fixed(by_length)}, "must be a pipeline"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"random_state": "x"}, "random_state must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"verbose": -1}, "verbose must be"),
+        ({"public_labels": ["a"] * 30}, "at least 2 different labels"),
+        ({"public_labels": ["a", "b"]}, r"one label per public document \(30\)"),
+        ({"public_labels": [None] * 30}, "public_labels must not be missing"),
+    ],
+)
+def test_bad_parameters(public, options, message):
+    replacer = DPDocumentReplacer(public[0], **options)
+    with pytest.raises(InvalidParameterError, match=message):
+        replacer.fit()
+    with pytest.raises(NotFittedError):
+        replacer.transform(public[0])
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        (None, "got None"),
+        ("a secret", "got a str of 8 characters"),
+        (b"secret", "got a bytes"),
+        ([], "at least one document"),
+        (["secret", None], "None as document 1"),
+        (["secret", 3.0], "a float as document 1"),
+        ([["secret", 3]], "an int as token 1 of document 0"),
+        (iter(["secret"]), "must be a list of documents"),
+        (np.eye(3), "got a count matrix"),
+        (sp.eye(3), "got a count matrix"),
+        ({"secret": 1}, "got a dict"),
+        (7, "got an int"),
+    ],
+)
+def test_bad_public_documents(documents, message):
+    with pytest.raises(InvalidParameterError, match=message) as error:
+        DPDocumentReplacer(documents).fit()
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("a secret", "got a single str"),
+        (None, "got None"),
+        (["secret", None], "None as document 1"),
+        (["secret", 3], "an int as document 1"),
+        ([["secret", 3]], "token 1 of document 0"),
+        (np.eye(3), "a grouper reads documents"),
+    ],
+)
+def test_bad_documents(replacer, X, message):
+    with pytest.raises(InvalidParameterError, match=message) as error:
+        replacer.fit().transform(X)
+    assert "secret" not in str(error.value)
+
+
+def test_bad_ids(replacer):
+    replacer.fit()
+    for ids, message in (
+        (["a"], "one id per document"),
+        (["a", "a"], "must differ"),
+        (["a", None], "must be str, int or bytes"),
+        ("ab", "iterable of str, int or bytes"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            replacer.transform(["x", "y"], document_ids=ids)
+
+
+def test_what_is_promised_does_not_change_after_fit(replacer, private):
+    replacer.fit()
+    for name, value in {
+        "epsilon": 0.1,
+        "n_groups": 2,
+        "public_documents": ["a b", "c d"],
+    }.items():
+        before = getattr(replacer, name)
+        replacer.set_params(**{name: value})
+        for ask in (replacer.guarantee, lambda: replacer.transform(private[0])):
+            with pytest.raises(InvalidParameterError, match=f"{name} must not change"):
+                ask()
+        replacer.set_params(**{name: before})
+    replacer.transform(private[0])
+
+
+def test_public_documents_among_the_private_ones_are_seen(replacer, public, private):
+    replacer.fit()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        replacer.transform(private[0])
+        replacer.transform(["a cat"])
+    with pytest.warns(PrivacyLeakWarning, match="are among public_documents"):
+        replacer.transform([public[0][3] + "", "a cat", "a dog"])
+    texts = ["ok", "yes", *public[0]]
+    short = DPDocumentReplacer(texts, n_groups=2).fit()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        short.transform(["ok", "a cat", "a dog", "tea"])  # by chance
+
+
+def test_bags_have_the_columns_of_the_embedding(public):
+    embedding = WordEmbedding(["tea", "cat"], [[0.0], [1.0]])
+    replacer = DPDocumentReplacer(public[0], n_groups=2, output="bow")
+    bags = replacer.set_params(embedding=embedding).fit_transform(["", "cat"])
+    assert bags.shape == (2, 2)
+    assert replacer.transform([]).shape == (0, 2)
