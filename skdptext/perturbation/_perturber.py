@@ -475,7 +475,8 @@ class DPWordPerturber(
             warn_of_strength(self.mechanism_)
         warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
-        documents = self._read(reader, X, streams.labeller(ids))
+        sampled = reader.sample_length is not None
+        documents = self._read(reader, X, streams.labeller(ids), counted=sampled)
         if ids is not None and len(ids) != len(documents):
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({len(documents)}), got "
@@ -515,7 +516,7 @@ class DPWordPerturber(
         return digest.digest()
 
     def _read(
-        self, reader: DocumentReader, X: Any, label: Any = None
+        self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
     ) -> EncodedDocuments:
         if is_count_matrix(X, each=False):
             check_columns(X, self.embedding_)
@@ -524,7 +525,7 @@ class DPWordPerturber(
             )
         elif self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        return reader.read(X, label=label)
+        return reader.read(X, label=label, counted=counted)
 
     def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
         return Release(self.mechanism_, len(self.embedding_), streams, sample)
