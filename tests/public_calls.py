@@ -379,6 +379,7 @@ VALID: dict[Any, Valid] = {
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
+    metrics.fitted_releaser: Valid(lambda: (replacer().fit(), TEXTS)),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
     metrics.word_channel: Valid(lambda: (released(), None, None, 2)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import (
     ReleaseLikelihood,
+    fitted_releaser,
     pairwise_word_movers_distances,
     words_unchanged,
 )
@@ -38,7 +40,6 @@ from skdptext.utils import (
     check_rng,
     import_pandas,
     is_count_matrix,
-    kind_of,
     wrapped,
 )
 
@@ -61,10 +62,10 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
 
     Parameters
     ----------
-    perturber : DPWordPerturber
+    perturber : DPWordPerturber, or any releaser with `log_likelihood`
         The mechanism under attack, fitted or not. Its `output` says whether order is
         released; its `random_state` is not used, because the adversary does not know
-        it.
+        it. Others, such as `~skdptext.DPDocumentReplacer`, state their likelihood.
     prior : array-like of shape (n_candidates,), default=None
         Prior probability of each candidate, in any unit. None: uniform.
     n_draws : int, default=100
@@ -111,7 +112,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
 
     def __init__(
         self,
-        perturber: DPWordPerturber | None = None,
+        perturber: Any = None,
         *,
         prior: Any = None,
         n_draws: int = 100,
@@ -143,13 +144,13 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
             If a parameter or an input breaks its rule.
         """
         likelihood = ReleaseLikelihood(
-            self.perturber,  # type: ignore[arg-type] # checked there
+            self.perturber,
             X,
             n_draws=self.n_draws,
             random_state=self.random_state,
             verbose=self.verbose,
         )
-        n = len(likelihood.lengths)
+        n = likelihood.n_documents
         log_prior = np.zeros(n)
         if self.prior is not None:
             rule = f"prior must hold one number > 0 per candidate ({n})"
@@ -274,8 +275,12 @@ class Linkages:
         Documents to choose from; documents that were released; releases of each.
     chance : float
         Success of a random guess: 1 / n_candidates.
-    changed : float
-        Share of the words that the noise changed.
+    changed : float or None
+        Share of the words that the noise changed; None where whole documents are
+        replaced.
+    bound : float or None
+        Share of the documents that no adversary exceeds on average, by the guarantee;
+        None where it promises none.
     """
 
     def __init__(
@@ -285,7 +290,8 @@ class Linkages:
         n_candidates: int,
         n_targets: int,
         n_releases: int,
-        changed: float,
+        changed: float | None,
+        bound: float | None = None,
     ) -> None:
         self.rows = rows
         self.n_candidates = n_candidates
@@ -293,6 +299,7 @@ class Linkages:
         self.n_releases = n_releases
         self.chance = 1 / n_candidates
         self.changed = changed
+        self.bound = bound
 
     def to_frame(self) -> Any:
         """A row per adversary, as a pandas data frame.
@@ -313,12 +320,21 @@ class Linkages:
         """The result in two sentences."""
         best = max(self.rows, key=lambda row: row.success)
         times = "" if self.n_releases == 1 else f" {self.n_releases} times"
+        noise = ""
+        if self.changed is not None:
+            noise = f"The noise changed {self.changed:.1%} of the words. "
+        bound = ""
+        if self.bound is not None:
+            bound = (
+                f" By the guarantee, no adversary whatever finds more than "
+                f"{self.bound:.2g} of them on average."
+            )
         return (
-            f"The noise changed {self.changed:.1%} of the words. Of {self.n_targets} "
+            f"{noise}Of {self.n_targets} "
             f"documents released{times}, an adversary who holds {self.n_candidates} "
             f"candidates in clear finds at least {best.success:.0%} [{best.low:.0%}, "
             f"{best.high:.0%}] ({best.adversary}); a random guess finds it with "
-            f"probability {self.chance:.2g}."
+            f"probability {self.chance:.2g}.{bound}"
         )
 
     def __repr__(self) -> str:
@@ -337,7 +353,7 @@ class Linkages:
 
 def linkage_attack(
     documents: Any,
-    perturber: DPWordPerturber,
+    perturber: Any,
     *,
     n_targets: int | None = None,
     n_releases: int = 1,
@@ -355,9 +371,11 @@ def linkage_attack(
     ----------
     documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
         The candidates; at least 2.
-    perturber : DPWordPerturber
-        Fitted or not. Its `random_state` and `output` are not used. Unknown words that
-        ``oov="keep"`` would leave in clear are dropped here.
+    perturber : DPWordPerturber, or any releaser with `log_likelihood`
+        Fitted or not. Of a word perturber, `random_state` and `output` are not used,
+        and unknown words that ``oov="keep"`` would leave in clear are dropped. Others,
+        such as `~skdptext.DPDocumentReplacer`, release as they are set, with fresh
+        noise.
     n_targets : int, default=None
         Documents to release, drawn at random; None: all.
     n_releases : int, default=1
@@ -381,7 +399,8 @@ def linkage_attack(
         `~skdptext.attacks.text_similarities`, which know words alone and pool the words
         of several releases; "WMD 1-NN", the nearest by Word Mover's Distance. With 10
         targets or more, two that combine others by `learned_similarity`: "learned", of
-        those who know words, and "all, learned".
+        those who know words, and "all, learned". For other releasers, "likelihood", and
+        those who know words where texts are released.
 
     Raises
     ------
@@ -405,10 +424,9 @@ def linkage_attack(
     ['all, learned', 'ordered text', 'bag', 'learned', 'word by word', 'shared words',
      'tf-idf', 'character n-grams', 'mean vectors', 'WMD 1-NN']
     """
-    if not isinstance(perturber, DPWordPerturber):
-        raise InvalidParameterError(
-            f"perturber must be a word perturber, got {kind_of(perturber)}."
-        )
+    of_words = isinstance(perturber, DPWordPerturber)
+    if not of_words:
+        perturber = fitted_releaser(perturber, documents)
     if not is_count_matrix(documents):
         documents = list(documents)
     n_candidates = documents.shape[0] if _is_matrix(documents) else len(documents)
@@ -423,6 +441,8 @@ def linkage_attack(
     fresh = random_state is None
     rng = check_rng(random_state)
     targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
+    if not of_words:
+        return _of_releaser(perturber, documents, targets, n_releases, distances)
     with warnings.catch_warnings():
         for kind in (PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
             warnings.simplefilter("ignore", kind)  # known to an attacker
@@ -492,6 +512,48 @@ def linkage_attack(
         n_releases=n_releases,
         changed=changed,
     )
+
+
+def _of_releaser(
+    releaser: Any,
+    documents: list[Any],
+    targets: np.ndarray,
+    n_releases: int,
+    distances: bool,
+) -> Linkages:
+    """Releases of a releaser that states its likelihood, with fresh noise."""
+    noisy = copy(releaser)
+    if hasattr(noisy, "random_state"):
+        noisy.random_state = None
+    groups = np.tile(np.arange(len(targets)), n_releases)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)  # known to an attacker
+        released = noisy.transform(
+            [documents[i] for _ in range(n_releases) for i in targets]
+        )
+        likelihood = ReleaseLikelihood(noisy, documents)
+        found = [("likelihood", "mechanism", _added(likelihood(released), groups))]
+    if isinstance(released, list) and all(isinstance(d, str) for d in released):
+        scores = text_similarities(
+            documents, released, ordered=False, groups=groups, distances=distances
+        )
+        found += [(name, "words", score) for name, score in scores.items()]
+    return Linkages(
+        [_row(name, knows, score, targets) for name, knows, score in found],
+        n_candidates=len(documents),
+        n_targets=len(targets),
+        n_releases=n_releases,
+        changed=None,
+        bound=_bound(noisy, n_releases, len(documents)),
+    )
+
+
+def _bound(releaser: Any, n_releases: int, n_candidates: int) -> float | None:
+    """What no adversary exceeds, where a guarantee says so."""
+    guarantee = releaser.guarantee()
+    if not hasattr(guarantee, "found_at_most"):
+        return None
+    return float(guarantee.compose(n_releases).found_at_most(n_candidates))
 
 
 def _is_matrix(documents: Any) -> bool:

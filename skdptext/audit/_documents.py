@@ -15,14 +15,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.audit._words import log_ratio_bound
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics import ReleaseLikelihood
+from skdptext.metrics import ReleaseLikelihood, fitted_releaser
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     check_integer,
     check_real,
     check_rng,
     is_count_matrix,
-    kind_of,
     progress_bar,
     wrapped,
 )
@@ -158,7 +157,7 @@ class DocumentPairAudit:
 
 
 def audit_document_pair(
-    perturber: DPWordPerturber,
+    perturber: Any,
     x: Any,
     y: Any,
     *,
@@ -172,9 +171,10 @@ def audit_document_pair(
 
     Parameters
     ----------
-    perturber : fitted DPWordPerturber
-        Its own `transform` makes the releases, and its own `guarantee` the claim.
-        Its `output` says whether order is released.
+    perturber : fitted DPWordPerturber, or any releaser with `log_likelihood`
+        Such as `~skdptext.DPDocumentReplacer`. Its own `transform` makes the releases,
+        and its own `guarantee` the claim. The `output` of a perturber says whether
+        order is released.
     x, y : str or list of str
         Two documents.
     n_releases : int >= 100, default=1000
@@ -247,17 +247,17 @@ def audit_document_pair(
     >>> audit.claimed, audit.violated
     (1.0, False)
     """
-    if not isinstance(perturber, DPWordPerturber):
-        raise InvalidParameterError(
-            f"perturber must be a word perturber, got {kind_of(perturber)}."
-        )
+    of_words = isinstance(perturber, DPWordPerturber)
+    if not of_words:
+        perturber = fitted_releaser(perturber, [x, y])
     n_releases = check_integer("n_releases", n_releases, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     check_integer("verbose", verbose, low=0)
     rng = check_rng(random_state)
     guarantee = perturber.guarantee()
-    # a guarantee treats a str as a word
-    x, y = (perturber.known_words([d])[0] if isinstance(d, str) else d for d in (x, y))
+    if of_words:  # whose guarantee treats a str as a word
+        known = perturber.known_words
+        x, y = (known([d])[0] if isinstance(d, str) else d for d in (x, y))
     claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
@@ -272,6 +272,8 @@ def audit_document_pair(
                 # a release that neither document can give tells nothing of them
                 neither = np.isneginf(of_x) & np.isneginf(of_y)
                 ratios.append(np.where(neither, 0.0, of_x) - np.where(neither, 0, of_y))
+                if isinstance(released, np.ndarray) and released.ndim == 1:
+                    released = [[str(label)] for label in released.tolist()]
                 releases.append(released)
                 bar.update(len(of_x))
     of_x, of_y = np.split(np.concatenate(ratios), 2)
@@ -289,7 +291,7 @@ def _releases(perturber: Any, documents: Iterable[Any], n: int) -> Iterable[Any]
             # a repeatable release has noise of its own for every id
             own = {"document_ids": list(itertools.islice(ids, some))} if repeats else {}
             released = perturber.transform([document] * some, **own)
-            n_rows = released.shape[0] if sp.issparse(released) else len(released)
+            n_rows = released.shape[0] if hasattr(released, "shape") else len(released)
             if n_rows != some:
                 raise InvalidParameterError(
                     "transform of perturber must give one release per document, got "

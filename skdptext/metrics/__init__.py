@@ -11,7 +11,7 @@ from skdptext.metrics._deniability import (
     plausible_deniability,
 )
 from skdptext.metrics._density import DensityStatistics, density_statistics
-from skdptext.metrics._likelihood import ReleaseLikelihood
+from skdptext.metrics._likelihood import ReleaseLikelihood, fitted_releaser
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,
     word_movers_distance,
@@ -32,6 +32,7 @@ __all__ = [
     "WordTransitions",
     "density_statistics",
     "find_perturber",
+    "fitted_releaser",
     "has_perturber",
     "pairwise_word_movers_distances",
     "plausible_deniability",

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import DocumentReader, EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -15,7 +17,45 @@ from skdptext.metrics._channel import released_profiles, word_channel
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import check_bags, is_count_matrix, kind_of
 
-__all__ = ["ReleaseLikelihood"]
+__all__ = ["ReleaseLikelihood", "fitted_releaser"]
+
+# What adversaries ask of whatever releases documents.
+_PROTOCOL = ("transform", "log_likelihood", "guarantee")
+
+
+def fitted_releaser(releaser: Any, documents: Any) -> Any:
+    """A releaser that states its likelihood, fitted; a copy if it was not.
+
+    Parameters
+    ----------
+    releaser : DPDocumentReplacer, or any object with its protocol
+        ``transform(documents)``, ``log_likelihood(documents, released)`` of shape
+        (n_released, n_documents), and ``guarantee()`` with ``exponent(x, y)``.
+    documents : object
+        What an unfitted one is given in `fit`.
+
+    Returns
+    -------
+    releaser : object
+
+    Raises
+    ------
+    InvalidParameterError
+        If it lacks one of them.
+    """
+    for name in _PROTOCOL:
+        if not callable(getattr(releaser, name, None)):
+            raise InvalidParameterError(
+                "perturber must be a word perturber, or release documents by "
+                f"{', '.join(_PROTOCOL)}, got {kind_of(releaser)} without {name}."
+            )
+    if not hasattr(releaser, "fit"):
+        return releaser
+    try:
+        check_is_fitted(releaser)
+    except NotFittedError:
+        return clone(releaser).fit(documents)
+    return releaser
 
 
 class ReleaseLikelihood:
@@ -32,8 +72,10 @@ class ReleaseLikelihood:
 
     Parameters
     ----------
-    perturber : DPWordPerturber
-        Fitted or not; its `random_state` is not used.
+    perturber : DPWordPerturber, or any releaser with `log_likelihood`
+        Fitted or not; its `random_state` is not used. A releaser such as
+        `~skdptext.DPDocumentReplacer` states its own likelihood, which is taken; the
+        parameters below are not used for it.
     documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
         The candidates in clear; at least one.
     n_draws : int, default=100
@@ -72,7 +114,7 @@ class ReleaseLikelihood:
 
     def __init__(
         self,
-        perturber: DPWordPerturber,
+        perturber: Any,
         documents: Any,
         *,
         n_draws: int = 100,
@@ -81,9 +123,11 @@ class ReleaseLikelihood:
         verbose: int = 0,
     ) -> None:
         if not isinstance(perturber, DPWordPerturber):
-            raise InvalidParameterError(
-                f"perturber must be a word perturber, got {kind_of(perturber)}."
-            )
+            self.perturber: Any = fitted_releaser(perturber, documents)
+            self._documents = list(documents)
+            self.n_documents = len(self._documents)
+            self.ordered = False
+            return
         if not is_count_matrix(documents):
             documents = list(documents)
         with warnings.catch_warnings():
@@ -96,6 +140,7 @@ class ReleaseLikelihood:
         self.lengths = np.diff(codes.offsets)
         if not len(self.lengths):
             raise InvalidParameterError("documents must hold at least one, got none.")
+        self.n_documents = len(self.lengths)
         self.sampled = reader.sample_length is not None
         if self.sampled:
             self.lengths = np.full(len(self.lengths), reader.sample_length)
@@ -137,6 +182,8 @@ class ReleaseLikelihood:
         log_likelihood : ndarray of shape (n_releases, n_documents)
             −inf where the length rules a document out.
         """
+        if not isinstance(self.perturber, DPWordPerturber):
+            return _checked(self.perturber, self._documents, releases)
         vocabulary = self.perturber.mechanism_.released
         if is_count_matrix(releases):
             if self.ordered:
@@ -165,3 +212,15 @@ class ReleaseLikelihood:
             written = self._codes[starts[same][:, None] + places]
             found[i, same] = logs[places, written].sum(axis=1)
         return found
+
+
+def _checked(releaser: Any, documents: list[Any], releases: Any) -> np.ndarray:
+    """`log_likelihood` of any releaser, checked."""
+    found = np.asarray(releaser.log_likelihood(documents, releases), dtype=np.float64)
+    n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
+    if found.shape != (n, len(documents)) or np.isnan(found).any():
+        raise InvalidParameterError(
+            f"log_likelihood of {type(releaser).__name__} must return an array of "
+            f"shape ({n}, {len(documents)}) without NaN, got shape {found.shape}."
+        )
+    return found

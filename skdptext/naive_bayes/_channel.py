@@ -13,18 +13,24 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from skdptext.documents import DocumentReader, read_release
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics import released_profiles, word_channel
+from skdptext.metrics import (
+    ReleaseLikelihood,
+    fitted_releaser,
+    released_profiles,
+    word_channel,
+)
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
     as_array,
     as_labels,
+    blocks,
     check_bags,
     check_integer,
     check_option,
     check_real,
     is_count_matrix,
-    kind_of,
+    working_memory_bytes,
 )
 
 __all__ = ["ChannelNaiveBayes"]
@@ -40,10 +46,13 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    perturber : DPWordPerturber, default=None
+    perturber : DPWordPerturber or any releaser with `log_likelihood`, default=None
         Releases the bags to be classified; fitted or not. Its parameters are searched
-        over as ``perturber__epsilon``. None: there is no noise, and the classifier is
-        multinomial naive Bayes on counts.
+        over as ``perturber__epsilon``. For a releaser of whole documents, such as
+        `~skdptext.DPDocumentReplacer`, the law of a class is the mean of those of its
+        documents, and of one that is like all documents, so that no class rules a
+        release out; `alpha` and the other parameters of words are not used. None: there
+        is no noise, and the classifier is multinomial naive Bayes on counts.
     alpha : float > 0, default=100.0
         Smoothing of p_c: this many words are added to each class, in the proportions of
         all classes together (after adding one of every word, if there is no noise).
@@ -124,7 +133,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        perturber: DPWordPerturber | None = None,
+        perturber: Any = None,
         *,
         alpha: float = 100.0,
         prior: Any = "frequency",
@@ -165,13 +174,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         alpha = check_real("alpha", self.alpha, low=0, open_low=True)
         check_option("trained_on", self.trained_on, ("originals", "releases"))
         check_integer("n_iter", self.n_iter, low=1)
-        if self.perturber is not None and not isinstance(
-            self.perturber, DPWordPerturber
-        ):
-            raise InvalidParameterError(
-                f"perturber must be None or a word perturber, got "
-                f"{kind_of(self.perturber)}."
-            )
+        if not isinstance(self.perturber, DPWordPerturber | None):
+            return self._fit_releaser(X, y)
         if self.perturber is None or is_count_matrix(X):
             X, y = check_X_y(
                 X, y, accept_sparse="csr", dtype=np.float64, estimator=self
@@ -225,6 +229,51 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         self.profiles_ = profiles
         self.feature_log_prob_ = np.log(released)
         return self
+
+    def _fit_releaser(self, X: Any, y: Any) -> ChannelNaiveBayes:
+        """Keep the documents of each class: their laws are mixed for each release."""
+        if self.trained_on == "releases":
+            raise InvalidParameterError(
+                'trained_on must be "originals" for a releaser of whole documents, got '
+                "'releases'."
+            )
+        fitted = fitted_releaser(self.perturber, X)
+        documents = list(X)
+        labels = as_labels("y", y)
+        if labels.shape != (len(documents),):
+            raise InvalidParameterError(
+                f"y must hold one label per document ({len(documents)}), got shape "
+                f"{labels.shape}."
+            )
+        classes, numbers = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
+        self.class_log_prior_ = self._check_prior(np.bincount(numbers))
+        for name in ("n_features_in_", "profiles_", "feature_log_prob_"):
+            self.__dict__.pop(name, None)
+        self.perturber_, self.classes_ = fitted, classes
+        self._documents, self._numbers = documents, numbers
+        return self
+
+    def _by_documents(self, X: Any) -> np.ndarray:
+        """ln of the mean law of each class's documents, and of all as one more."""
+        n, n_classes = len(self._documents), len(self.classes_)
+        sizes = np.bincount(self._numbers)
+        weights = np.full((n, n_classes), 1 / n)
+        weights[np.arange(n), self._numbers] += 1
+        weights /= sizes + 1
+        likelihood = ReleaseLikelihood(self.perturber_, self._documents)
+        rows = X if hasattr(X, "shape") else list(X)
+        n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        found = np.empty((n_rows, n_classes))
+        for some in blocks(n_rows, max(1, working_memory_bytes() // (32 * n))):
+            logs = likelihood(rows[some])
+            # what no document gives says nothing of the classes
+            most = np.maximum(logs.max(axis=1, keepdims=True), -1e300)
+            mixed = np.exp(logs - most) @ weights
+            with np.errstate(divide="ignore"):
+                found[some] = np.where(mixed.any(axis=1)[:, None], np.log(mixed), 0)
+        return found
 
     def _fitted(self, X: Any) -> DPWordPerturber | None:
         if self.perturber is None:
@@ -282,6 +331,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         log_joint : ndarray of shape (n_documents, n_classes)
         """
         check_is_fitted(self, "classes_")
+        if not isinstance(self.perturber, DPWordPerturber | None):
+            return self._by_documents(X) + self.class_log_prior_
         n_columns = self.feature_log_prob_.shape[1]
         if n_columns != self.n_features_in_ and is_count_matrix(X):
             # `fit` was given counts of words, and this is what words became

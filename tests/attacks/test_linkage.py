@@ -202,7 +202,10 @@ def test_bad_input():
     with pytest.raises(NotFittedError):
         DocumentLinkageAttack(perturber()).predict(["a"])
     for options, message in (
-        ({"perturber": None}, "perturber must be a word perturber, got None"),
+        (
+            {"perturber": None},
+            "perturber must be a word perturber, .*, got None without transform",
+        ),
         ({"prior": [1.0]}, r"prior must hold one number > 0 per candidate \(3\)"),
         ({"prior": [1.0, 0.0, 1.0]}, "prior must hold one number > 0"),
     ):

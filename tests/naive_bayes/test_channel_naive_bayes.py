@@ -144,7 +144,10 @@ def test_in_a_search_and_behind_a_perturber(corpus):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"perturber": "noise"}, "perturber must be None or a word perturber, got"),
+        (
+            {"perturber": "noise"},
+            "perturber must be a word perturber, or release documents by",
+        ),
         ({"alpha": 0}, "alpha must be a finite number > 0, got 0"),
         ({"prior": "even"}, "prior must be one of 'frequency', 'uniform'"),
         ({"prior": [1.0]}, r"one number > 0 per class \(2\), got shape \(1,\)"),

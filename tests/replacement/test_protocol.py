@@ -1,0 +1,177 @@
+"""One protocol: what asks for a likelihood and a guarantee takes any releaser."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from skdptext.attacks import DocumentLinkageAttack, linkage_attack
+from skdptext.audit import audit_document_law, audit_document_pair
+from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics import ReleaseLikelihood
+from skdptext.naive_bayes import ChannelNaiveBayes
+
+
+class Claim:
+    """ε between any two documents."""
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def exponent(self, x, y):
+        return self.epsilon
+
+
+class LengthTeller:
+    """A user's own: whether a text is long, by randomized response."""
+
+    def __init__(self, epsilon, claimed=None):
+        self.p = 1 / (1 + math.exp(-epsilon))
+        self.claimed = epsilon if claimed is None else claimed
+        self.rng = np.random.default_rng(0)
+
+    def transform(self, documents):
+        answers = self.rng.random(len(documents)) < self.p
+        return [
+            "long" if (len(d) > 20) == a else "short"
+            for d, a in zip(documents, answers, strict=True)
+        ]
+
+    def log_likelihood(self, documents, released):
+        long = np.array([len(d) > 20 for d in documents])
+        same = np.equal.outer(np.array(released) == "long", long)
+        return np.log(np.where(same, self.p, 1 - self.p))
+
+    def guarantee(self):
+        return Claim(self.claimed)
+
+
+TEXTS = [
+    "a short text",
+    "a text that is rather long",
+    "another",
+    "and this is longer yet",
+]
+
+
+def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
+    texts = private[0]
+    for output in ("text", "index", "group"):
+        replacer.set_params(output=output).fit()
+        attack = DocumentLinkageAttack(replacer).fit(texts)
+        assert attack.n_candidates_ == len(texts)
+        released = replacer.transform(texts)
+        np.testing.assert_array_equal(
+            attack.log_likelihood(released), replacer.log_likelihood(texts, released)
+        )
+        assert attack.predict(released).shape == (len(texts),)
+    linkages = linkage_attack(texts, replacer.set_params(output="text"), n_releases=2)
+    bound = replacer.guarantee().compose(2).found_at_most(len(texts))
+    assert linkages.bound == bound
+    assert linkages.rows[0].adversary == "likelihood"
+    assert {row.knows for row in linkages.rows[1:]} == {"words"}
+    assert linkages.changed is None
+    assert "no adversary whatever finds more than" in linkages.in_words()
+    assert "of the words" not in linkages.in_words()
+    # unfitted ones are fitted, and the object given stays as it was
+    fresh = clone(replacer).set_params(random_state=2**90, output="group")
+    linkages = linkage_attack(texts, fresh, n_targets=5)
+    assert [row.adversary for row in linkages.rows] == ["likelihood"]
+    assert not hasattr(fresh, "channel_")
+    assert fresh.random_state == 2**90
+
+
+def test_classes_are_learned_through_the_release(replacer, public, private):
+    texts, topics = public
+    for output in ("text", "index", "group", "vector"):
+        replacer.set_params(output=output, epsilon=6.0).fit()
+        model = ChannelNaiveBayes(replacer, prior="uniform").fit(texts, topics)
+        released = replacer.transform(private[0])
+        assert model.score(released, private[1]) > 0.8
+        proba = model.predict_proba(released)
+        np.testing.assert_allclose(proba.sum(axis=1), 1)
+    # Bayes' rule, written out
+    replacer.set_params(output="group", epsilon=1.5).fit()
+    model = ChannelNaiveBayes(replacer, prior="uniform").fit(texts, topics)
+    law = np.exp(replacer.log_likelihood(texts, replacer.groups_))
+    of = [law[:, topics == c] for c in model.classes_]
+    shares = np.column_stack(
+        [(each.sum(axis=1) + law.mean(axis=1)) / (each.shape[1] + 1) for each in of]
+    )
+    expected = shares / shares.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(replacer.groups_), expected)
+    # what is never released says nothing
+    replacer.set_params(output="text").fit()
+    model = ChannelNaiveBayes(replacer, prior="uniform").fit(texts, topics)
+    np.testing.assert_allclose(model.predict_proba(["never seen"]), 1 / 3)
+
+
+def test_pairs_are_audited(replacer):
+    replacer.set_params(epsilon=1.0)
+    for output in ("text", "group", "index"):
+        fitted = replacer.set_params(output=output).fit()
+        audit = audit_document_pair(fitted, "cat fur", "tea", random_state=0)
+        assert audit.claimed == 1.0
+        assert not audit.violated
+        assert audit.lower_bound > 0.3
+    repeatable = replacer.set_params(random_state=2**90).fit()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        audit = audit_document_pair(repeatable, "cat fur", "dog", random_state=0)
+    assert (audit.claimed, audit.violated) == (0.0, False)
+
+
+def test_a_false_claim_of_a_replacer_is_seen(replacer):
+    class Claims(type(replacer)):
+        def guarantee(self):
+            return Claim(0.2)
+
+    false = Claims(**replacer.set_params(epsilon=2.0, output="group").get_params())
+    audit = audit_document_pair(false.fit(), "cat fur", "tea", random_state=0)
+    assert audit.violated
+
+
+def test_a_releaser_of_a_users_own_gets_them_all():
+    releaser = LengthTeller(2.0)
+    likelihood = ReleaseLikelihood(releaser, TEXTS)
+    assert likelihood(["long"]).argmax(axis=1).tolist() == [1]
+    linkages = linkage_attack(TEXTS * 10, releaser, distances=False)
+    assert linkages.bound is None
+    best = 2 * releaser.p / 40
+    assert linkages.rows[0].low <= best <= linkages.rows[0].high
+    audit = audit_document_pair(releaser, *TEXTS[:2], random_state=0)
+    assert (audit.claimed, audit.violated) == (2.0, False)
+    assert audit_document_pair(LengthTeller(2.0, 1.0), *TEXTS[:2]).violated
+    assert not audit_document_law(releaser, TEXTS).refuted
+    model = ChannelNaiveBayes(releaser).fit(TEXTS, ["s", "l", "s", "l"])
+    assert model.predict(["long", "short"]).tolist() == ["l", "s"]
+
+
+def test_what_is_no_releaser_is_refused(replacer):
+    for use in (
+        lambda thing: ReleaseLikelihood(thing, TEXTS),
+        lambda thing: DocumentLinkageAttack(thing).fit(TEXTS),
+        lambda thing: linkage_attack(TEXTS, thing),
+        lambda thing: audit_document_pair(thing, *TEXTS[:2]),
+        lambda thing: ChannelNaiveBayes(thing).fit(TEXTS, [0, 1, 0, 1]),
+    ):
+        with pytest.raises(InvalidParameterError, match="without transform"):
+            use(object())
+
+    class Wrong(LengthTeller):
+        def log_likelihood(self, documents, released):
+            return super().log_likelihood(documents, released).T
+
+    with pytest.raises(InvalidParameterError, match="must return an array of shape"):
+        ReleaseLikelihood(Wrong(1.0), TEXTS)(["long"])
+    model = ChannelNaiveBayes(replacer, trained_on="releases")
+    with pytest.raises(InvalidParameterError, match='must be "originals"'):
+        model.fit(TEXTS, [0, 1, 0, 1])
+    with pytest.raises(InvalidParameterError, match="one label per document"):
+        ChannelNaiveBayes(replacer).fit(TEXTS, [0, 1])
+    with pytest.raises(InvalidParameterError, match="at least 2 classes"):
+        ChannelNaiveBayes(replacer).fit(TEXTS, [0, 0, 0, 0])
