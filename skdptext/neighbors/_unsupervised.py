@@ -63,8 +63,8 @@ class WMDNeighbors(RadiusNeighbors):
     Documents may be weighted in any way, such as by tf-idf without normalisation to
     unit length (``TfidfVectorizer(norm="l1")``): each row is given mass 1.
 
-    Distances are rounded to 40 binary digits, 12 decimal ones, so that those that are
-    equal in exact arithmetic tie, and ties go to the document that comes first.
+    Distances are rounded to 42 binary digits, some 12 decimal ones: those that are
+    equal in exact arithmetic then tie, and ties go to the document that comes first.
 
     *Privacy.* The estimator adds none: it keeps its documents. Fitted on bags released
     by a perturber, it is post-processing and costs no privacy.

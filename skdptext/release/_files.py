@@ -57,6 +57,7 @@ _FOLLOWS = {
     "epsilon": {"noise_fingerprint", "canary"},
     "lam": {"noise_fingerprint", "canary"},
     "embedding": {"noise_fingerprint", "canary"},
+    "public": {"noise_fingerprint", "canary"},
     "document_length": {"canary"},
     "reading": {"canary"},
     "output": {"canary"},
@@ -127,7 +128,7 @@ def release_files(
     Warns
     -----
     EmptyDocumentWarning
-        If texts are empty or not a number: they are released, too, as random words.
+        If texts are empty or not a number: they are released, too, as if drawn at random.
 
     Notes
     -----
@@ -191,7 +192,7 @@ def release_files(
         )
     form = inputs[0].format if format is None else format
     check_option("format", form, FORMATS)
-    if form == "csv" and release.perturber.output != "text":
+    if form == "csv" and release.perturber.output in ("tokens", "bow", "vector"):
         raise InvalidParameterError(
             'format must be "parquet" or "jsonl" for a perturber with '
             f'output="{release.perturber.output}", whose lists CSV cannot hold, got '
@@ -301,9 +302,9 @@ class _Texts:
         if self.empty:
             warnings.warn(
                 f"{self.empty:,} of {self.n:,} texts are empty or not a number, the "
-                f"first that of {self.first}, counted from 0. They are released, as "
-                "random words of the vocabulary: leave them out of the source if they "
-                "stand for no document.",
+                f"first that of {self.first}, counted from 0. They are released, "
+                "too, as if drawn at random: leave them out of the source if they stand "
+                "for no document.",
                 EmptyDocumentWarning,
                 stacklevel=4,
             )

@@ -568,6 +568,36 @@ class DPDocumentReplacer(
         )
         return ReplacementGuarantee([part])
 
+    def release_details(self) -> dict[str, Any]:
+        """What a manifest says of the releaser, besides the guarantee.
+
+        Returns
+        -------
+        details : dict
+            Parameters, and fingerprints of what is public; no document.
+        """
+        groups = self._check_ready()
+        details: dict[str, Any] = {
+            "mechanism": {
+                "name": type(self).__name__,
+                "options": {"grouper": self.grouper, "n_groups": self.n_groups_},
+            },
+            "epsilon": float(self.epsilon),
+            "public": {
+                "documents": len(self.public_),
+                "fingerprint": groups.fingerprint.hex(),
+                "labelled": self.public_labels is not None,
+            },
+            "noise_fingerprint": self._context().hex(),
+        }
+        if self.output == "bow" and self.embedding is not None:
+            details["embedding"] = {
+                "words": len(self.embedding),
+                "dimensions": self.embedding.dim,
+                "fingerprint": self.embedding.fingerprint.hex(),
+            }
+        return details
+
     # -- scikit-learn's conventions --------------------------------------------
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
