@@ -76,6 +76,10 @@ class Exponential(WordMechanism):
         √V nearest words and a few of the others, anew for every token [4]_; it suits
         few words of a large vocabulary. "auto" is "lazy" from 100,000 words on.
 
+    See Also
+    --------
+    RandomizedResponse : The same mechanism with all words equally far apart.
+
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(a d(w, w') + ln C_w' − ln C_w) Pr[z | w'], with equality
@@ -102,10 +106,6 @@ class Exponential(WordMechanism):
        improvement for location privacy. PoPETs 2017(4).
     .. [4] S. Mussmann, D. Levy, S. Ermon (2017). Fast amortized inference and learning
        in log-linear models with randomly perturbed nearest neighbor search. UAI 2017.
-
-    See Also
-    --------
-    RandomizedResponse : The same mechanism with all words equally far apart.
 
     Examples
     --------
@@ -150,9 +150,11 @@ class Exponential(WordMechanism):
         Parameters
         ----------
         embedding : WordEmbedding
+            Public words and their vectors.
         epsilon : float > 0
             In nats per unit of distance, proven between any two words of the embedding.
         lam : float in [0, 1]
+            Shape λ of the metric.
         outputs : array-like of int, shape (n_outputs,)
             Ids of the words that may be released, at least one; public.
 
@@ -328,6 +330,10 @@ class RandomizedResponse(WordMechanism):
         \Pr[w \mid w] = \frac{e^ε}{e^ε + V - 1}, \qquad
         \Pr[z \mid w] = \frac{1}{e^ε + V - 1} \quad (z \ne w).
 
+    See Also
+    --------
+    Exponential : Prefers words that are near.
+
     Notes
     -----
     *Privacy.* Pure ε-local differential privacy: the privacy loss between any two words
@@ -339,10 +345,6 @@ class RandomizedResponse(WordMechanism):
     ----------
     P. Kairouz, S. Oh, P. Viswanath (2016). Extremal mechanisms for local differential
     privacy. JMLR 17.
-
-    See Also
-    --------
-    Exponential : Prefers words that are near.
 
     Examples
     --------
