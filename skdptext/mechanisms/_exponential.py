@@ -81,6 +81,10 @@ class Exponential(WordMechanism):
         answered with one of these, too, and ε is proven between any two words of the
         embedding. The list must be public. None: all words.
 
+    See Also
+    --------
+    RandomizedResponse : The same mechanism with all words equally far apart.
+
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(a d(w, w') + ln C_w' − ln C_w) Pr[z | w'], with equality
@@ -107,10 +111,6 @@ class Exponential(WordMechanism):
        improvement for location privacy. PoPETs 2017(4).
     .. [4] S. Mussmann, D. Levy, S. Ermon (2017). Fast amortized inference and learning
        in log-linear models with randomly perturbed nearest neighbor search. UAI 2017.
-
-    See Also
-    --------
-    RandomizedResponse : The same mechanism with all words equally far apart.
 
     Examples
     --------
@@ -170,9 +170,11 @@ class Exponential(WordMechanism):
         Parameters
         ----------
         embedding : WordEmbedding
+            Public words and their vectors.
         epsilon : float > 0
             In nats per unit of distance, proven between any two words of the embedding.
         lam : float in [0, 1]
+            Shape λ of the metric.
         outputs : array-like of int, shape (n_outputs,)
             Ids of the words that may be released, at least one; public.
 
@@ -355,6 +357,10 @@ class RandomizedResponse(WordMechanism):
         \Pr[w \mid w] = \frac{e^ε}{e^ε + V - 1}, \qquad
         \Pr[z \mid w] = \frac{1}{e^ε + V - 1} \quad (z \ne w).
 
+    See Also
+    --------
+    Exponential : Prefers words that are near.
+
     Notes
     -----
     *Privacy.* Pure ε-local differential privacy: the privacy loss between any two words
@@ -366,10 +372,6 @@ class RandomizedResponse(WordMechanism):
     ----------
     P. Kairouz, S. Oh, P. Viswanath (2016). Extremal mechanisms for local differential
     privacy. JMLR 17.
-
-    See Also
-    --------
-    Exponential : Prefers words that are near.
 
     Examples
     --------
