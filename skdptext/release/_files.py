@@ -128,7 +128,8 @@ def release_files(
     Warns
     -----
     EmptyDocumentWarning
-        If texts are empty or not a number: they are released, too, as if drawn at random.
+        If texts are empty or not a number. They are released, too, as if drawn at
+        random.
 
     Notes
     -----
@@ -303,8 +304,8 @@ class _Texts:
             warnings.warn(
                 f"{self.empty:,} of {self.n:,} texts are empty or not a number, the "
                 f"first that of {self.first}, counted from 0. They are released, "
-                "too, as if drawn at random: leave them out of the source if they stand "
-                "for no document.",
+                "too, as if drawn at random: leave them out of the source if they "
+                "stand for no document.",
                 EmptyDocumentWarning,
                 stacklevel=4,
             )
