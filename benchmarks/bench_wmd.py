@@ -57,7 +57,12 @@ from skdptext.transport import (  # noqa: E402
     as_word_bags,
     take_bags,
 )
-from skdptext.transport._compiled_cascade import load_search, search_for  # noqa: E402
+from skdptext.transport._kernels import (  # noqa: E402
+    bounds_for,
+    kernels_for,
+    load_bounds,
+    load_kernels,
+)
 
 SHORT = ["8", "tweets", "sms", "sentences"]
 LONG = ["100", "t200", "200", "fiction", "400"]
@@ -241,10 +246,12 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
 
     index = _search.BagIndex(bags, len(embedding), embedding.vectors)
     rows = []
-    for path, load in {"numba": load_search, "NumPy": lambda: None}.items():
-        if path == "numba" and load() is None:
+    ways = {"numba": (load_bounds(), load_kernels()), "NumPy": (None, None)}
+    for path, (loops, kernels) in ways.items():
+        if path == "numba" and loops is None:
             continue
-        _search.search_for = lambda _, load=load: load()
+        _search.bounds_for = lambda _, loops=loops: loops
+        _search.kernels_for = lambda _, kernels=kernels: kernels
         index.nearest(take_bags(queries, np.arange(1)), args.k)  # warm
         fast = path == "numba" or size < 50
         asked = queries if fast else take_bags(queries, slow[: 2 if size > 150 else 4])
@@ -283,7 +290,7 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
             row[f"{args.threads} threads × one"] = wall[0] / wall[1]
         print("  ".join(f"{k}: {v}" for k, v in row.items()), flush=True)
         rows.append(row)
-    _search.search_for = search_for
+    _search.bounds_for, _search.kernels_for = bounds_for, kernels_for
     return rows
 
 
@@ -325,7 +332,7 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--only", choices=["peers", "growth"])
     args = parser.parse_args()
-    load_search()  # also for what is too little to be worth it
+    load_bounds()  # also for what is too little to be worth it
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])
     groups = {"short": SHORT, "long": LONG, "sixteen": SIXTEEN}

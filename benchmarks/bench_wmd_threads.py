@@ -36,10 +36,11 @@ from watch import Watch
 
 from skdptext import WordEmbedding
 from skdptext.transport import WordBags, _search, as_word_bags
-from skdptext.transport._compiled_cascade import (
-    CompiledCascade,
-    load_search,
-    search_for,
+from skdptext.transport._kernels import (
+    bounds_for,
+    kernels_for,
+    load_bounds,
+    load_kernels,
 )
 
 SETS = ["8", "16", "messages16", "32", "64", "100"]
@@ -47,16 +48,19 @@ SETS = ["8", "16", "messages16", "32", "64", "100"]
 
 def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
     """Share of one thread's time in calls without the lock; such calls per query."""
-    watch, found = Watch(), load_search()
-    timed = CompiledCascade(watch.wrap(found.search), found.native)
-    _search.search_for = lambda _: timed
+    watch = Watch()
+    loops, kernels = load_bounds(), load_kernels()
+    loops = type(loops)(*map(watch.wrap, loops))
+    if kernels is not None:
+        kernels = type(kernels)(*map(watch.wrap, kernels))
+    _search.bounds_for, _search.kernels_for = lambda _: loops, lambda _: kernels
     index.table.products = watch.wrap(index.table.products)
     try:
         start = time.perf_counter()
         index.nearest(queries, k)
         seconds = time.perf_counter() - start
     finally:
-        _search.search_for = search_for
+        _search.bounds_for, _search.kernels_for = bounds_for, kernels_for
         del index.table.products
     return watch.seconds / seconds, watch.calls / len(queries)
 
@@ -141,7 +145,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--k", type=int, default=5)
     args = parser.parse_args()
-    if load_search() is None:
+    if load_bounds() is None:
         raise SystemExit("The compiled loops need numba.")
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])

@@ -1,58 +1,44 @@
-"""The main job on the built-in data: perturb, classify, tune.
+"""Which release protects? Words under noise, and documents replaced, on built-in data.
 
 Run it with ``python -m skdptext.demo``, or ``make demo`` in a checkout. It needs no
-network. The documents are public documentation strings, so that tuning on them costs
-nobody's privacy; the same steps serve private documents once ε and λ are chosen.
+network. The documents are public documentation strings: their topics should survive a
+release, the document and its author (the library it comes from) should not be found.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import textwrap
 import time
-import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from scipy.special import stdtrit
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import (
-    GridSearchCV,
-    StratifiedShuffleSplit,
-    cross_val_score,
-)
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
-from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
-from skdptext.exceptions import (
-    CalibrationWarning,
-    NoFeasibleCandidateError,
-    PrivacyLeakWarning,
-)
-from skdptext.metrics import words_changed_scorer
-from skdptext.model_selection import best_under_constraint
+from skdptext.mechanisms import Exponential
+from skdptext.metrics import ReleaseLikelihood
 from skdptext.naive_bayes import ChannelNaiveBayes
 
-EPSILONS = (10, 15, 20, 30)
-LAMS = (0.0, 0.5, 1.0)
-TOPICS = ("clustering", "linear algebra", "optimisation", "signals and images",
-          "statistics", "text")  # fmt: skip
-# Words per document: the first so many, of every one.
-LENGTH = 40
-# The share of the accuracy on clean text that the chosen release has to keep.
-KEEP = 0.9
-
-SENTENCES = (
-    "Compute the eigenvalues and right eigenvectors of a square matrix",
-    "Cluster the samples by their distance to the nearest centroid",
-    "Return the mean and the variance of the distribution",
-)
+TOPICS = ("clustering", "distances and geometry", "linear algebra",
+          "mathematical functions", "signals and images", "statistics")  # fmt: skip
+RELEASES = ("clear", "words", "replaced")
+MEASURES = ("topic", "document", "author")
+# Of each word, per unit of distance; and of the whole document.
+EPSILONS = {"words": 2.7, "replaced": 4.0}
+LENGTH, N_WORDS, CANDIDATES = 40, 3000, 100
+# Fewest documents of an author on a topic.
+FEWEST = 8
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,8 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     for option, default, text in (
         ("--output", Path("demo-output"), "folder for the figure"),
-        ("--documents", 600, "documents to use"),
-        ("--n-jobs", 2, "processes of the search"),
+        ("--divisions", 5, "divisions into public and protected documents"),
     ):
         parser.add_argument(
             option,
@@ -76,269 +61,318 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Now rather than after a minute of work.
     if find_spec("matplotlib") is None:
         parser.error("the figure needs matplotlib: install skdptext[plot].")
-    for name in ("documents", "n_jobs"):
-        if getattr(options, name) < {"documents": 100, "n_jobs": 1}[name]:
-            parser.error(f"--{name.replace('_', '-')} is too small.")
+    if options.divisions < 2:
+        parser.error("--divisions is too small.")
 
     started = time.perf_counter()
     print("Reading the corpus and its word vectors (trained once, then cached) …")
-    embedding = load_docstring_embedding()
-    corpus = _corpus(embedding, options.documents)
+    embedding, corpus = plain_embedding(), documents()
     print(
-        f"Built-in corpus: {len(corpus.data)} documentation strings of {LENGTH} words, "
-        f"{len(corpus.target_names)} topics, {len(corpus.author_names)} authors "
-        f"(libraries). Embedding: {len(embedding)} words in {embedding.dim} dimensions."
+        f"Built-in corpus: {len(corpus.data)} documentation strings, {len(TOPICS)} "
+        f"topics, {len(np.unique(corpus.author))} authors (libraries).\n"
     )
-    show_sentences(embedding)
-    results = search(corpus, embedding, options.n_jobs)
-    show_table(results)
-    show_choice(results, embedding)
-    figure = draw(results, options.output / "privacy_utility.png")
+    divisions = [divided(corpus, seed) for seed in range(options.divisions)]
+    show_example(divisions[0], embedding)
+    print(
+        f"Attacking {options.divisions} divisions into public and protected documents "
+        "…",
+        flush=True,
+    )
+    cells = [measured(division, embedding) for division in divisions]
+    results = {
+        release: {what: [cell[release][what] for cell in cells] for what in MEASURES}
+        for release in RELEASES
+    }
+    chance = {what: float(np.mean([d.chance[what] for d in divisions]))
+              for what in MEASURES}  # fmt: skip
+    show_table(results, chance)
+    show_verdict(results, chance, divisions[0])
+    figure = draw(results, chance, options.output / "which_release_protects.png")
     print(f"\nFigure: {figure}\nDone in {time.perf_counter() - started:.0f} s.")
     return 0
 
 
-def _corpus(embedding: WordEmbedding, n_documents: int) -> Bunch:
-    """Documents with enough known words, their topics and authors, in equal parts."""
+# -- documents -----------------------------------------------------------------------
+
+
+def plain_embedding() -> WordEmbedding:
+    """The most frequent words of the built-in embedding, without identifiers."""
+    embedding = load_docstring_embedding()
+    plain = [word for word in embedding.words if word.isalpha() and word.isascii()]
+    return embedding.restrict(plain[:N_WORDS])
+
+
+def documents() -> Bunch:
+    """Documents on topics about which several libraries write."""
     corpus = load_docstrings(topics=TOPICS, remove=("examples", "headers", "names"))
-    texts = np.array(corpus.data, dtype=object)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        words = DPWordPerturber(embedding).fit([]).known_words(texts)
-    long = np.flatnonzero([len(document) >= LENGTH for document in words])
-    both = [f"{t}/{a}" for t, a in zip(corpus.target, corpus.author, strict=True)]
-    kinds, sizes = np.unique(np.array(both)[long], return_counts=True)
-    # two of a kind must be left, one to learn from and one to test on
-    enough = sizes * min(1, n_documents / len(long)) >= 2
-    long = long[np.isin(np.array(both)[long], kinds[enough])]
-    if n_documents < len(long):
-        split = StratifiedShuffleSplit(1, train_size=n_documents, random_state=0)
-        long = long[next(split.split(long, np.array(both)[long]))[0]]
-    return Bunch(
-        data=texts[np.sort(long)].tolist(),
-        target=corpus.target[np.sort(long)],
-        author=corpus.author[np.sort(long)],
-        target_names=corpus.target_names,
-        author_names=corpus.author_names,
-    )
+    topic = np.array(corpus.target_names)[corpus.target]
+    author = np.array(corpus.author_names)[corpus.author]
+    both = np.array([f"{t}/{a}" for t, a in zip(topic, author, strict=True)])
+    kinds, sizes = np.unique(both, return_counts=True)
+    rows = np.flatnonzero(np.isin(both, kinds[sizes >= FEWEST]))
+    texts = [_without_markup(corpus.data[row]) for row in rows]
+    return Bunch(data=texts, topic=topic[rows], author=author[rows], both=both[rows])
 
 
-def show_sentences(embedding: WordEmbedding) -> None:
-    """Sentences before and after the noise, at three values of ε."""
-    print("\nWhat the noise does to a sentence (λ = 0.5):")
-    with warnings.catch_warnings():
-        # Lengths are released here; the search below fixes them.
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        for sentence in SENTENCES:
-            print(f"\n  as written  {sentence}")
-            for epsilon in (40, 20, 10):
-                perturber = DPWordPerturber(
-                    embedding, epsilon=epsilon, output="text", order="keep"
-                )
-                (noisy,) = perturber.fit_transform([sentence])
-                print(f"  ε = {epsilon:<7d} {noisy}")
+def _without_markup(text: str) -> str:
+    """A text without the targets of its cross-references."""
+    text = re.sub(r"`([^`<]*?)\s*<[^`>]*>`_*", r"\1", text)
+    text = re.sub(r":[a-z:]+:(?=`)|[`*]|\S*sphx_glr\S*", "", text)
+    return " ".join(text.split())
 
 
-def search(corpus: Bunch, embedding: WordEmbedding, n_jobs: int) -> Bunch:
-    """Grid search over ε and λ, and adversaries who know all but the noise."""
-    topic = Pipeline(
-        [
-            ("perturb", DPWordPerturber(embedding, document_length=LENGTH)),
-            ("classify", WMDKNNClassifier(embedding, n_neighbors=5)),
-        ]
-    )
-    splits = StratifiedShuffleSplit(2, test_size=0.3, random_state=0)
-    grid = {"perturb__epsilon": EPSILONS, "perturb__lam": LAMS}
+@dataclass(frozen=True)
+class Division:
+    """Public documents, and those to be protected."""
 
-    # So much ε that no word changes: what the classifiers do on clean text.
-    clean = topic.set_params(perturb__epsilon=1e9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        scores = cross_val_score(clean, corpus.data, corpus.target, cv=splits)
-        clean_topic = scores.mean()
-        clean_bags = clean["perturb"].fit_transform(corpus.data)
-    clean_authors = _author_accuracies(None, clean_bags, clean_bags, corpus, splits)
-    rule = best_under_constraint(
-        maximize="changed", subject_to={"topic": KEEP * clean_topic}, tuned_on="public"
-    )
-    model = GridSearchCV(
-        topic,
-        grid,
-        scoring={"topic": "accuracy", "changed": words_changed_scorer},
-        # Chosen below, so that the table can be shown where no candidate is feasible.
-        refit=False,
-        cv=splits,
-        n_jobs=n_jobs,
-    )
-    print(
-        f"\nGridSearchCV: {len(EPSILONS)} ε × {len(LAMS)} λ × {splits.n_splits} "
-        "splits, 5 nearest neighbours by Word Mover's Distance …"
-    )
-    started = time.perf_counter()
-    model.fit(corpus.data, corpus.target)
-    print(
-        f"… {time.perf_counter() - started:.0f} s. Now two adversaries, who know ε, λ "
-        "and the embedding, learn to name authors: one from bags released alike, one "
-        "from clear texts and the law of the noise …",
-        flush=True,
-    )
-    scores = model.cv_results_
-    perturbers = [
-        DPWordPerturber(
-            embedding,
-            document_length=LENGTH,
-            epsilon=candidate["perturb__epsilon"],
-            lam=candidate["perturb__lam"],
+    public: Bunch
+    protected: Bunch
+    targets: np.ndarray  # rows of the protected documents that are the candidates
+    replacer: DPDocumentReplacer
+
+    @property
+    def chance(self) -> dict[str, float]:
+        """What guessing finds; the author is one of those who write on the topic."""
+        few = [len(np.unique(self.protected.author[self.protected.topic == topic]))
+               for topic in TOPICS]  # fmt: skip
+        return {
+            "topic": 1 / len(TOPICS),
+            "document": 1 / len(self.targets),
+            "author": float(np.mean([1 / n for n in few])),
+        }
+
+
+def divided(corpus: Bunch, seed: int) -> Division:
+    """Half of what each author wrote on each topic is public."""
+    rng = np.random.default_rng(seed)
+    public = np.zeros(len(corpus.data), dtype=bool)
+    for kind in np.unique(corpus.both):
+        rows = rng.permutation(np.flatnonzero(corpus.both == kind))
+        public[rows[: len(rows) // 2]] = True
+
+    def part(keep: np.ndarray) -> Bunch:
+        rows = np.flatnonzero(keep)
+        return Bunch(
+            data=[corpus.data[row] for row in rows],
+            topic=corpus.topic[rows],
+            author=corpus.author[rows],
         )
-        for candidate in scores["params"]
-    ]
-    authors = Parallel(n_jobs)(
-        delayed(_author_accuracies)(
-            perturber, clean_bags, perturber.fit_transform(corpus.data), corpus, splits
-        )
-        for perturber in perturbers
-    )
-    return Bunch(
-        epsilon=np.array([c["perturb__epsilon"] for c in scores["params"]]),
-        lam=np.array([c["perturb__lam"] for c in scores["params"]]),
-        topic=scores["mean_test_topic"],
-        changed=scores["mean_test_changed"],
-        authors=np.array(authors),
-        author=np.max(authors, axis=1),
-        clean_topic=clean_topic,
-        clean_authors=clean_authors,
-        clean_author=max(clean_authors),
-        chance_topic=np.bincount(corpus.target).max() / len(corpus.target),
-        chance_author=1 / len(np.unique(corpus.author)),
-        cv_results=scores,
-        rule=rule,
-    )
+
+    known, protected = part(public), part(~public)
+    targets = rng.permutation(len(protected.data))[:CANDIDATES]
+    replacer = DPDocumentReplacer(
+        known.data, public_labels=known.topic, epsilon=EPSILONS["replaced"],
+        output="index",
+    ).fit()  # fmt: skip
+    return Division(known, protected, targets, replacer)
 
 
-def _author_accuracies(
-    perturber: DPWordPerturber | None,
-    clean: Any,
-    noisy: Any,
-    corpus: Bunch,
-    splits: Any,
-) -> tuple[float, float]:
-    """Of adversaries who learn from releases, and who know the law of the noise.
+# -- releases and attacks ------------------------------------------------------------
 
-    Balanced, since most documents are by one author.
+
+def word_perturber(embedding: WordEmbedding) -> DPWordPerturber:
+    """Bags of as many words of each document, each through the mechanism."""
+    return DPWordPerturber(
+        embedding, epsilon=EPSILONS["words"], lam=0.0, mechanism=Exponential(),
+        document_length=LENGTH, resize="sample",
+    ).fit([])  # fmt: skip
+
+
+def measured(
+    division: Division, embedding: WordEmbedding
+) -> dict[str, dict[str, float]]:
+    """Topic kept, document and author found, for each release.
+
+    Topics and authors count alike, however many documents they have. The adversary
+    knows the mechanism, has public documents of all authors, knows the topic when
+    asked for the author, and holds 100 candidates when asked for the document.
     """
-    learner = make_pipeline(
-        MaxAbsScaler(), LogisticRegression(max_iter=500, class_weight="balanced")
+    public, protected = division.public, division.protected
+    clear = make_pipeline(
+        TfidfVectorizer(sublinear_tf=True),
+        LogisticRegression(C=10.0, class_weight="balanced", max_iter=300),
     )
-    informed = ChannelNaiveBayes(
-        perturber, alpha=10, prior="uniform", n_draws=1, random_state=0
-    )
-    marks = []
-    for train, test in splits.split(noisy, corpus.author):
-        models = (learner, noisy), (informed, clean)
-        guesses = [
-            model.fit(known[train], corpus.author[train]).predict(noisy[test])
-            for model, known in models
-        ]
-        marks.append(
-            [balanced_accuracy_score(corpus.author[test], guess) for guess in guesses]
+    perturber = word_perturber(embedding)
+    bags = perturber.transform(protected.data)
+    bayes = ChannelNaiveBayes(perturber, alpha=10.0, prior="uniform")
+    answers = division.replacer.transform(protected.data)
+    by_group = GroupBayes(division.replacer)
+    texts = [protected.data[row] for row in division.targets]
+    of_words = ReleaseLikelihood(perturber, texts)(bags[division.targets])
+    of_groups = division.replacer.log_likelihood(texts, answers[division.targets])
+    found = {
+        "clear": 1.0,
+        "words": found_among(of_words),
+        "replaced": found_among(of_groups),
+    }
+    models = {
+        "clear": (clear, np.array(protected.data, dtype=object)),
+        "words": (bayes, bags),
+        "replaced": (by_group, answers),
+    }
+    return {
+        release: {
+            "topic": _topics_told(model, released, public, protected),
+            "document": found[release],
+            "author": _authors_told(model, released, public, protected),
+        }
+        for release, (model, released) in models.items()
+    }
+
+
+class GroupBayes:
+    """Names the class whose public documents make a replaced document likeliest."""
+
+    def __init__(self, replacer: DPDocumentReplacer) -> None:
+        self.replacer = replacer
+
+    def fit(self, texts: Any, y: np.ndarray) -> GroupBayes:
+        self.texts, self.y = list(texts), y
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, released: np.ndarray) -> np.ndarray:
+        likely = np.exp(self.replacer.log_likelihood(self.texts, released))
+        means = [likely[:, self.y == name].mean(axis=1) for name in self.classes_]
+        return self.classes_[np.argmax(means, axis=0)]
+
+
+def found_among(log_likelihood: np.ndarray) -> float:
+    """Share of releases whose own document is the likeliest; a guess among equals."""
+    best = log_likelihood >= log_likelihood.max(axis=1, keepdims=True) - 1e-9
+    return float((np.diag(best) / best.sum(axis=1)).mean())
+
+
+def _topics_told(model: Any, released: Any, public: Bunch, protected: Bunch) -> float:
+    told = model.fit(public.data, public.topic).predict(released)
+    right = told == protected.topic
+    return float(np.mean([right[protected.topic == topic].mean() for topic in TOPICS]))
+
+
+def _authors_told(model: Any, released: Any, public: Bunch, protected: Bunch) -> float:
+    shares = []
+    for topic in TOPICS:
+        rows = np.flatnonzero(public.topic == topic)
+        model.fit([public.data[row] for row in rows], public.author[rows])
+        here = np.flatnonzero(protected.topic == topic)
+        right = model.predict(released[here]) == protected.author[here]
+        names = protected.author[here]
+        shares.append(np.mean([right[names == n].mean() for n in np.unique(names)]))
+    return float(np.mean(shares))
+
+
+# -- what is shown -------------------------------------------------------------------
+
+
+def show_example(division: Division, embedding: WordEmbedding) -> None:
+    """A document, its noisy words and its stand-in."""
+    (row,) = division.targets[:1]
+    text = division.protected.data[row]
+    perturber = word_perturber(embedding).set_params(output="tokens").fit([])
+    (words,) = perturber.transform([text])
+    (answer,) = division.replacer.transform([text])
+    for name, shown in (
+        ("a document", text),
+        ("its words, redrawn and perturbed", " ".join(words)),
+        ("its stand-in", division.public.data[answer]),
+    ):
+        print(f"{name}:")
+        print(textwrap.indent(textwrap.shorten(shown, 150, placeholder=" …"), "    "))
+    print()
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean over divisions, and half the width of its 95 % interval."""
+    spread = float(np.std(values, ddof=1)) / np.sqrt(len(values))
+    return float(np.mean(values)), float(stdtrit(len(values) - 1, 0.975)) * spread
+
+
+def show_table(
+    results: dict[str, dict[str, list[float]]], chance: dict[str, float]
+) -> None:
+    """Three releases by three measures."""
+    head = ("", "topic kept", "document found", "author found")
+    print("\n{:20}{:>18}{:>18}{:>18}".format(*head))
+    for release, row in results.items():
+        cells = []
+        for what in MEASURES:
+            mean, half = interval(row[what])
+            cells.append(f"{mean:.2f} ± {half:.2f}")
+        print(f"{_name(release):20}" + "".join(f"{cell:>18}" for cell in cells))
+    cells = [f"{chance[what]:.2f}       " for what in MEASURES]
+    print(f"{'guessing':20}" + "".join(f"{cell:>18}" for cell in cells))
+
+
+def _name(release: str) -> str:
+    epsilon = EPSILONS.get(release)
+    return release if epsilon is None else f"{release}, ε = {epsilon:g}"
+
+
+def show_verdict(
+    results: dict[str, dict[str, list[float]]],
+    chance: dict[str, float],
+    division: Division,
+) -> None:
+    """What it comes to, in a sentence, and what is proven."""
+    mean = {
+        release: {what: interval(row[what])[0] for what in MEASURES}
+        for release, row in results.items()
+    }
+    kept = {r: mean[r]["topic"] / mean["clear"]["topic"] for r in EPSILONS}
+    guarantee = division.replacer.guarantee()
+    most = guarantee.found_at_most(len(division.targets))
+    print(
+        "\n"
+        + textwrap.fill(
+            f"Verdict: replaced documents keep {kept['replaced']:.0%} of the topic "
+            f"accuracy of clear text, and {mean['replaced']['document']:.0%} of them "
+            f"are found; words under noise keep {kept['words']:.0%}, and "
+            f"{mean['words']['document']:.0%} are found. The author is found for "
+            f"{mean['replaced']['author']:.0%} of the replaced documents and "
+            f"{mean['words']['author']:.0%} by words, where guessing finds "
+            f"{chance['author']:.0%}.",
+            88,
         )
-    learned, by_law = np.mean(marks, axis=0)
-    return float(learned), float(by_law)
-
-
-def show_table(results: Bunch) -> None:
-    """One line per candidate."""
-    head = ("", "words changed", "topic accuracy", "author, who learned", "by the law")
-    print("\n{:>15}  {:>13}  {:>14}  {:>19}  {:>10}".format(*head))
-    line = "{:>15}  {:>13}  {:>14.2f}  {:>19.2f}  {:>10.2f}"
-    print(
-        line.format("clean text", "0.00", results.clean_topic, *results.clean_authors)
-    )
-    for epsilon, lam, changed, topic, authors in zip(
-        results.epsilon, results.lam, results.changed, results.topic, results.authors,
-        strict=True,
-    ):  # fmt: skip
-        place = f"ε = {epsilon}, λ = {lam:3.1f}"
-        print(line.format(place, f"{changed:.2f}", topic, *authors))
-    author = results.chance_author
-    print(line.format("chance", "", results.chance_topic, author, author))
-    print(
-        "Authors: balanced accuracy of who learned from releases, and of who knows the "
-        "law of the noise."
+        + "\n"
+        + textwrap.fill(
+            f"Proven for the replaced ones: ε = {guarantee.epsilon:g} between any two "
+            f"documents, and of {len(division.targets)} candidates nobody finds more "
+            f"than {most:.1%}. Words have no such bound: an ε of "
+            f"{EPSILONS['words']:g} per unit of distance adds up over {LENGTH} words.",
+            88,
+        )
     )
 
 
-def show_choice(results: Bunch, embedding: WordEmbedding) -> None:
-    """The candidate that the rule chooses, and what it promises."""
-    print(
-        f"\nWanted: as many words changed as possible, with at least {KEEP:.0%} of the "
-        f"topic accuracy on clean text ({KEEP * results.clean_topic:.2f})."
-    )
-    try:
-        best = results.rule(results.cv_results)
-    except NoFeasibleCandidateError as error:
-        results.best = None
-        print(f"No candidate does it: {error}")
-        return
-    results.best = best
-    learned, by_law = results.authors[best]
-    epsilon, lam = float(results.epsilon[best]), float(results.lam[best])
-    perturber = DPWordPerturber(
-        embedding, epsilon=epsilon, lam=lam, document_length=LENGTH
-    ).fit([])
-    guarantee = perturber.guarantee()
-    near = guarantee.exponent("mean", "median")
-    far = guarantee.exponent("mean", "eigenvalues")
-    print(
-        f"Chosen: ε = {epsilon:g}, λ = {lam:g}. {results.changed[best]:.0%} of the "
-        f"words change, topic accuracy {results.topic[best]:.2f}; the adversary who "
-        f"learned finds {learned:.2f} of the authors, the one who knows the law "
-        f"{by_law:.2f} (clean {results.clean_author:.2f}, chance "
-        f"{results.chance_author:.2f}).\n\nThe guarantee: {guarantee}\n"
-        f"In numbers: 'mean' against 'median' exp({near:.0f}), 'mean' against "
-        f"'eigenvalues' exp({far:.0f}). Factors so large promise little between single "
-        "words far apart; what the adversary reaches is measured, not promised."
-    )
-
-
-def draw(results: Bunch, path: Path) -> Path:
-    """Accuracy of topic and author against the words changed, one line per λ.
-
-    Of the authors, that of the stronger adversary.
-    """
+def draw(
+    results: dict[str, dict[str, list[float]]], chance: dict[str, float], path: Path
+) -> Path:
+    """The table, with error bars."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="tight")
-    panels = (
-        ("Topic: should survive", "topic", results.clean_topic, results.chance_topic),
-        ("Author: should not", "author", results.clean_author, results.chance_author),
-    )
-    for axis, (title, name, clean, chance) in zip(axes, panels, strict=True):
-        for lam, marker in zip(LAMS, "os^", strict=True):
-            rows = results.lam == lam
-            x, y = results.changed[rows], results[name][rows]
-            axis.plot(x, y, marker=marker, label=f"λ = {lam:g}")
-            if lam == LAMS[0]:
-                for epsilon, *spot in zip(results.epsilon[rows], x, y, strict=True):
-                    axis.annotate(f"ε = {epsilon}", spot, xytext=(-6, -14), fontsize=8,
-                                  textcoords="offset points", zorder=4,
-                                  bbox={"fc": "white", "ec": "none", "alpha": 0.7,
-                                        "pad": 0.5})  # fmt: skip
-        axis.axhline(clean, color="0.4", linewidth=1)
-        axis.axhline(chance, color="0.4", linewidth=1, linestyle=":")
-        axis.text(0.99, clean + 0.01, "clean text", ha="right", color="0.3")
-        axis.text(0.01, chance + 0.01, "chance", color="0.3")
-        if results.best is not None:
-            at = results.changed[results.best], results[name][results.best]
-            axis.scatter(*at, s=180, facecolors="none", edgecolors="black",
-                         label="chosen", zorder=3)  # fmt: skip
-        axis.set(title=title, xlabel="words changed", xlim=(0, 1), ylim=(0, 1.02))
-    axes[0].set_ylabel("accuracy")
-    axes[1].set_ylabel("balanced accuracy")
-    axes[0].legend(loc="lower left", bbox_to_anchor=(0, 0.32))
+    figure, axis = plt.subplots(figsize=(8, 4.2), layout="constrained")
+    colours = {"clear": "0.6", "words": "tab:orange", "replaced": "tab:blue"}
+    titles = ("topic kept\n(more is better)", "document found\n(less is better)",
+              "author found\n(less is better)")  # fmt: skip
+    for i, (release, row) in enumerate(results.items()):
+        for at, what in enumerate(MEASURES):
+            mean, half = interval(row[what])
+            place = at + (i - 1) * 0.26
+            axis.bar(place, mean, 0.24, yerr=half or None, capsize=3,
+                     color=colours[release],
+                     label=_name(release) if at == 0 else None)  # fmt: skip
+            axis.text(place, mean + half + 0.02, f"{mean:.2f}", ha="center")
+    for at, what in enumerate(MEASURES):
+        guessing = {"label": "guessing"} if at == 0 else {}
+        axis.hlines(
+            chance[what], at - 0.42, at + 0.42, "black", linestyles=":", **guessing
+        )
+    axis.set(xticks=range(3), xticklabels=titles, ylim=(0, 1.12), ylabel="share")
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=4, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)

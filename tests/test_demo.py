@@ -1,57 +1,76 @@
-"""`python -m skdptext.demo`, on few documents."""
+"""`python -m skdptext.demo`, on two divisions of the built-in corpus."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
-from skdptext import demo
+from skdptext import DPDocumentReplacer, demo
 
 
 @pytest.fixture(scope="module")
 def printed(built_in, tmp_path_factory):
-    import contextlib
-    import io
-
     folder = tmp_path_factory.mktemp("demo")
     text = io.StringIO()
-    with contextlib.redirect_stdout(text), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "EPSILONS", (10, 20, 30))
-        status = demo.main(
-            ["--documents", "100", "--n-jobs", "1", "--output", str(folder / "new")]
-        )
+    with contextlib.redirect_stdout(text), warnings.catch_warnings():
+        warnings.simplefilter("error")  # a demonstration warns of nothing
+        status = demo.main(["--divisions", "2", "--output", str(folder / "new")])
     assert status == 0
-    return text.getvalue(), folder / "new" / "privacy_utility.png"
+    return text.getvalue(), folder / "new" / "which_release_protects.png"
 
 
-def test_it_shows_sentences_at_three_epsilons(printed):
+def rows_of(text):
+    """Means of the three rows."""
+    row = r"^(clear|words|replaced)\b.*?" + r" +([\d.]+) ± [\d.]+" * 3 + "$"
+    return {name: list(map(float, rest)) for name, *rest in re.findall(row, text, re.M)}
+
+
+def test_one_table_of_three_rows_tells_the_story(printed):
     text, _ = printed
-    for sentence in demo.SENTENCES:
-        assert sentence in text
-    assert len(re.findall(r"^  ε = (?:40|20|10)\b", text, re.M)) == 9
+    rows = rows_of(text)
+    assert list(rows) == ["clear", "words", "replaced"]
+    (topic, document, author), words, replaced = rows.values()
+    guessing = re.search(r"^guessing +([\d.]+) +([\d.]+) +([\d.]+)", text, re.M)
+    by_chance = list(map(float, guessing.groups()))
+    assert by_chance[:2] == [0.17, 0.01]
+    # most of the topic, hardly a document, no author
+    assert replaced[0] > 0.8 * topic > 0.7
+    assert replaced[1] <= 0.07
+    assert abs(replaced[2] - by_chance[2]) < 0.1 < author - by_chance[2]
+    # words keep no more, and are found
+    assert words[0] <= replaced[0] + 0.05
+    assert words[1] > 0.9
+    assert document == 1.0
+    assert words[2] > by_chance[2] + 0.2
 
 
-def test_it_prints_a_line_per_candidate(printed):
+def test_verdict_and_proof_are_said(printed):
+    text = " ".join(printed[0].split())
+    said = re.search(r"Verdict: replaced documents keep (\d+)% of the topic", text)
+    rows = rows_of(printed[0])
+    assert int(said[1]) == pytest.approx(
+        100 * rows["replaced"][0] / rows["clear"][0], abs=1.5
+    )
+    assert "ε = 4 between any two documents" in text
+    # six groups: 6 e⁴ / (e⁴ + 5) of 100, and nothing measured is above it
+    most = float(re.search(r"nobody finds more than ([\d.]+)%", text)[1])
+    assert most == pytest.approx(600 / (1 + 5 / np.exp(4)) / 100, abs=0.06)
+    assert 100 * rows["replaced"][1] <= most + 0.6
+
+
+def test_no_identifiers_among_the_words(printed):
     text, _ = printed
-    row = r"^ *ε = (\d+), λ = ([\d.]+)" + r" +([\d.]+)" * 4 + "$"
-    rows = [tuple(map(float, r)) for r in re.findall(row, text, re.M)]
-    assert len(rows) == 3 * len(demo.LAMS)
-    changed = {row[:2]: row[2] for row in rows}
-    learned, by_law = np.transpose([row[4:] for row in rows])
-    # of 100 documents there are few releases to learn from; the law need not be learned
-    assert by_law.mean() > learned.mean() + 0.1
-    # less ε and more λ change more words, as the 2020 paper finds
-    assert changed[10, 0] > changed[20, 0] > changed[30, 0]
-    assert changed[20, 1] > changed[20, 0.5] > changed[20, 0]
-
-
-def test_it_says_what_is_chosen_or_that_nothing_is(printed):
-    text, _ = printed
-    chosen = "Chosen: ε = " in text and "The guarantee: For anyone who sees" in text
-    assert chosen != ("No candidate does it" in text)
+    for word in ("sphx", ":ref:", "`"):
+        assert word not in text
+    words = demo.plain_embedding().words
+    assert len(words) == demo.N_WORDS
+    assert all(word.isalpha() for word in words)
 
 
 def test_it_writes_a_figure(printed):
@@ -59,12 +78,35 @@ def test_it_writes_a_figure(printed):
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("option", [["--documents", "0"], ["--n-jobs", "0"]])
-def test_bad_options_are_refused_at_once(option, capsys, monkeypatch):
+def test_the_adversary_of_groups_is_the_best():
+    """Against Bayes' rule by hand: the class that makes the answer likeliest."""
+    public = ["cat one", "cat two", "tea one", "tea two", "cat tea"]
+    labels = ["pets", "pets", "food", "food", "pets"]
+    replacer = DPDocumentReplacer(
+        public, public_labels=labels, epsilon=2.0, output="index"
+    ).fit()
+    texts, classes = ["cat x", "cat y", "cat tea", "tea"], np.array([0, 0, 1, 1])
+    told = demo.GroupBayes(replacer).fit(texts, classes).predict(np.arange(5))
+    groups = replacer.groups_of(texts)
+    kept = np.exp(2.0) / (np.exp(2.0) + 1)
+    for answer, label in enumerate(labels):
+        chances = [
+            np.mean([kept if g == label else 1 - kept for g in groups[classes == c]])
+            for c in (0, 1)
+        ]
+        assert told[answer] == np.argmax(chances)
+
+
+def test_found_among_equals_is_a_guess():
+    logs = np.log([[0.5, 0.5, 0.1], [0.2, 0.1, 0.1], [0.1, 0.2, 0.3]])
+    assert demo.found_among(logs) == pytest.approx((0.5 + 0 + 1) / 3)
+
+
+def test_bad_options_are_refused_at_once(capsys, monkeypatch):
     monkeypatch.setattr(demo, "load_docstring_embedding", None)
     with pytest.raises(SystemExit):
-        demo.main(option)
-    assert f"{option[0]} is too small" in capsys.readouterr().err
+        demo.main(["--divisions", "1"])
+    assert "--divisions is too small" in capsys.readouterr().err
 
 
 def test_a_missing_matplotlib_is_said_at_once(capsys, monkeypatch):
@@ -73,16 +115,3 @@ def test_a_missing_matplotlib_is_said_at_once(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         demo.main([])
     assert "install skdptext[plot]" in capsys.readouterr().err
-
-
-def test_infeasible_choice_is_said(capsys):
-    from sklearn.utils import Bunch
-
-    from skdptext.model_selection import best_under_constraint
-
-    rule = best_under_constraint(maximize="changed", subject_to={"topic": 0.9})
-    scores = {"mean_test_changed": [0.5], "mean_test_topic": [0.2]}
-    results = Bunch(clean_topic=1.0, rule=rule, cv_results=scores)
-    demo.show_choice(results, None)
-    assert results.best is None
-    assert "No candidate does it" in capsys.readouterr().out

@@ -43,7 +43,16 @@ LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 # Closer bounds than the layer gives.
 ONLY = {"datasets": {"exceptions", "_version", "utils", "embeddings", "datasets"}}
 # For developers of skdptext: no page in the API reference.
-INTERNAL = {"_version", "utils", "search", "transport", "demo", "cli", "__main__"}
+INTERNAL = {
+    "_version",
+    "utils",
+    "search",
+    "transport",
+    "documents",
+    "demo",
+    "cli",
+    "__main__",
+}
 
 # What importing skdptext may load: little more than scikit-learn's own start.
 EAGER = set(sys.stdlib_module_names) | {

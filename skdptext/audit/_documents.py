@@ -194,6 +194,7 @@ def audit_document_pair(
     Returns
     -------
     audit : DocumentPairAudit
+        What was found; printed, it says so in a sentence.
 
     Raises
     ------

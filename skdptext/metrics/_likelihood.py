@@ -59,7 +59,7 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
 
 
 class ReleaseLikelihood:
-    r"""ln Pr[release | document], for releases and candidate documents.
+    r"""The likelihood ln Pr[release | document] of releases and candidates.
 
     For a bag of words z_1, …, z_n, with p_d(w) the share of word w in document d,
 
@@ -68,7 +68,8 @@ class ReleaseLikelihood:
         \ln L_d = \sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w] ,
 
     which treats the words as independent draws from the document. For a text in order,
-    :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact.
+    :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact where Pr[z | w] is known, as
+    that of finite mechanisms is; for noise on vectors it is estimated.
 
     Parameters
     ----------
@@ -91,6 +92,10 @@ class ReleaseLikelihood:
     ------
     InvalidParameterError
         If a parameter breaks its rule.
+
+    See Also
+    --------
+    skdptext.attacks.DocumentLinkageAttack : The adversary who uses it.
 
     Notes
     -----

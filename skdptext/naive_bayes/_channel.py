@@ -57,7 +57,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Smoothing of p_c: this many words are added to each class, in the proportions of
         all classes together (after adding one of every word, if there is no noise).
     prior : str or array-like of shape (n_classes,), default="frequency"
-        π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
+        The π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
         number per class, in any unit.
     trained_on : {"originals", "releases"}, default="originals"
         What `fit` is given: clean public texts, or releases by `perturber`. From
@@ -165,6 +165,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : ChannelNaiveBayes
+            The estimator itself.
 
         Raises
         ------
@@ -317,7 +318,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return np.log(found / found.sum())
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """ln π_c + ln Pr[X | c], up to a constant per document.
+        """Compute ln π_c + ln Pr[X | c], up to a constant per document.
 
         Parameters
         ----------
@@ -327,6 +328,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_joint : ndarray of shape (n_documents, n_classes)
+            One row a document, one column a class.
         """
         check_is_fitted(self, "classes_")
         if not isinstance(self.perturber, DPWordPerturber | None):
@@ -356,6 +358,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_proba : ndarray of shape (n_documents, n_classes)
+            Rows whose exponentials sum to 1.
         """
         found = self.predict_joint_log_proba(X)
         return found - np.logaddexp.reduce(found, axis=1, keepdims=True)
@@ -386,6 +389,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_documents,)
+            The most likely class of each document.
         """
         check_is_fitted(self, "classes_")
         return self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]

@@ -63,8 +63,8 @@ class WMDNeighbors(RadiusNeighbors):
     Documents may be weighted in any way, such as by tf-idf without normalisation to
     unit length (``TfidfVectorizer(norm="l1")``): each row is given mass 1.
 
-    Distances are rounded to 40 binary digits, 12 decimal ones, so that those that are
-    equal in exact arithmetic tie, and ties go to the document that comes first.
+    Distances are rounded to 42 binary digits, some 12 decimal ones: those that are
+    equal in exact arithmetic then tie, and ties go to the document that comes first.
 
     *Privacy.* The estimator adds none: it keeps its documents. Fitted on bags released
     by a perturber, it is post-processing and costs no privacy.
@@ -118,6 +118,7 @@ class WMDNeighbors(RadiusNeighbors):
         Returns
         -------
         self : WMDNeighbors
+            The estimator itself.
 
         Raises
         ------
@@ -241,6 +242,7 @@ class WMDNeighborsTransformer(
         Returns
         -------
         self : WMDNeighborsTransformer
+            The estimator itself.
 
         Raises
         ------
@@ -269,6 +271,7 @@ class WMDNeighborsTransformer(
         Returns
         -------
         graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
+            Row i holds the neighbours of document i.
 
         Warns
         -----
@@ -300,6 +303,7 @@ class WMDNeighborsTransformer(
         Returns
         -------
         graph : sparse matrix in CSR format, of shape (n_documents, n_documents)
+            Row i holds the neighbours of document i.
 
         Raises
         ------

@@ -94,8 +94,8 @@ class DPWordPerturber(
         on the mechanism: `~skdptext.mechanisms.Exponential` changes as many words at a
         quarter to a twelfth of it.
     lam : float, default=0.5
-        λ in [0, 1], from spherical to elliptical noise. 1 needs a non-singular Σ. What
-        it means for other mechanisms is described there.
+        Shape λ in [0, 1], from spherical to elliptical noise. 1 needs a non-singular
+        Σ. What it means for other mechanisms is described there.
     document_length : int, default=None
         Release exactly this many words of each document. None releases the number of
         known words of each document, with a `PrivacyLeakWarning`; a row of counts may
@@ -296,10 +296,12 @@ class DPWordPerturber(
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
             Only checked; an iterator is not consumed.
         y : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         self : object
+            The estimator itself.
 
         Raises
         ------
@@ -425,7 +427,9 @@ class DPWordPerturber(
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Documents to be released.
         y : ignored
+            Not used; here for scikit-learn's interface.
         document_ids : iterable of str, int or bytes, default=None
             As in `transform`.
 
@@ -547,6 +551,7 @@ class DPWordPerturber(
         Returns
         -------
         noisy : ndarray of shape (n_words, n_draws), of str objects
+            Row i holds the draws of word i.
 
         Raises
         ------
@@ -590,6 +595,7 @@ class DPWordPerturber(
         Returns
         -------
         channel : WordChannel
+            The mechanism, prepared for the embedding.
         """
         self._check_ready()
         own = self._epsilon_and_lam()
@@ -605,6 +611,7 @@ class DPWordPerturber(
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Documents, as `transform` takes them.
 
         Returns
         -------
@@ -634,6 +641,7 @@ class DPWordPerturber(
         Returns
         -------
         guarantee : PrivacyGuarantee
+            What is promised, in numbers and in sentences.
         """
         reader = self._check_ready()
         if n_words is not None and self.document_length not in (None, n_words):
@@ -650,7 +658,7 @@ class DPWordPerturber(
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns: words, or the one column of texts or token lists.
+        """Name the columns: what words become, or the one of texts or token lists.
 
         Parameters
         ----------
@@ -661,6 +669,7 @@ class DPWordPerturber(
         Returns
         -------
         names : ndarray of str objects, shape (n_words,) or (1,)
+            Names of the columns.
         """
         check_is_fitted(self, "mechanism_")
         if self.output == "bow":
@@ -686,6 +695,7 @@ class DPWordPerturber(
         Returns
         -------
         self : object
+            The estimator itself.
 
         Notes
         -----

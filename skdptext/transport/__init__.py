@@ -12,9 +12,8 @@ from skdptext.transport._bags import (
 )
 from skdptext.transport._block import BagBlock
 from skdptext.transport._bottleneck import bottleneck_distance
-from skdptext.transport._compiled_cascade import compile_search
 from skdptext.transport._exact import one_hot_distances, pair_distance
-from skdptext.transport._kernels import kernels_for
+from skdptext.transport._kernels import compile_search, kernels_for
 from skdptext.transport._matching import matching_cost, matching_plan
 from skdptext.transport._search import BagIndex
 

@@ -15,6 +15,7 @@ __all__ = [
     "name_rows",
     "slice_bags",
     "take_bags",
+    "writable",
 ]
 
 
@@ -100,6 +101,12 @@ def slice_bags(bags: WordBags, part: slice) -> WordBags:
     starts = bags.starts[part.start : part.stop + 1]
     held = slice(starts[0], starts[-1])
     return WordBags(starts - starts[0], bags.ids[held], bags.weights[held])
+
+
+def writable(bags: WordBags) -> WordBags:
+    """The bags in arrays of one kind, also where another process gave them."""
+    arrays = bags.starts, bags.ids, bags.weights
+    return WordBags(*(np.require(part, requirements=["C", "W"]) for part in arrays))
 
 
 def name_rows(rows: np.ndarray, most: int = 10) -> str:

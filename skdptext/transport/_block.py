@@ -6,7 +6,13 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import WordBags
-from skdptext.transport._exact import Problem, goes_first, residual, transport_cost
+from skdptext.transport._exact import (
+    Problem,
+    goes_first,
+    residual,
+    rounded,
+    transport_cost,
+)
 from skdptext.transport._kernels import Kernels
 from skdptext.transport._solver import solver_address
 
@@ -49,14 +55,14 @@ class BagBlock:
             bags = starts, self.bags.ids, self.bags.weights, self._columns
             self._kernels.block(solver_address(), x_ids, x, *bags, costs, first, out)
             if not np.isnan(out).any():
-                return out
+                return rounded(out)
             # solve again in Python, which says what is wrong
         for i in range(first, len(self.bags)):
             at = self._columns[starts[i] : starts[i + 1]]
             a, b, some = _gathered(x_ids, x, *self.bags.row(i), costs, at)
             if len(a):
                 out[i - first] = transport_cost(a, b, some)
-        return out
+        return rounded(out)
 
 
 def _gathered(

@@ -12,14 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags, entries
+from skdptext.transport._loops import POTENTIAL_SLACK
 
-__all__ = ["POTENTIAL_SLACK", "LoweredTable", "dual_bounds", "relaxed_bounds"]
+__all__ = ["LoweredTable", "dual_bounds", "relaxed_bounds"]
 
 _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
 _TINY = 2.0**-110  # more than what underflows in a squared distance
-
-# One difference of size 4, with room for the float64 sums.
-POTENTIAL_SLACK = 8 * _UNIT
 
 _FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
 _MOST = np.float32(2.0)  # no useful potential is larger, and the slack then holds

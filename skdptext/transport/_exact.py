@@ -2,7 +2,9 @@
 
 A pair's distance depends on the two bags alone: not on which comes first, nor on what
 else is computed with it. So duplicates tie exactly, and every caller sees the ties
-that brute force sees.
+that brute force sees. Distances are rounded to `_BITS` binary digits: those that are
+equal in exact arithmetic come as different sums, and must not be ordered by how these
+were rounded.
 """
 
 from __future__ import annotations
@@ -16,28 +18,21 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import WordBags
+from skdptext.transport._loops import DAMPING, SAME, WORTH_REDUCING
 
 __all__ = [
-    "DAMPING",
-    "SAME",
-    "WORTH_REDUCING",
     "Problem",
     "goes_first",
     "one_hot_distances",
     "pair_distance",
     "pair_problem",
     "residual",
+    "rounded",
     "transport_cost",
     "word_costs",
 ]
 
-# Weights are single rounded quotients; those that differ by less are taken as equal.
-SAME = 4 * np.finfo(np.float64).eps
-
-# From this many pairs of words on, costs are reduced first: the solver saves about a
-# fifth of its time, and the few passes over the costs take less.
-WORTH_REDUCING = 1024
-DAMPING = 0.75
+_BITS = 42
 
 _SQRT2 = float(np.sqrt(2.0))
 
@@ -184,7 +179,13 @@ def pair_distance(
     vectors : ndarray of shape (n_words, dim)
     """
     a, b, costs = pair_problem(x_ids, x, y_ids, y, vectors)
-    return transport_cost(a, b, costs) if len(a) else 0.0
+    return float(rounded(np.array(transport_cost(a, b, costs)))) if len(a) else 0.0
+
+
+def rounded(distances: np.ndarray) -> np.ndarray:
+    """Distances to 42 binary digits, which is more than 12 decimal ones."""
+    mantissas, exponents = np.frexp(distances)
+    return np.ldexp(np.rint(np.ldexp(mantissas, _BITS)), exponents - _BITS)
 
 
 def one_hot_distances(

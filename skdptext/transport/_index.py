@@ -1,19 +1,27 @@
-"""Bags to search, and what every search of them needs."""
+"""Bags to search, and the bounds of a run of queries to them: by NumPy, or compiled."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.transport._bags import WordBags, as_matrix
-from skdptext.transport._bounds import LoweredTable
+from skdptext.transport._bags import WordBags, as_matrix, writable
+from skdptext.transport._bounds import LoweredTable, dual_bounds, relaxed_bounds
+from skdptext.transport._kernels import BoundLoops
+from skdptext.transport._loops import GROUP, padded_width
 
-__all__ = ["EXACT_SLACK", "IndexedBags", "n_likely", "table_columns"]
+__all__ = ["Bounds", "CompiledBounds", "IndexedBags", "PlainBounds", "table_columns"]
 
-# Rounding of an exact distance, in units of the largest norm, with room to spare.
-EXACT_SLACK = 1e-12
+# Bags whose potentials are carried over to all words: more of them rule more bags out,
+# and cost more.
+_N_POTENTIALS = 8
+
+# Floats of costs handled at once: the work arrays then stay in the processor's cache.
+_COSTS_AT_ONCE = 2**18
 
 
 class IndexedBags:
@@ -36,16 +44,37 @@ class IndexedBags:
         self.n_words = n_words
         self.vectors = vectors
         if vectors is not None:
+            # always of one type, as numba compiles its loops for each type
+            self.vectors = np.ascontiguousarray(vectors).view()
+            self.vectors.flags.writeable = False
             self.words, columns = np.unique(bags.ids, return_inverse=True)
             self.table = LoweredTable(vectors, self.words)
+            self.bags = writable(bags)
             # the same bags, over the words that occur
-            self.local = WordBags(bags.starts, columns, bags.weights)
+            self.local = WordBags(self.bags.starts, columns, self.bags.weights)
 
     @cached_property
     def matrices(self) -> tuple[sp.csr_array, sp.csc_array]:
         """The bags by row and by column, over the words that occur."""
         by_bag = as_matrix(self.local, len(self.words))
         return by_bag, by_bag.tocsc()
+
+    @cached_property
+    def arrays(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+        """The same as arrays of one type for the loops, small to be read fast."""
+        local = self.local
+        ids, weights = local.ids.astype(np.int32), local.weights.astype(np.float32)
+        owners = np.repeat(np.arange(len(local), dtype=np.int32), local.sizes)
+        order = np.argsort(ids, kind="stable")
+        starts = np.searchsorted(ids[order], np.arange(len(self.words) + 1))
+        return (
+            (local.starts, ids, weights),
+            (starts, owners[order], local.weights[order]),
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # quick to build, and holds a scaled copy of the vectors
+        return type(self), (self.bags, self.n_words, self.vectors)
 
 
 def table_columns(table: np.ndarray, words: np.ndarray) -> np.ndarray:
@@ -54,6 +83,107 @@ def table_columns(table: np.ndarray, words: np.ndarray) -> np.ndarray:
     return np.where(table[at] == words, at, -1)
 
 
-def n_likely(k: int) -> int:
-    """Bags to bound better before the first are solved."""
-    return max(4 * k, 24)
+class Bounds(Protocol):
+    """Lower bounds of queries to bags, in the unit of the index's table."""
+
+    def relax(self, i: int) -> np.ndarray:
+        """Bounds of query `i`, which the next calls are about, to all bags."""
+
+    def sample(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The likeliest bags by ascending better bounds, and these."""
+
+    def tighten(self, bags: np.ndarray, limit: float) -> np.ndarray:
+        """Better bounds to others, or any that exceed the limit."""
+
+
+class PlainBounds:
+    """`Bounds` by NumPy."""
+
+    def __init__(self, index: IndexedBags, queries: WordBags) -> None:
+        self._index, self._queries = index, queries
+        words, self._rows = np.unique(queries.ids, return_inverse=True)
+        self._costs = index.table.distances(words)
+        self._own = table_columns(index.words, queries.ids)
+
+    def relax(self, i: int) -> np.ndarray:
+        part = slice(self._queries.starts[i], self._queries.starts[i + 1])
+        costs, own = self._costs[self._rows[part]], self._own[part]
+        self._masses = self._queries.weights[part]
+        self._place = np.full(len(self._index.words), -1)
+        self._place[own[own >= 0]] = np.flatnonzero(own >= 0)
+        self._local = np.ascontiguousarray(costs.T)
+        return relaxed_bounds(costs, self._masses, own, *self._index.matrices)
+
+    def sample(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        bounds = self.tighten(bags, np.inf)
+        order = bounds.argsort(kind="stable")
+        return bags[order], bounds[order]
+
+    def tighten(self, bags: np.ndarray, limit: float) -> np.ndarray:
+        bounds = np.empty(len(bags))
+        most = _COSTS_AT_ONCE // len(self._masses)
+        for piece in _pieces(self._index.bags.sizes[bags], most):
+            bounds[piece] = dual_bounds(
+                self._local, self._masses, self._place, self._index.local, bags[piece]
+            )
+        return bounds
+
+
+class CompiledBounds:
+    """`Bounds` by compiled loops: better ones, as calls cost little there.
+
+    Potentials of the likeliest few bags are carried over to all words; one pass over
+    the costs of another bag then gives a bound that rules out nearly all.
+    """
+
+    def __init__(
+        self, index: IndexedBags, queries: WordBags, loops: BoundLoops
+    ) -> None:
+        self._index, self._loops = index, loops
+        words, rows = np.unique(queries.ids, return_inverse=True)
+        self._products, *self._norms = index.table.products(words)
+        own = table_columns(index.words, queries.ids)
+        self._queries = queries.starts, rows, own, queries.weights
+        bags, self._holders = index.arrays
+        self._relaxed_bags = bags
+        self._bags = *bags[:2], index.local.weights
+        self._first = -GROUP
+        self._widths = [padded_width(n) for n in queries.sizes.tolist()]
+        n_words = len(index.words)
+        self._room = np.empty(n_words * max(self._widths, default=0), np.float32)
+        self._known = np.empty(n_words, np.uint8), np.empty(n_words, np.int32)
+
+    def relax(self, i: int) -> np.ndarray:
+        lengths = self._products, *self._norms, *self._queries
+        if not self._first <= i < self._first + GROUP:
+            self._first = i
+            n = min(GROUP, len(self._widths) - i)
+            self._relaxed = np.empty((n, len(self._index.bags)), np.float32)
+            bags = *self._relaxed_bags, *self._holders
+            self._loops.relax(*lengths, i, *bags, self._relaxed)
+        n_words, self._width = len(self._index.words), self._widths[i]
+        local = self._room[: n_words * self._width].reshape(n_words, self._width)
+        self._query = *lengths, i, *self._known, local, *self._bags
+        return self._relaxed[i - self._first]
+
+    def sample(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        bounds = np.empty(len(bags))
+        potentials = np.empty((len(bags), self._width), np.float32)
+        self._loops.sample(*self._query, bags, bounds, potentials)
+        order = bounds.argsort(kind="stable")
+        self._potentials = potentials[order[:_N_POTENTIALS]]
+        return bags[order], bounds[order]
+
+    def tighten(self, bags: np.ndarray, limit: float) -> np.ndarray:
+        bounds = np.empty(len(bags))
+        self._loops.tighten(*self._query, bags, limit, self._potentials, bounds)
+        return bounds
+
+
+def _pieces(sizes: np.ndarray, most: int) -> list[slice]:
+    """Runs of bags with about `most` words, and at least one bag, each."""
+    ends = np.cumsum(sizes)
+    total = ends[-1] if len(ends) else 0
+    cuts = np.searchsorted(ends, np.arange(most, total, max(1, most)), side="right")
+    cuts = np.unique(np.concatenate([[0], cuts, [len(sizes)]]))
+    return [slice(a, b) for a, b in pairwise(cuts)]

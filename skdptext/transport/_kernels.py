@@ -6,44 +6,29 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from hashlib import blake2b
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.transport import (
-    _bounds,
-    _compiled_bounds,
-    _compiled_exact,
-    _exact,
-    _solver,
-)
+from skdptext.transport import _exact, _loops
 from skdptext.transport._bags import WordBags
-from skdptext.transport._solver import register_calls, solver_address
+from skdptext.transport._solver import solver_address
 from skdptext.utils import LoadedOnce, compile_loops
 
 __all__ = [
-    "COMPILED",
-    "WORTH_COMPILING",
+    "BoundLoops",
     "Kernels",
-    "compile_helpers",
+    "bounds_for",
+    "compile_search",
     "kernels_for",
+    "load_bounds",
     "load_kernels",
-    "say_if_slow",
-    "sources_digest",
-    "trial",
 ]
 
-# Promises to the compiler: NaN only occurs as a result, and the sign of zero does not
-# matter. Sums are not reordered, nor fused with products.
-COMPILED = {"fastmath": {"nsz"}}
-_NO_NAN = {"nnan", "nsz"}
-
-# Pairs of words, one from each side, above which compiling the loops for distances
-# takes less time than it saves: some 6 s.
+# Pairs of words, one from each side, above which compiling takes less time than it
+# saves: the loops for distances, and those for bounds.
 WORTH_COMPILING = 10**8
+WORTH_COMPILING_BOUNDS = 2 * 10**9
 
 # Seconds within which loops that an earlier process compiled are read from disk.
 _READ_IN = 5.0
@@ -56,6 +41,15 @@ class Kernels(NamedTuple):
 
     costs: Any
     block: Any
+    pairs: Any
+
+
+class BoundLoops(NamedTuple):
+    """The compiled bounds, from the fastest to the best."""
+
+    relax: Any
+    sample: Any
+    tighten: Any
 
 
 @LoadedOnce
@@ -68,6 +62,16 @@ def load_kernels() -> Kernels | None:
     return compile_loops(_build)
 
 
+@LoadedOnce
+def load_bounds() -> BoundLoops | None:
+    """The compiled bounds; None without numba."""
+    with _say_if_slow(
+        "Compiling the search for Word Mover's neighbours once, about 15 s."
+    ):
+        load_kernels()  # the search finds its distances with them
+        return compile_loops(_build_bounds)
+
+
 def kernels_for(n_pairs: int) -> Kernels | None:
     """The compiled loops, if they are loaded or worth compiling."""
     if n_pairs >= WORTH_COMPILING or load_kernels.loaded:
@@ -75,8 +79,42 @@ def kernels_for(n_pairs: int) -> Kernels | None:
     return None
 
 
+def bounds_for(n_pairs: int) -> BoundLoops | None:
+    """The compiled bounds, if they are loaded or worth compiling."""
+    if n_pairs >= WORTH_COMPILING_BOUNDS or load_bounds.loaded:
+        return load_bounds()
+    return None
+
+
+def compile_search() -> bool:
+    """Compile the search for Word Mover's neighbours now, however little it is used.
+
+    Compiling takes about 15 s. Without this call, compiling waits for the first search
+    that is large enough to gain from it: two billion pairs of a query's word and a
+    training word, say 7,000 tweets against 2,000. The compiled code is kept on disk,
+    where there is a place for it, and later processes read it in about a second.
+
+    Returns
+    -------
+    compiled : bool
+        Whether searches of this process are compiled from now on: False without numba
+        (the extra `fast`).
+
+    Notes
+    -----
+    Neighbours and distances are the same without it. *Privacy.* Not affected.
+
+    Examples
+    --------
+    >>> from skdptext.neighbors import compile_search
+    >>> compile_search()  # doctest: +SKIP
+    True
+    """
+    return load_bounds() is not None
+
+
 @contextmanager
-def say_if_slow(message: str) -> Iterator[None]:
+def _say_if_slow(message: str) -> Iterator[None]:
     """Log a message if the work takes longer than reading cached compiled code."""
     said = threading.Timer(_READ_IN, _logger.warning, [message])
     said.start()
@@ -87,94 +125,47 @@ def say_if_slow(message: str) -> Iterator[None]:
 
 
 def _build(njit: Callable[..., Any]) -> Kernels | None:
-    _register()
+    _loops.register()
     if not solver_address():
         return None
-    costs = njit(fastmath=_NO_NAN)(_compiled_exact.looped_costs)
-    block = _compiled_exact.make_block(sources_digest())
-    kernels = Kernels(costs, njit(**COMPILED)(block))
+    kernels = Kernels(
+        njit(**_loops.NO_NAN)(_loops.looped_costs),
+        njit(**_loops.COMPILED)(_loops.looped_block),
+        njit(**_loops.COMPILED)(_loops.looped_pairs),
+    )
     return kernels if _is_exact(kernels) else None
 
 
-def compile_helpers(*helpers: Callable[..., Any]) -> None:
-    """Let numba compile functions where compiled ones call them."""
-    from numba.extending import register_jitable
-
-    for helper in helpers:
-        register_jitable(**COMPILED)(helper)
-
-
-@lru_cache(maxsize=1)  # numba refuses to learn a function twice
-def _register() -> None:
-    from numba.extending import register_jitable
-
-    register_calls()
-    _promise()
-    compile_helpers(
-        _compiled_exact.looped_cost,
-        _compiled_exact.looped_distance,
-        _compiled_bounds.padded_width,
+def _build_bounds(njit: Callable[..., Any]) -> BoundLoops:
+    _loops.register()
+    loops = BoundLoops(
+        *(
+            njit(**_loops.NO_NAN)(loop)
+            for loop in (_loops.relax_queries, _loops.sample_bags, _loops.tighten_bags)
+        )
     )
-    for helper in (
-        _compiled_bounds.relax_query,
-        _compiled_bounds.fill_costs,
-        _compiled_bounds.sample_query,
-        _compiled_bounds.extend_potentials,
-        _compiled_bounds.tighten_query,
-        _compiled_bounds._dot,
-        _compiled_bounds._mask,
-        _compiled_bounds._rows,
-        _compiled_bounds._columns,
-        _compiled_bounds._match,
-        _compiled_bounds._most_words,
-        _compiled_bounds._least_costs,
-        _compiled_bounds._rows_and_columns,
-        _compiled_exact._residual,
-        _compiled_exact._looped_reduce,
-        _compiled_exact.looped_costs,
-        _compiled_exact.looped_pair_problem,
-        _compiled_exact.gathered_problem,
-    ):
-        register_jitable(fastmath=_NO_NAN)(helper)
-    # Sums in any order only where they need not be exact.
-    register_jitable(fastmath=_NO_NAN | {"reassoc", "contract"})(
-        _compiled_bounds._soften
+    _try_out(loops)
+    return loops
+
+
+def _try_out(loops: BoundLoops) -> None:
+    """Compile, or load, for the types that the search uses."""
+    one, none = np.ones(1), np.zeros(1, np.intp)
+    ones, starts = np.ones((1, 1), np.float32), np.array([0, 1], np.intp)
+    ids, norms = np.zeros(1, np.int32), np.zeros(1, np.float32)
+    bounds = np.empty((1, 1), np.float32)
+    query = starts, none, none, one, 0
+    loops.relax(
+        ones, norms, norms, *query, starts, ids, norms, starts, ids, one, bounds
     )
+    local = np.empty((1, _loops.padded_width(1)), np.float32)
+    room = np.zeros(1, np.uint8), np.zeros(1, np.int32), local
+    own = ones, norms, norms, *query, *room, starts, ids, one, none
+    loops.sample(*own, one, local)
+    loops.tighten(*own, 0.0, local, one)
 
 
-def _promise() -> None:
-    """Compile `_least` as a minimum without NaN: a loop's minimum is vectorised then.
-
-    There is no NaN: costs are finite, and potentials finite or `-_FAR`.
-    """
-    from numba.extending import intrinsic, overload
-
-    flags = ("nnan", "nsz")
-
-    @intrinsic
-    def least(context: Any, x: Any, y: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            below = builder.fcmp_ordered("<", *args, flags=flags)
-            return builder.select(below, *args, flags=flags)
-
-        return x(x, y), generate
-
-    @overload(_compiled_bounds._least)
-    def implementation(x, y):
-        return lambda x, y: least(x, y)
-
-
-def sources_digest(*files: str) -> int:
-    """A number that changes with these files or with what the loops are made of."""
-    rooms = _bounds, _compiled_bounds, _compiled_exact, _exact, _solver
-    names = [*(str(room.__file__) for room in rooms), __file__, *files]
-    digest = blake2b(digest_size=6)
-    for name in names:
-        digest.update(Path(name).read_bytes())
-    return int.from_bytes(digest.digest(), "little")
-
-
-def trial() -> tuple[np.ndarray, WordBags, WordBags]:
+def _trial() -> tuple[np.ndarray, WordBags, WordBags]:
     """Vectors, a bag and others, on which compiled loops are compared with plain ones.
 
     The others have many words, so that costs are reduced before they are solved; a few;
@@ -193,9 +184,10 @@ def trial() -> tuple[np.ndarray, WordBags, WordBags]:
 def _is_exact(kernels: Kernels) -> bool:
     """Whether costs are those of this build of SciPy, and distances those of `_exact`.
 
-    To the last bit: compilers may fuse multiplications and additions.
+    To the last bit, before they are rounded: compilers may fuse multiplications and
+    additions.
     """
-    vectors, one, bags = trial()
+    vectors, one, bags = _trial()
     x = one.row(0)
     points = vectors.astype(np.float64)
     costs = kernels.costs(points[x[0]], np.ascontiguousarray(points.T))
@@ -205,6 +197,11 @@ def _is_exact(kernels: Kernels) -> bool:
     out = np.empty(len(bags))
     some = bags.starts, bags.ids, bags.weights, bags.ids, costs
     kernels.block(solver_address(), *x, *some, 0, out)
-    return out.tolist() == [
-        _exact.pair_distance(*x, *bags.row(i), vectors) for i in range(len(bags))
+    pairs = np.empty(len(bags))
+    every = np.arange(len(bags))
+    kernels.pairs(solver_address(), *x, *some[:3], every, vectors, pairs)
+    want = [
+        _exact.transport_cost(*_exact.pair_problem(*x, *bags.row(i), vectors))
+        for i in range(len(bags))
     ]
+    return out.tolist() == want == pairs.tolist()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn import get_config
 
-from skdptext.transport._bags import WordBags, slice_bags
-from skdptext.transport._compiled_cascade import search_for
+from skdptext.transport._bags import WordBags, slice_bags, writable
+from skdptext.transport._cascade import Cascade, n_likely
 from skdptext.transport._exact import one_hot_distances
-from skdptext.transport._index import IndexedBags, n_likely
-from skdptext.transport._plain import search_plainly, within_plainly
-from skdptext.utils import limit_blas_threads, progress_bar
+from skdptext.transport._index import (
+    Bounds,
+    CompiledBounds,
+    IndexedBags,
+    PlainBounds,
+)
+from skdptext.transport._kernels import BoundLoops, bounds_for, kernels_for
+from skdptext.utils import limit_blas_threads, progress_bar, working_memory_bytes
 
 __all__ = ["BagIndex"]
 
@@ -50,46 +53,21 @@ class BagIndex(IndexedBags):
         n_solved : ndarray of shape (n_queries,)
             Exact problems solved for each query.
         """
-        return self._find(queries, k, exclude=exclude, n_jobs=n_jobs, verbose=verbose)[
-            :3
-        ]
+        n = len(queries)
+        distances = np.empty((n, k))
+        rows = np.empty((n, k), dtype=np.intp)
+        n_solved = np.zeros(n, dtype=np.intp)
 
-    def vote(
-        self,
-        queries: WordBags,
-        k: int,
-        labels: np.ndarray,
-        *,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The most frequent label of the `k` nearest bags to each query.
+        def find(i: int, cascade: Cascade) -> None:
+            distances[i], rows[i] = cascade.nearest(k)
+            n_solved[i] = cascade.n_solved
 
-        Compiled, a search may end before the neighbours are known, once one label is
-        sure of more than half of them.
+        def scan(i: int, exact: np.ndarray) -> None:
+            rows[i] = np.argsort(exact, kind="stable")[:k]
+            distances[i] = exact[rows[i]]
 
-        Parameters
-        ----------
-        labels : ndarray of shape (n_bags,), int
-            From 0 on.
-
-        Returns
-        -------
-        winners : ndarray of shape (n_queries,), int
-            Of equally frequent labels, the smallest.
-        n_solved : ndarray of shape (n_queries,)
-            Exact problems solved for each query.
-        """
-        # always one type, as numba compiles the search for each type
-        labels = np.require(labels, np.intp, ["C", "W"])
-        _, rows, n_solved, winners = self._find(
-            queries, k, labels=labels, n_jobs=n_jobs, verbose=verbose
-        )
-        unsure = np.flatnonzero(winners < 0)
-        votes = np.zeros((len(unsure), labels.max() + 1), dtype=np.intp)
-        np.add.at(votes, (np.arange(len(unsure))[:, None], labels[rows[unsure]]), 1)
-        winners[unsure] = votes.argmax(axis=1)
-        return winners, n_solved
+        self._search(queries, find, scan, k, exclude, n_jobs, verbose)
+        return distances, rows, n_solved
 
     def within(
         self,
@@ -108,104 +86,131 @@ class BagIndex(IndexedBags):
             Those of query i are from ``starts[i]`` to ``starts[i + 1]``.
         rows, distances : ndarrays
         """
-        found = [
-            within_plainly(
-                self,
-                slice_bags(queries, block),
-                radius,
-                None if exclude is None else exclude[block],
-            )
-            for block in self._blocks(queries, 1, 1)
-        ]
-        flat = [each for block in found for each in block]
-        starts = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in flat])])
-        rows, distances = (np.concatenate(parts) for parts in zip(*flat, strict=True))
+        found = [(np.empty(0), np.empty(0, np.intp))] * len(queries)
+
+        def find(i: int, cascade: Cascade) -> None:
+            found[i] = cascade.within(radius)
+
+        def scan(i: int, exact: np.ndarray) -> None:
+            rows = np.argsort(exact, kind="stable")
+            rows = rows[exact[rows] <= radius]
+            found[i] = exact[rows], rows
+
+        self._search(queries, find, scan, 1, exclude, n_jobs, verbose)
+        starts = np.cumsum([0] + [len(rows) for _, rows in found])
+        distances, rows = map(np.concatenate, zip(*found, strict=True))
         return starts, rows, distances
 
-    def _find(
+    def vote(
         self,
         queries: WordBags,
         k: int,
+        labels: np.ndarray,
         *,
-        exclude: np.ndarray | None = None,
-        labels: np.ndarray | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """As `nearest`, and the label that is certain to win the vote, or -1.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The most frequent label of the `k` nearest bags to each query.
 
-        For a certain label, neighbours are not computed.
+        A search may end before the neighbours are known, once one label is sure of more
+        than half of them.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_bags,), int
+            From 0 on.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_queries,), int
+            Of equally frequent labels, the smallest.
+        n_solved : ndarray of shape (n_queries,)
+            Exact problems solved for each query.
         """
-        n = len(queries)
-        distances = np.empty((n, k))
-        rows = np.empty((n, k), dtype=np.intp)
-        n_solved = np.zeros(n, dtype=np.intp)
-        winners = np.full(n, -1)
-        compiled = None
+        winners = np.empty(len(queries), dtype=np.intp)
+        n_solved = np.zeros(len(queries), dtype=np.intp)
+
+        def find(i: int, cascade: Cascade) -> None:
+            winners[i] = cascade.winner(k, labels)
+            if winners[i] < 0:
+                winners[i] = np.bincount(labels[cascade.nearest(k)[1]]).argmax()
+            n_solved[i] = cascade.n_solved
+
+        def scan(i: int, exact: np.ndarray) -> None:
+            nearest = np.argsort(exact, kind="stable")[:k]
+            winners[i] = np.bincount(labels[nearest]).argmax()
+
+        self._search(queries, find, scan, k, None, n_jobs, verbose)
+        return winners, n_solved
+
+    def _search(
+        self,
+        queries: WordBags,
+        find: Callable[[int, Cascade], None],
+        scan: Callable[[int, np.ndarray], None],
+        k: int,
+        exclude: np.ndarray | None,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> None:
+        """Search for each query: by a cascade, or all distances by a closed form."""
+        queries = writable(queries)
+        few = min(n_likely(k), len(self.bags))
+        loops, kernels = None, None
         if self.vectors is not None:
-            compiled = search_for(len(self.bags.ids) * len(queries.ids))
+            n_pairs = len(self.bags.ids) * len(queries.ids)
+            loops = bounds_for(n_pairs)
+            kernels = kernels_for(1 if loops else 0)
 
         def search(block: slice) -> None:
             some = slice_bags(queries, block)
-            skip = None if exclude is None else exclude[block]
-            found: tuple[Any, ...]
-            if compiled is not None:
-                found = compiled.run(self, some, k, skip, labels)
-            elif self.vectors is not None:
-                found = *search_plainly(self, some, k, skip), -1
-            else:
-                found = *self._scan(some, k, skip), -1
-            distances[block], rows[block], n_solved[block], winners[block] = found
-            bar.update(block.stop - block.start)
+            bounds = self._bounds(some, loops)
+            for i in range(len(some)):
+                skip = -1 if exclude is None else int(exclude[block.start + i])
+                if bounds is None:
+                    exact = one_hot_distances(*some.row(i), self.bags, self.n_words)
+                    if skip >= 0:
+                        exact[skip] = np.inf
+                    scan(block.start + i, exact)
+                else:
+                    cascade = Cascade(self, some, i, few, bounds, skip, kernels)
+                    find(block.start + i, cascade)
+            bar.update(len(some))
 
         workers = effective_n_jobs(n_jobs)
         # One BLAS thread: with threads over queries, more would only interfere.
         with (
             limit_blas_threads(1),
-            progress_bar(verbose, "neighbours", total=n, unit="doc") as bar,
+            progress_bar(verbose, "neighbours", total=len(queries), unit="doc") as bar,
         ):
             Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-                delayed(search)(block) for block in self._blocks(queries, k, workers)
+                delayed(search)(block) for block in self._blocks(queries, few, workers)
             )
-        return distances, rows, n_solved, winners
 
-    def _blocks(self, queries: WordBags, k: int, n_workers: int) -> Iterator[slice]:
-        """Runs of at most `_MOST` queries whose arrays fit in the working memory."""
-        memory = get_config()["working_memory"] * 2**20 / n_workers
+    def _bounds(self, queries: WordBags, loops: BoundLoops | None) -> Bounds | None:
         if self.vectors is None:
-            most_words, most_queries = np.inf, len(queries)
-        else:
+            return None
+        if loops is None:
+            return PlainBounds(self, queries)
+        return CompiledBounds(self, queries, loops)
+
+    def _blocks(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
+        """Runs of at most `_MOST` queries whose arrays fit in the working memory."""
+        memory = working_memory_bytes() / n_workers
+        most_words, most_queries = np.inf, float(_MOST)
+        if self.vectors is not None:
             # per word: its costs and three arrays made of them, point and potentials;
             # per query: places of words, and bounds of bags
-            few = min(n_likely(k), len(self.bags))
             per_word = 16 * len(self.words) + 8 * self.vectors.shape[1] + 4 * few
             per_query = 8 * len(self.words) + 24 * len(self.bags)
             most_words = max(1, memory // 2 // per_word)
             most_queries = min(_MOST, max(1, memory // 2 // per_query))
         if n_workers > 1:  # no run so long that a worker idles
             most_queries = min(most_queries, -(-len(queries) // (4 * n_workers)))
-        most_queries = int(most_queries)
         start = 0
         while start < len(queries):
             limit = queries.starts[start] + most_words
             stop = int(np.searchsorted(queries.starts, limit, side="right")) - 1
-            stop = min(max(stop, start + 1), start + most_queries, len(queries))
+            stop = min(max(stop, start + 1), start + int(most_queries), len(queries))
             yield slice(start, stop)
             start = stop
-
-    def __reduce__(self) -> Any:
-        return BagIndex, (self.bags, self.n_words, self.vectors)
-
-    def _scan(
-        self, queries: WordBags, k: int, skip: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All distances, where a closed form gives them."""
-        distances = np.empty((len(queries), k))
-        rows = np.empty((len(queries), k), dtype=np.intp)
-        for i in range(len(queries)):
-            exact = one_hot_distances(*queries.row(i), self.bags, self.n_words)
-            if skip is not None:
-                exact[skip[i]] = np.inf
-            rows[i] = np.argsort(exact, kind="stable")[:k]
-            distances[i] = exact[rows[i]]
-        return distances, rows, np.zeros(len(queries), dtype=np.intp)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -21,10 +21,20 @@ def blas_threads() -> int:
     return _counted(_libraries())
 
 
-@cache  # to look for them takes milliseconds, more than a short document does
+_known: tuple[int, ThreadpoolController] | None = None
+
+
 def _libraries() -> ThreadpoolController:
-    """The libraries that are loaded by the first release; NumPy's is among them."""
-    return ThreadpoolController()
+    """The libraries that are loaded.
+
+    To look for them takes milliseconds, more than a short document does: they are
+    looked for again when modules have been imported since, which is how a library
+    comes to be loaded.
+    """
+    global _known
+    if _known is None or _known[0] != len(sys.modules):
+        _known = len(sys.modules), ThreadpoolController()
+    return _known[1]
 
 
 def _counted(controller: ThreadpoolController) -> int:
@@ -49,7 +59,7 @@ def limit_blas_threads(n: int) -> Iterator[None]:
     """
     global _users, _limits, _set
     with _lock:
-        controller = ThreadpoolController()
+        controller = _libraries()
         before = _counted(controller)
         limiter = controller.limit(limits=n, user_api="blas")
         _let_others_set(controller)

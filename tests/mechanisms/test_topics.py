@@ -240,6 +240,7 @@ def test_after_a_selector_in_a_pipeline(built_in, prose):
             ("select", selector),
             ("perturb", DPWordPerturber(
                 embedding, mechanism=mechanism, document_length=6, resize="sample",
+                random_state=2**90,
             )),
             ("classify", LogisticRegression()),
         ]
@@ -251,7 +252,7 @@ def test_after_a_selector_in_a_pipeline(built_in, prose):
     )
     search.fit(texts[public], labels[public])
     by_epsilon = search.cv_results_["mean_test_score"].reshape(2, 2)
-    assert (by_epsilon[1] > by_epsilon[0]).all()
+    assert (by_epsilon[1] > by_epsilon[0] + 0.05).all()
     assert search.best_estimator_.score(texts[private], labels[private]) > 0.65
     fitted = search.best_estimator_["perturb"]
     assert fitted.get_feature_names_out().tolist() == mechanism.topics

@@ -9,36 +9,37 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from tests.transport.inside import CompiledCascade, load_search, search_module
+from tests.transport.inside import load_bounds, load_kernels, search_module
 
 
 @pytest.fixture(scope="session")
 def compiled(alone):
-    """The search with numba, which keeps on disk what one process has compiled.
+    """The bounds by numba, which keeps on disk what one process has compiled.
 
     A process of its own: where coverage watches numba, it takes half as long again.
     """
     code = "from skdptext.neighbors import compile_search; compile_search()"
     with alone("search"):
         subprocess.run([sys.executable, "-c", code], check=True)
-        found = load_search()
-    assert found is not None, "the tests need the extra `fast`"
-    return found
+        loops = load_bounds()
+    assert loops is not None, "the tests need the extra `fast`"
+    return loops
 
 
 @pytest.fixture(
     params=["numpy", "compiled", "compiled, distances by Python"], scope="module"
 )
-def kernels(request):
+def loops(request):
     """The search without numba, with it, and with exact distances by Python."""
-    found = None
+    loops, kernels = None, None
     if request.param != "numpy":
-        found = request.getfixturevalue("compiled")
-    if "Python" in request.param:
-        found = CompiledCascade(found.search, native=False)
+        loops = request.getfixturevalue("compiled")
+    if request.param == "compiled":
+        kernels = load_kernels()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_module, "search_for", lambda _: found)
-        yield found
+        patch.setattr(search_module, "bounds_for", lambda _: loops)
+        patch.setattr(search_module, "kernels_for", lambda _: kernels)
+        yield loops
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skdptext.transport import BagBlock, as_word_bags, kernels_for, pair_distance
-from tests.transport.inside import Kernels, exact_loops, exact_module
+from tests.transport.inside import PLAIN_KERNELS, exact_module, loops_module
 
 N_WORDS = 90
 
@@ -21,9 +21,7 @@ def kernels(request):
     return {
         "plain": lambda: None,
         "compiled": lambda: kernels_for(10**12),
-        "uncompiled": lambda: Kernels(
-            exact_loops.looped_costs, exact_loops.make_block(7)
-        ),
+        "uncompiled": lambda: PLAIN_KERNELS,
     }[request.param]()
 
 
@@ -32,12 +30,17 @@ def kernels(request):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([2, 9, 60]))
-def test_to_the_last_bit(kernels, seed, lattice, most):
+@given(
+    st.integers(0, 2**32 - 1),
+    st.booleans(),
+    st.sampled_from([2, 9, 60]),
+    st.sampled_from([1e-30, 1.0, 1e18]),
+)
+def test_to_the_last_bit(kernels, seed, lattice, most, scale):
     rng = np.random.default_rng(seed)
-    vectors = rng.normal(size=(N_WORDS, 7))
+    vectors = rng.normal(size=(N_WORDS, 7)) * scale
     if lattice:  # ties, equal vectors, costs of 0
-        vectors = np.round(vectors)
+        vectors = np.round(vectors / scale) * scale
     vectors = vectors.astype(np.float32)
     rows = np.zeros((14, N_WORDS))
     for row in rows:
@@ -56,14 +59,13 @@ def test_to_the_last_bit(kernels, seed, lattice, most):
 
 def test_a_failure_of_the_solver_is_told(monkeypatch):
     bags = as_word_bags(sp.csr_array(np.eye(2) + 1))
-    monkeypatch.setattr(exact_loops, "run_solver", lambda *_: 0)
+    monkeypatch.setattr(loops_module, "run_solver", lambda *_: 0)
     monkeypatch.setattr(
         exact_module,
         "solver",
         lambda: lambda *_: (None, 0.0, np.zeros(2), np.zeros(2), 0),
     )
-    found = Kernels(exact_loops.looped_costs, exact_loops.make_block(7))
     x = as_word_bags(sp.csr_array(np.array([[0.0, 0.0, 1.0, 1.0]]))).row(0)
-    block = BagBlock(bags, np.eye(4, dtype=np.float32), found)
+    block = BagBlock(bags, np.eye(4, dtype=np.float32), PLAIN_KERNELS)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):
         block.distances(*x)

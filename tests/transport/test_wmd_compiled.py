@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -17,65 +17,25 @@ from ot.lp.emd_wrap import emd_c
 
 from skdptext.transport import WordBags, as_word_bags, pair_distance
 from tests.transport.inside import (
-    AskedDistance,
-    LoweredTable,
-    as_matrix,
-    ask_python,
-    bound_loops,
-    dual_bounds,
-    exact_loops,
+    PLAIN_KERNELS,
+    PLAIN_LOOPS,
+    CompiledBounds,
+    IndexedBags,
+    PlainBounds,
+    exact_module,
     kernels_module,
+    load_bounds,
     load_kernels,
-    padded_width,
-    pair_problem,
-    relaxed_bounds,
+    loops_module,
     run_solver,
     solver_address,
     solver_module,
-    sources_digest,
 )
 
 N_WORDS = 30
 
 
-class Stages(NamedTuple):
-    """The steps of the compiled search up to the exact problems."""
-
-    relax_query: Any
-    fill_costs: Any
-    sample_query: Any
-    extend_potentials: Any
-    tighten_query: Any
-
-
-# The same functions, as Python runs them: what coverage sees, and a check that the
-# promises made to the compiler hide nothing.
-PLAIN = Stages(
-    bound_loops.relax_query,
-    bound_loops.fill_costs,
-    bound_loops.sample_query,
-    bound_loops.extend_potentials,
-    bound_loops.tighten_query,
-)
-PLAIN_KERNELS = kernels_module.Kernels(
-    exact_loops.looped_costs, exact_loops.make_block(7)
-)
-
-
-@cache
-def compiled(function):
-    """As the search has it; numba knows the helpers once the kernels are there."""
-    load_kernels()
-    # numba looks for changes in the file of the function, not in those of its helpers
-    kept = Path(bound_loops.__file__).parent / "__pycache__" / f"{sources_digest():x}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numba.config, "CACHE_DIR", str(kept))
-        return numba.njit(cache=True, fastmath={"nnan", "nsz"})(function)
-
-
-@cache
-def compiled_stages():
-    return Stages(*map(compiled, PLAIN))
+# -- bounds --------------------------------------------------------------------------
 
 
 def random_bags(rng, n, most):
@@ -86,189 +46,102 @@ def random_bags(rng, n, most):
     return as_word_bags(sp.csr_array(rows))
 
 
-def setting(seed, dim, scale, lattice, n_bags=12, most=20):
+def setting(seed, dim, scale, lattice, n_queries=10):
+    """Bags, and more queries than are bounded at once."""
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(N_WORDS, dim))
     if lattice:  # ties, equal vectors, costs of 0
         vectors = np.round(vectors)
     vectors = (vectors * scale).astype(np.float32)
-    return vectors, random_bags(rng, n_bags, most), random_bags(rng, 1, most)
+    bags, queries = random_bags(rng, 12, 20), random_bags(rng, n_queries, 20)
+    return IndexedBags(bags, N_WORDS, vectors), queries
 
 
-def places(words, query_ids):
-    place = np.full(len(words), -1, np.int32)
-    own = np.full(len(query_ids), -1)
-    for i, word in enumerate(query_ids):
-        place[words == word] = i
-        own[i : i + 1] = np.append(np.flatnonzero(words == word), -1)[0]
-    return place, own
+def check_bounds(loops, index, queries):
+    """Every bound is at most the distance; the slack, and the bounds, of all pairs."""
+    every = np.arange(len(index.bags))
+    ours, plain = CompiledBounds(index, queries, loops), PlainBounds(index, queries)
+    found = []
+    for i in range(len(queries)):
+        x = queries.row(i)
+        exact = [pair_distance(*x, *index.bags.row(j), index.vectors) for j in every]
+        exact = np.ldexp(exact, -index.table.exponent)
+        relaxed = ours.relax(i).copy()
+        want = plain.relax(i)
+        np.testing.assert_allclose(relaxed, want, rtol=1e-5, atol=1e-6)
+        order, bounds = ours.sample(every[:9])
+        sampled = bounds[order.argsort()]
+        # the better of two orders, of which NumPy takes one
+        order, bounds = plain.sample(every[:9])
+        assert (sampled >= bounds[order.argsort()] - 1e-6).all()
+        rows = ours.tighten(every, -np.inf)
+        soft = ours.tighten(every, np.inf)
+        assert (soft >= rows - 1e-6).all()
+        assert (relaxed[every[:9]] >= 0).all()
+        for bounds in (relaxed, np.append(sampled, rows[9:]), rows, soft):
+            assert (bounds <= exact + 1e-11).all()
+        found.append([exact, np.append(sampled, rows[9:]), soft])
+    return np.array(found)
 
 
-def numpy_stages(vectors, bags, query):
-    words, columns = np.unique(bags.ids, return_inverse=True)
-    local = WordBags(bags.starts, columns, bags.weights)
-    ids, weights = query.row(0)
-    costs = LoweredTable(vectors, words).distances(ids)
-    place, own = places(words, ids)
-    matrix = as_matrix(local, len(words))
-    return {
-        "relaxed": relaxed_bounds(costs, weights, own, matrix, matrix.tocsc()),
-        "dual": dual_bounds(costs.T, weights, place, local, np.arange(len(bags))),
-    }
-
-
-def kernel_stages(kernels, vectors, bags, query):
-    words, columns = np.unique(bags.ids, return_inverse=True)
-    ids, weights = query.row(0)
-    products = LoweredTable(vectors, words).products(ids)
-    place, own = places(words, ids)
-    entries = bags.starts, columns, bags.weights
-    lengths = products[0], np.arange(len(ids)), *products[1:]
-    found = {"relaxed": np.full(len(bags), np.nan)}
-    kernels.relax_query(*lengths, weights, own, *entries, found["relaxed"])
-    masses = np.zeros(padded_width(len(ids)))
-    masses[: len(ids)] = weights
-    filled = np.zeros(len(words), np.uint8)
-    local = np.full((len(words), len(masses)), np.nan, np.float32)
-    rows = np.arange(len(bags))
-    for some in (rows[:3], rows):  # what is filled stays
-        kernels.fill_costs(*lengths, *entries[:2], some, filled, local)
-    assert (filled == 2).all()
-    sets = local, masses, place, *entries, rows
-    found["dual"] = np.full(len(bags), np.nan)
-    potentials = np.full((len(bags), len(masses)), np.nan, np.float32)
-    kernels.sample_query(*sets, found["dual"], potentials)
-    beta = np.full(len(words), np.nan, np.float32)
-    some = potentials[:3]
-    kernels.extend_potentials(local, filled, some, beta)
-    carried = (local[:, None, :] - some).min(axis=2).max(axis=1)
-    assert np.array_equal(beta, np.clip(carried, -2, 2))
-    for name, limit in (("rows", -np.inf), ("softened", np.inf)):
-        found[name] = np.full(len(bags), np.nan)
-        kernels.tighten_query(*sets, limit, beta, found[name])
-    return found
-
-
-def check_stages(kernels, vectors, bags, query):
-    want = numpy_stages(vectors, bags, query)
-    found = kernel_stages(kernels, vectors, bags, query)
-    np.testing.assert_allclose(found["relaxed"], want["relaxed"], rtol=0, atol=1e-12)
-    # the better of two orders, of which `dual_bounds` is one
-    assert (found["dual"] >= want["dual"] - 1e-6).all()
-    exact = [
-        pair_distance(*query.row(0), *bags.row(i), vectors) for i in range(len(bags))
-    ]
-    exact = np.ldexp(exact, -LoweredTable(vectors, bags.ids).exponent)
-    for name, bounds in found.items():
-        assert (bounds <= exact + 1e-12).all(), name
-    assert (found["softened"] >= found["rows"] - 1e-6).all()
-    return found, exact
-
-
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 40),
     st.sampled_from([1e-30, 1e-3, 1.0, 1e4, 1e37]),
     st.booleans(),
 )
-def test_bounds_are_those_of_numpy_and_below_the_distance(seed, dim, scale, lattice):
-    check_stages(compiled_stages(), *setting(seed, dim, scale, lattice))
+def test_bounds_are_those_of_numpy_and_below_the_distance(
+    compiled, seed, dim, scale, lattice
+):
+    check_bounds(compiled, *setting(seed, dim, scale, lattice))
 
 
 @pytest.mark.parametrize("lattice", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_uncompiled_too(seed, lattice):
-    vectors, bags, query = setting(seed, 3, 1.0, lattice)
-    found, _ = check_stages(PLAIN, vectors, bags, query)
-    from_machine = kernel_stages(compiled_stages(), vectors, bags, query)
-    for name in ("relaxed", "dual", "rows"):
-        np.testing.assert_allclose(found[name], from_machine[name], rtol=0, atol=1e-12)
+def test_uncompiled_too(compiled, lattice):
+    """A check that the promises made to the compiler hide nothing."""
+    some = setting(3, 3, 1.0, lattice)
+    plain, machine = check_bounds(PLAIN_LOOPS, *some), check_bounds(compiled, *some)
+    np.testing.assert_allclose(plain[:, 1], machine[:, 1], rtol=0, atol=1e-5)
     # float32 sums in another order, on the way to potentials
-    np.testing.assert_allclose(found["softened"], from_machine["softened"], atol=1e-4)
+    np.testing.assert_allclose(plain[:, 2], machine[:, 2], atol=1e-4)
 
 
-def test_softened_bounds_are_worth_having():
+def test_softened_bounds_are_worth_having(compiled):
     gaps = np.zeros(2)
-    for seed in range(20):
-        found, exact = check_stages(compiled_stages(), *setting(seed, 20, 1.0, False))
-        gaps += [(exact - found[name]).sum() for name in ("dual", "softened")]
+    for seed in range(5):
+        exact, dual, soft = check_bounds(
+            compiled, *setting(seed, 20, 1.0, False)
+        ).transpose(1, 0, 2)
+        gaps += (exact - dual)[:, :9].sum(), (exact - soft)[:, :9].sum()
     assert gaps[1] < 0.6 * gaps[0]
 
 
-def test_nothing_left_to_move():
-    vectors = np.eye(N_WORDS, dtype=np.float32)
-    _, bags, _ = setting(0, 1, 1.0, False)
-    same = WordBags(*(np.asarray(part) for part in (bags.starts[:2], *bags.row(0))))
-    for kernels in (PLAIN, compiled_stages()):
-        found, exact = check_stages(kernels, vectors, bags, same)
-        assert exact[0] == 0
-        assert all(np.isfinite(bounds).all() for bounds in found.values())
+def test_long_bags_round_no_bound_up(compiled):
+    """Thousands of float32 additions, where all words are equally far."""
+    n = 3000
+    vectors = np.eye(1, 4, dtype=np.float32).repeat(n, 0)
+    vectors[n // 2 :] = [0, 1, 0, 0]
+    words = np.arange(n)
+    half = np.random.default_rng(0).dirichlet(np.ones(n // 2))
+    bags = WordBags(np.array([0, n // 2]), words[: n // 2], half)
+    queries = WordBags(np.array([0, n // 2]), words[n // 2 :], half[::-1].copy())
+    index = IndexedBags(bags, n, vectors)
+    bound = np.ldexp(
+        CompiledBounds(index, queries, compiled).relax(0), index.table.exponent
+    )
+    assert np.sqrt(2) - 1e-2 < bound[0] <= np.sqrt(2)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 70),
-    st.integers(1, 30),
-    st.integers(1, 30),
-    st.sampled_from([1e-30, 1.0, 1e18]),
-    st.sampled_from([np.float32, np.float64]),
-)
-def test_problems_are_the_same_to_the_last_bit(seed, dim, n, m, scale, dtype):
-    rng = np.random.default_rng(seed)
-    vectors = (rng.normal(size=(N_WORDS, dim)) * scale).astype(dtype)
-    rows = np.zeros((2, N_WORDS))
-    for row, size in zip(rows, (n, m), strict=True):
-        # few different weights: equal and nearly equal shares of mass
-        row[rng.choice(N_WORDS, size, replace=False)] = rng.choice([1, 3, 0.3], size)
-    bags = as_word_bags(sp.csr_array(rows))
-    pair = *bags.row(0), *bags.row(1), vectors
-    want = pair_problem(*pair)
-    small = n * m * dim < 500
-    for find in (exact_loops.looped_pair_problem, exact_loops.gathered_problem):
-        for function in (compiled(find), find) if small else (compiled(find),):
-            given = pair[:4] + problem_costs(find, bags, vectors, small)
-            for got, part in zip(function(*given), want, strict=True):
-                assert np.array_equal(got, part)
-    distance = exact_loops.looped_distance
-    for function in (compiled(distance), distance) if small else (compiled(distance),):
-        assert_distance(function(solver_address(), *pair), pair)
+def test_nothing_left_to_move(compiled):
+    index, _ = setting(0, 5, 1.0, False)
+    for loops in (PLAIN_LOOPS, compiled):
+        found = check_bounds(loops, index, index.bags)
+        assert np.isfinite(found).all()
+        assert (found[np.arange(12), :, np.arange(12)] <= 0).all()
 
 
-def assert_distance(found, pair):
-    """The same to the last bit; none where this POT cannot be called by address."""
-    want = pair_distance(*pair)
-    a, b, _ = pair_problem(*pair)
-    if solver_address() or min(len(a), len(b)) < 2:
-        assert found == want
-    else:
-        assert np.isnan(found)
-
-
-def problem_costs(find, bags, vectors, small):
-    """What a problem is made from, after the bags."""
-    if find is exact_loops.looped_pair_problem:
-        return (vectors,)
-    points = vectors.astype(np.float64)
-    ids, others = bags.row(0)[0], bags.row(1)[0]
-    costs = exact_loops.looped_costs
-    costs = costs if small else compiled(costs)
-    return costs(points[ids], points[others].T.copy()), np.arange(len(others))
-
-
-@pytest.mark.parametrize("size", [(2, 3), (31, 33), (45, 40)])
-def test_reduced_costs_too(size):
-    """From 1,024 costs on they are reduced before they are solved."""
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(sum(size), 5)).astype(np.float32)
-    x, y = (rng.dirichlet(np.ones(n)) for n in size)
-    pair = np.arange(size[0]), x, np.arange(size[0], sum(size)), y, vectors
-    for function in (
-        compiled(exact_loops.looped_distance),
-        exact_loops.looped_distance,
-    ):
-        assert_distance(function(solver_address(), *pair), pair)
+# -- POT's solver --------------------------------------------------------------------
 
 
 def test_failures_of_the_solver_are_no_distances(monkeypatch):
@@ -277,16 +150,21 @@ def test_failures_of_the_solver_are_no_distances(monkeypatch):
     arrays = np.eye(2), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.zeros(1)
     assert run_solver(solver_address(), masses[0], 2 * masses[1], *arrays) == 0
     assert run_solver(solver_address(), *masses, *arrays) == (solver_address() != 0)
-    monkeypatch.setattr(exact_loops, "run_solver", lambda *_: 0)
-    assert np.isnan(exact_loops.looped_cost(0, *masses, np.eye(2)))
+    # no address, as with POT 0.9.5 and 0.9.6, which do not have this function
+    assert np.isnan(loops_module.looped_cost(0, *masses, np.eye(2)))
 
 
-def test_no_address_is_called():
-    """As with POT 0.9.5 and 0.9.6, which do not have this function."""
-    masses = np.array([0.5, 0.5]), np.array([0.5, 0.5])
-    cost = exact_loops.looped_cost
-    assert np.isnan(cost(0, *masses, np.eye(2)))
-    assert np.isnan(compiled(cost)(0, *masses, np.eye(2)))
+def test_no_address_is_called_by_compiled_code():
+    kernels = load_kernels()
+    if kernels is None:
+        assert not solver_address()
+        return
+    bags = as_word_bags(sp.csr_array(np.eye(4)[:2] + np.eye(4)[2:]))
+    out = np.zeros(2)
+    args = *bags.row(0), bags.starts, bags.ids, bags.weights, bags.ids
+    kernels.block(0, *args, 1 - np.eye(4)[[0, 2]], 0, out)
+    assert out[0] == 0
+    assert np.isnan(out[1])
 
 
 def test_an_address_is_that_of_the_solver(monkeypatch):
@@ -316,16 +194,86 @@ def test_a_function_with_other_results_is_not_used(what, monkeypatch):
     assert solver_module._is_emd_c(7) == (what == "nothing")
 
 
-def test_errors_come_back_from_python():
-    def fail(query, bag):
-        raise ValueError(f"{query} {bag}")
-
-    asked = AskedDistance(fail)
-    assert np.isnan(ask_python(asked.address, 3, 4))
-    assert str(asked.error) == "3 4"
-    answered = AskedDistance(lambda query, bag: query / bag)
-    assert ask_python(answered.address, 3, 4) == 0.75
-    assert answered.error is None
+# -- loading -------------------------------------------------------------------------
 
 
-# -- loading ---------------------------------------------------------------------
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """A numba that compiles nothing; the keyword arguments it is called with."""
+    load_kernels()  # those that stay are compiled
+    asked = []
+
+    def njit(**options):
+        asked.append(options)
+        return lambda function: function
+
+    monkeypatch.setattr(numba, "njit", njit)
+    return asked
+
+
+def test_without_numba_there_are_no_loops(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert load_kernels.__wrapped__() is None
+    assert load_bounds.__wrapped__() is None
+
+
+def test_without_the_solver_there_are_no_kernels(uncompiled, monkeypatch):
+    monkeypatch.setattr(kernels_module, "solver_address", lambda: 0)
+    assert load_kernels.__wrapped__() is None
+
+
+def test_compiled_once_cached_and_without_the_lock(uncompiled):
+    assert load_kernels() is load_kernels()
+    assert load_kernels.__wrapped__() == (PLAIN_KERNELS if solver_address() else None)
+    assert load_bounds.__wrapped__() == PLAIN_LOOPS
+    assert all(options["cache"] and options["nogil"] for options in uncompiled)
+    assert len(uncompiled) == 3 + 3 * bool(solver_address())
+
+
+@pytest.mark.parametrize("what", ["word_costs", "transport_cost"])
+def test_distances_that_differ_by_a_bit_are_not_used(uncompiled, what, monkeypatch):
+    plain = getattr(exact_module, what)
+    monkeypatch.setattr(
+        exact_module, what, lambda *args: np.nextafter(plain(*args), np.inf)
+    )
+    assert load_kernels.__wrapped__() is None
+
+
+def test_the_trial_has_costs_to_reduce_words_to_share_and_lone_words():
+    vectors, one, bags = kernels_module._trial()
+    problems = [
+        exact_module.pair_problem(*one.row(0), *bags.row(i), vectors) for i in range(4)
+    ]
+    assert problems[0][2].size >= loops_module.WORTH_REDUCING
+    assert len(np.intersect1d(one.ids, bags.row(0)[0])) > 9
+    assert min(problems[-1][2].shape) == 1
+
+
+def test_all_that_is_compiled_is_in_one_file():
+    """numba's cache looks at the file of a function, and at no other."""
+    source = Path(loops_module.__file__).read_text()
+    assert "skdptext" not in source.split('"""', 2)[2]
+
+
+def test_many_threads_may_come_first(compiled):
+    # numba refuses to learn a function twice.
+    code = """
+import threading
+from skdptext.transport._kernels import load_bounds, load_kernels
+
+barrier, found = threading.Barrier(4), []
+
+def come(load):
+    barrier.wait()
+    found.append(load())
+
+loads = [load_bounds, load_kernels] * 2
+threads = [threading.Thread(target=come, args=(load,)) for load in loads]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert len(found) == 4
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

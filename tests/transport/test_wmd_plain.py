@@ -10,12 +10,13 @@ import scipy.sparse as sp
 from sklearn import config_context
 
 from skdptext.transport import BagIndex, as_word_bags, take_bags
-from tests.transport.inside import plain_module, search_module
+from tests.transport.inside import cascade_module, index_module, search_module
 
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
-    monkeypatch.setattr(search_module, "search_for", lambda _: None)
+    monkeypatch.setattr(search_module, "bounds_for", lambda _: None)
+    monkeypatch.setattr(search_module, "kernels_for", lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def test_the_second_bound_rules_most_bags_out(bags, built_in, monkeypatch):
     index = BagIndex(train, len(built_in), built_in.vectors)
     found = index.nearest(queries, 5)
     monkeypatch.setattr(
-        plain_module, "dual_bounds", lambda *args: np.zeros(len(args[-1]))
+        index_module, "dual_bounds", lambda *args: np.zeros(len(args[-1]))
     )
     relaxed_only = index.nearest(queries, 5)
     for got, want in zip(found[:2], relaxed_only[:2], strict=True):
@@ -63,7 +64,7 @@ def test_memory_of_texts(bags, built_in, peak, megabytes):
 
 def test_memory_where_bounds_rule_nothing_out(small_embedding, peak, monkeypatch):
     """All costs of a long query at once would take 36 MB."""
-    monkeypatch.setattr(plain_module, "pair_distance", lambda *_: 1e9)
+    monkeypatch.setattr(cascade_module, "pair_distance", lambda *_: 1e9)
     X = (np.random.default_rng(0).random((402, 200)) < 0.75).astype(float)
     train, queries = (
         as_word_bags(sp.csr_array(X[2:])),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 import numpy as np
@@ -18,19 +17,15 @@ from skdptext.neighbors import WMDKNNClassifier, compile_search
 from skdptext.transport import BagIndex, as_word_bags
 from skdptext.utils import LoadedOnce
 from tests.transport.inside import (
-    CompiledCascade,
-    cascade_module,
-    exact_loops,
+    bounds_for,
+    exact_module,
     kernels_module,
-    load_search,
-    make_search,
-    search_loops,
-    solver_address,
-    sources_digest,
+    load_bounds,
+    search_module,
 )
 
 # Every test of this file runs with and without numba.
-pytestmark = pytest.mark.usefixtures("kernels")
+pytestmark = pytest.mark.usefixtures("loops")
 
 
 def brute_force(queries, train, embedding, k, itself=False):
@@ -156,124 +151,93 @@ def test_query_words_unseen_in_training(small_embedding):
     assert_same(found, brute_force(queries, X, small_embedding, 6))
 
 
-# -- the compiled loops, as Python runs them ------------------------------------
+@pytest.mark.parametrize("radius", [0.0, 0.6, 0.8])
+def test_within_a_radius_of_prose(prose_bags, built_in, radius):
+    train, queries = prose_bags[:300], prose_bags[280:320]
+    D = pairwise_word_movers_distances(queries, train, embedding=built_in)
+    radius = float(np.quantile(D, radius / 4)) if radius else 0.0
+    index = BagIndex(as_word_bags(train), len(built_in), built_in.vectors)
+    starts, rows, distances = index.within(as_word_bags(queries), radius)
+    for i in range(40):
+        part = slice(starts[i], starts[i + 1])
+        order = np.argsort(D[i], kind="stable")
+        order = order[D[i][order] <= radius]
+        assert np.array_equal(rows[part], order)
+        assert np.array_equal(distances[part], D[i][order])
+    assert (np.diff(starts) > 0).sum() >= 20  # the shared documents at least
+    with config_context(working_memory=0.1):
+        again = index.within(as_word_bags(queries), radius, n_jobs=2)
+    assert_same(again, (starts, rows, distances))
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.booleans(), st.booleans())
-def test_uncompiled_too(seed, k, lattice, exclude):
-    rng = np.random.default_rng(seed)
-    vectors = rng.normal(size=(12, 2))
-    vectors = (np.round(vectors) if lattice else vectors).astype(np.float32)
-    X = rng.poisson(0.2, size=(40, 12)).astype(float)
-    X[np.arange(40), rng.integers(0, 12, 40)] += 1
-    train = as_word_bags(sp.csr_array(X))
-    index = BagIndex(train, 12, vectors)
-    queries = as_word_bags(sp.csr_array(X[:3]))
-    skip = np.arange(3) if exclude else None
-    plain = CompiledCascade(make_search(7), native=bool(solver_address()))
-    D = pairwise_word_movers_distances(
-        X[:3], X, embedding=WordEmbedding([f"w{i}" for i in range(12)], vectors)
-    )
-    if exclude:
-        np.fill_diagonal(D, np.inf)
-    rows = np.argsort(D, axis=1, kind="stable")[:, :k]
-    found = plain.run(index, queries, k, skip)
-    assert_same(found[:2], (np.take_along_axis(D, rows, axis=1), rows))
+def test_equal_in_exact_arithmetic_is_a_tie():
+    """Sums of the same roots and fractions, in different orders, on a grid."""
+    places = [[x, y] for x in range(4) for y in range(4)]
+    embedding = WordEmbedding([f"w{i}" for i in range(16)], places)
+    rng = np.random.default_rng(0)
+    X = np.zeros((75, 16))
+    for row in X:
+        np.add.at(row, rng.integers(0, 16, rng.integers(2, 8)), 1)
+    # each reflected: the same distances to reflected queries
+    flipped = X.reshape(-1, 4, 4)[:, ::-1].reshape(-1, 16)
+    turned = X.reshape(-1, 4, 4).transpose(0, 2, 1).reshape(-1, 16)
+    even = np.ones((1, 16))  # no reflection changes it
+    for copies in (flipped, turned):
+        found = fitted(np.vstack([X, copies]), embedding, 150).kneighbors(even)
+        distances = dict(zip(found[1][0].tolist(), found[0][0], strict=True))
+        assert all(distances[i] == distances[75 + i] for i in range(75))
+        order = np.lexsort((found[1][0], found[0][0]))
+        assert np.array_equal(order, np.arange(150))
 
 
-@pytest.mark.parametrize("solver", ["native", "Python"])
-def test_a_failure_of_the_solver_is_told(solver, monkeypatch):
-    """Also after the first k, where bounds have ruled the others out."""
+def test_a_failure_of_the_solver_is_told(monkeypatch):
     bags = as_word_bags(sp.csr_array(np.eye(4)[:, [0, 1, 2, 3, 0]] + 1))
     index = BagIndex(bags, 5, np.eye(5, dtype=np.float32))
-    calls = []
-
-    def fail(*args):
-        calls.append(args)
-        raise RuntimeError("code 0")
-
-    monkeypatch.setattr(cascade_module, "pair_distance", fail)
-    monkeypatch.setattr(exact_loops, "run_solver", lambda *_: 0)
-    plain = CompiledCascade(make_search(7), native=solver == "native")
     query = as_word_bags(sp.csr_array(np.array([[5.0, 4.0, 3.0, 2.0, 1.0]])))
-    with pytest.raises(RuntimeError, match="code 0"):
-        plain.run(index, query, 1, None)
-    assert len(calls) == 1
+    nothing = None, 0.0, np.zeros(4), np.zeros(4), 0
+    monkeypatch.setattr(exact_module, "solver", lambda: lambda *_: nothing)
+    monkeypatch.setattr(search_module, "kernels_for", lambda _: None)
+    with pytest.raises(RuntimeError, match="code 0 instead of 1"):
+        index.nearest(query, 1)
 
 
-@pytest.mark.parametrize("off", [False, True])
-def test_distances_that_differ_by_a_bit_are_not_used(off, monkeypatch):
-    plain = cascade_module.pair_distance
-
-    def beside(*args):
-        return np.nextafter(plain(*args), np.inf) if off else plain(*args)
-
-    native = bool(solver_address())
-    monkeypatch.setattr(cascade_module, "load_kernels", lambda: native or None)
-    monkeypatch.setattr(cascade_module, "compile_loops", lambda _: make_search(7))
-    monkeypatch.setattr(cascade_module, "pair_distance", beside)
-    found = load_search.__wrapped__()
-    assert found.native == (native and not off)
-
-
-def test_without_numba_there_is_no_compiled_search(monkeypatch):
-    assert load_search() is load_search()
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert load_search.__wrapped__() is None
+# -- when loops are compiled ---------------------------------------------------------
 
 
 def test_compiled_only_where_it_pays(monkeypatch):
-    for module, load, choose in (
-        (cascade_module, "load_search", cascade_module.search_for),
-        (kernels_module, "load_kernels", kernels_module.kernels_for),
+    for load, choose, least in (
+        ("load_bounds", "bounds_for", "WORTH_COMPILING_BOUNDS"),
+        ("load_kernels", "kernels_for", "WORTH_COMPILING"),
     ):
         loader = LoadedOnce(lambda: "compiled")
-        monkeypatch.setattr(module, load, loader)
-        few, many = module.WORTH_COMPILING - 1, module.WORTH_COMPILING
-        assert choose(few) is None
-        assert choose(many) == "compiled"
-        assert choose(few) == "compiled"  # now that they are there
+        monkeypatch.setattr(kernels_module, load, loader)
+        least = getattr(kernels_module, least)
+        choose = getattr(kernels_module, choose)
+        assert choose(least - 1) is None
+        assert choose(least) == "compiled"
+        assert choose(least - 1) == "compiled"  # now that they are there
 
 
 def test_compiled_when_asked(monkeypatch):
-    loader = LoadedOnce(lambda: "compiled")
-    monkeypatch.setattr(cascade_module, "load_search", loader)
-    assert cascade_module.search_for(1) is None
+    monkeypatch.setattr(kernels_module, "load_bounds", LoadedOnce(lambda: "compiled"))
+    assert bounds_for(1) is None
     assert compile_search()
-    assert cascade_module.search_for(1) == "compiled"
-    monkeypatch.setattr(cascade_module, "load_search", LoadedOnce(lambda: None))
+    assert bounds_for(1) == "compiled"
+    monkeypatch.setattr(kernels_module, "load_bounds", LoadedOnce(lambda: None))
     assert not compile_search()
 
 
 @pytest.mark.parametrize("slow", [True, False])
 def test_slow_compiling_is_said_once(slow, monkeypatch, caplog):
     monkeypatch.setattr(kernels_module, "_READ_IN", 0.01 if slow else 60.0)
-    monkeypatch.setattr(cascade_module, "load_kernels", lambda: None)
+    monkeypatch.setattr(kernels_module, "load_kernels", lambda: None)
     monkeypatch.setattr(
-        cascade_module, "compile_loops", lambda _: time.sleep(0.5 if slow else 0.0)
+        kernels_module, "compile_loops", lambda _: time.sleep(0.5 if slow else 0.0)
     )
-    assert load_search.__wrapped__() is None
+    assert load_bounds.__wrapped__() is None
     said = (
-        ["Compiling the search for Word Mover's neighbours once, about 30 s."]
+        ["Compiling the search for Word Mover's neighbours once, about 15 s."]
         if slow
         else []
     )
     assert [record.getMessage() for record in caplog.records] == said
-
-
-def test_the_search_is_that_of_these_sources():
-    found = load_search()
-    assert found is not None
-    bags = as_word_bags(sp.csr_array(np.eye(2)))
-    vectors = np.eye(2, dtype=np.float32)
-    vectors.flags.writeable = False  # or the search is compiled anew
-    index = BagIndex(bags, 2, vectors)
-    seen = []
-
-    def watch(*args):
-        seen.append(found.search(*args))
-        return seen[-1]
-
-    CompiledCascade(watch, found.native).run(index, bags, 1, None)
-    assert seen[0][2] == sources_digest(search_loops.__file__)

@@ -13,16 +13,7 @@ from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.transport import BagIndex, as_word_bags
-from tests.transport.inside import (
-    CompiledCascade,
-    cascade_module,
-    make_search,
-    search_module,
-    solver_address,
-)
-
-# The loops of the search as Python runs them.
-PLAIN = CompiledCascade(make_search(7), native=bool(solver_address()))
+from tests.transport.inside import PLAIN_LOOPS, search_module
 
 
 def winners(distances, labels, k):
@@ -64,7 +55,7 @@ def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=20):
     st.integers(12, 60),
     st.sampled_from([1e-20, 1.0, 1e15]),
 )
-def test_ties(kernels, seed, k, n_words, n_labels, n_bags, scale):
+def test_ties(loops, seed, k, n_words, n_labels, n_bags, scale):
     assert_votes(seed, k, n_words, n_labels, n_bags, scale)
 
 
@@ -79,12 +70,13 @@ def test_ties(kernels, seed, k, n_words, n_labels, n_bags, scale):
 )
 def test_ties_uncompiled(seed, k, n_words, n_labels, n_bags, scale):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_module, "search_for", lambda _: PLAIN)
+        patch.setattr(search_module, "bounds_for", lambda _: PLAIN_LOOPS)
+        patch.setattr(search_module, "kernels_for", lambda _: None)
         assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=3)
 
 
 @pytest.mark.parametrize("k", [1, 5, 10])
-def test_texts(kernels, labelled_prose, built_in, k):
+def test_texts(loops, labelled_prose, built_in, k):
     X, y = labelled_prose
     train, queries = as_word_bags(X[:900]), as_word_bags(X[900:1000])
     index = BagIndex(train, len(built_in), built_in.vectors)
@@ -95,12 +87,9 @@ def test_texts(kernels, labelled_prose, built_in, k):
     assert 0 < found.mean() < 1
     # Were a vote never sure before the neighbours are, it would still be right.
     everything = index.nearest(queries, k)[2]
-    if kernels is None:
-        assert n_solved.tolist() == everything.tolist()
-    else:
-        assert n_solved.min() == k // 2 + 1
-        # the vote of one is sure when the neighbour is
-        assert n_solved.mean() <= everything.mean() * (0.9 if k > 1 else 1.0)
+    assert n_solved.min() == k // 2 + 1
+    # the vote of one is sure when the neighbour is
+    assert n_solved.mean() <= everything.mean() * (0.9 if k > 1 else 1.0)
     model = WMDKNNClassifier(built_in, n_neighbors=k).fit(X[:900], y[:900])
     assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
     model.set_params(n_jobs=2)
@@ -108,32 +97,9 @@ def test_texts(kernels, labelled_prose, built_in, k):
         assert model.predict(X[900:1000]).tolist() == model.classes_[found].tolist()
 
 
-def test_every_failure_of_the_solver_is_told(monkeypatch):
-    """Before the majority, while it is made sure, and after it could not be."""
+def test_no_problem_is_solved_twice(loops):
+    """Where a vote could not be made sure, its neighbours are found after all."""
     X, embedding, labels = crowded(28, 60, 12, 2)
-    index = BagIndex(as_word_bags(sp.csr_array(X[1:])), 12, embedding.vectors)
-    query = as_word_bags(sp.csr_array(X[:1]))
-    search = CompiledCascade(make_search(7), native=False)
-    exact, asked = cascade_module.pair_distance, []
-
-    def break_down(*args):
-        asked.append((args[2].tolist(), args[3].tolist()))
-        if len(asked) > last:
-            raise RuntimeError(f"call {len(asked)}")
-        return exact(*args)
-
-    monkeypatch.setattr(cascade_module, "pair_distance", break_down)
-    last = 1000
-    search.run(index, query, 5, None)
-    plain = asked.copy()
-    asked.clear()
-    search.run(index, query, 5, None, labels[1:])
-    n = len(asked)
-    # In vain other labels were solved first: no problem twice, but in another order.
-    assert sorted(asked) == sorted(plain)
-    assert asked[:3] == plain[:3]
-    assert asked[5:] != plain[5:]
-    for last in range(n):
-        asked.clear()
-        with pytest.raises(RuntimeError, match=f"call {last + 1}$"):
-            search.run(index, query, 5, None, labels[1:])
+    index = BagIndex(as_word_bags(sp.csr_array(X[20:])), 12, embedding.vectors)
+    queries = as_word_bags(sp.csr_array(X[:20]))
+    assert (index.vote(queries, 5, labels[20:])[1] <= 40).all()

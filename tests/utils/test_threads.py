@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -140,3 +141,16 @@ def test_many_that_come_and_go(four_threads):
         user.join()
     assert not errors
     assert threads_now() == four_threads
+
+
+def test_libraries_are_looked_for_again_when_modules_came(monkeypatch):
+    from skdptext.utils import _threads
+
+    made = []
+    monkeypatch.setattr(
+        _threads, "ThreadpoolController", lambda: made.append(1) or len(made)
+    )
+    monkeypatch.setattr(_threads, "_known", None)
+    assert [_threads._libraries() for _ in range(3)] == [1, 1, 1]
+    monkeypatch.setitem(sys.modules, "a_library_of_its_own", sys)
+    assert [_threads._libraries() for _ in range(2)] == [2, 2]

@@ -1,0 +1,1035 @@
+"""The loops of this room, for numba to compile: bounds, and exact problems.
+
+Without numba these are plain functions that would run slowly, and nothing calls them.
+All that compiled code is made of is in this file, so that numba, which looks at the
+file of a function and at no other, compiles anew when any of it changes.
+
+Layout of the bounds. `local` holds the costs of one query, (n_table_words, width): a
+word of a bag is one contiguous row. `width` is the query's number of words, rounded up;
+the padding has no mass. A word without mass has the potential `-_FAR`, which takes it
+out of every minimum and, unlike infinity, gives no NaN.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from math import frexp, ldexp
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "COMPILED",
+    "DAMPING",
+    "GROUP",
+    "NO_NAN",
+    "POTENTIAL_SLACK",
+    "SAME",
+    "WORTH_REDUCING",
+    "looped_block",
+    "looped_costs",
+    "looped_pairs",
+    "padded_width",
+    "register",
+    "relax_queries",
+    "run_solver",
+    "sample_bags",
+    "tighten_bags",
+]
+
+# Weights are single rounded quotients; those that differ by less are taken as equal.
+SAME = 4 * 2.0**-52
+
+# From this many pairs of words on, costs are reduced first: the solver saves about a
+# fifth of its time, and the few passes over the costs take less.
+WORTH_REDUCING = 1024
+DAMPING = 0.75
+
+# Potentials exceed feasible ones by one rounded difference of size 4 in float32; with
+# room for the float64 sums.
+POTENTIAL_SLACK = 8 * 2.0**-24
+
+# Queries that are bounded at once: a word of a bag is read once for all of them, and
+# their costs to it are one vector register.
+GROUP = 8
+
+_UNIT = 2.0**-24
+_FAR = np.float32(1e30)
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_TWO = np.float32(2.0)
+_LEAST = np.float32(1e-30)
+_MOST = np.float32(1e30)
+_DAMPING = np.float32(0.75)
+_TEMPERATURE = 0.015
+_N_STEPS = 12
+_SLACK = POTENTIAL_SLACK
+_BLOCK = 2048  # words whose minima stay in the innermost cache
+
+
+def padded_width(n: int) -> int:
+    """Columns of costs for a query of `n` words: whole vector registers."""
+    return -(-n // 16) * 16
+
+
+def _least(x: Any, y: Any) -> Any:
+    """The lesser of two numbers; a promise to the compiler that neither is NaN."""
+    return x if x < y else y
+
+
+# -- bounds of all bags --------------------------------------------------------------
+
+
+def _nearest_words(
+    products: np.ndarray,
+    rows: np.ndarray,
+    query_norms: np.ndarray,
+    word_norms: np.ndarray,
+    nearest: np.ndarray,
+    column: int,
+) -> None:
+    """Distance of each word of the table to the nearest of a query's words."""
+    n_words = len(word_norms)
+    least = np.empty(_BLOCK, np.float32)
+    for low in range(0, n_words, _BLOCK):
+        width = min(n_words - low, _BLOCK)
+        for j in range(width):
+            least[j] = _FAR
+        for i in range(len(rows)):
+            row, norm = products[rows[i]], query_norms[rows[i]]
+            for j in range(width):
+                least[j] = _least(row[low + j] + norm, least[j])
+        for j in range(width):
+            square = least[j] + word_norms[low + j]
+            least[j] = np.sqrt(square if square > _ZERO else _ZERO)
+        for j in range(width):  # apart from the roots, which are then vectorised
+            nearest[low + j, column] = least[j]
+
+
+def relax_queries(
+    products: np.ndarray,
+    query_norms: np.ndarray,
+    word_norms: np.ndarray,
+    starts: np.ndarray,
+    rows: np.ndarray,
+    own: np.ndarray,
+    masses: np.ndarray,
+    first: int,
+    bag_starts: np.ndarray,
+    bag_ids: np.ndarray,
+    bag_weights: np.ndarray,
+    holder_starts: np.ndarray,
+    holders: np.ndarray,
+    held: np.ndarray,
+    bounds: np.ndarray,
+) -> None:
+    """`relaxed_bounds` of at most `GROUP` queries, from number `first` on, to all bags.
+
+    Sums are of numbers >= 0 in float32: that of 2 m numbers errs by less than 2 m
+    roundings, which are taken off.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n_query_words, n_table_words), float32
+        -2⟨x, y⟩ of the words of a run of queries and those of the table.
+    query_norms, word_norms : ndarrays of float32
+        Lowered squared norms, of the rows and the columns of `products`.
+    starts, rows, own, masses : ndarrays
+        The run of queries: rows and columns of `products` for each word, a column -1
+        where the table lacks the word.
+    bag_starts, bag_ids, bag_weights : ndarrays
+        The bags, over words of the table.
+    holder_starts, holders, held : ndarrays
+        The same by word: the bags that hold it, and its weight there.
+    bounds : ndarray of shape (n_queries, n_bags), float32
+        Filled.
+    """
+    n_words = len(word_norms)
+    n_queries, n_bags = bounds.shape
+    nearest = np.zeros((n_words, GROUP), np.float32)
+    bounds[:] = _ZERO
+    for q in range(n_queries):
+        low, high = starts[first + q], starts[first + q + 1]
+        _nearest_words(products, rows[low:high], query_norms, word_norms, nearest, q)
+        for at in range(low, high):
+            word = own[at]
+            if word < 0:
+                continue
+            nearest[word, q] = _ZERO  # it stays, up to the mass that the query has
+            if high - low == 1:
+                continue
+            least = _FAR
+            for other in range(low, high):
+                if other != at:
+                    row = rows[other]
+                    least = _least(products[row, word] + query_norms[row], least)
+            square = least + word_norms[word]
+            least = np.sqrt(square if square > _ZERO else _ZERO)
+            mass = masses[at]
+            row = bounds[q]
+            for entry in range(holder_starts[word], holder_starts[word + 1]):
+                more = held[entry] - mass
+                more = more if more > 0.0 else 0.0
+                row[holders[entry]] += np.float32(more) * least
+    total = np.empty(GROUP, np.float32)
+    for bag in range(n_bags):
+        low, high = bag_starts[bag], bag_starts[bag + 1]
+        for q in range(GROUP):
+            total[q] = _ZERO
+        for at in range(low, high):
+            word, weight = bag_ids[at], bag_weights[at]
+            for q in range(GROUP):
+                total[q] += weight * nearest[word, q]
+        share = 1.0 - (2 * (high - low) + 8) * _UNIT
+        for q in range(n_queries):
+            # residuals no larger than the rounding of weights count as nothing
+            bound = (bounds[q, bag] + total[q]) * share - 1e-14
+            bounds[q, bag] = bound if bound > 0.0 else 0.0
+
+
+def _fill_costs(
+    products: np.ndarray,
+    rows: np.ndarray,
+    query_norms: np.ndarray,
+    word_norms: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    bags: np.ndarray,
+    filled: np.ndarray,
+    local: np.ndarray,
+) -> None:
+    """Costs of one query to the words of some bags.
+
+    Parameters
+    ----------
+    filled : ndarray of shape (n_table_words,), uint8
+        2 where `local` holds the word's costs already, else 0; kept up to date.
+    local : ndarray of shape (n_table_words, width), float32
+        The words of `bags` are filled in.
+    """
+    n, width = len(rows), local.shape[1]
+    for bag in bags:
+        for at in range(starts[bag], starts[bag + 1]):
+            if not filled[ids[at]]:
+                filled[ids[at]] = 1
+    for word in range(len(filled)):
+        if filled[word] == 1:
+            filled[word] = 2
+            norm = word_norms[word]
+            for i in range(n):
+                local[word, i] = products[rows[i], word] + query_norms[rows[i]]
+            for i in range(n):
+                square = local[word, i] + norm
+                local[word, i] = np.sqrt(square if square > _ZERO else _ZERO)
+            for i in range(n, width):
+                local[word, i] = _ZERO
+
+
+# -- bounds from potentials ------------------------------------------------------
+
+
+def _dot(masses: np.ndarray, potentials: np.ndarray, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        if masses[i] > 0.0:
+            total += masses[i] * potentials[i]
+    return total
+
+
+def _rows_and_columns(
+    local: np.ndarray,
+    words: np.ndarray,
+    m: int,
+    a_start: np.ndarray,
+    b_start: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    a_last: np.ndarray,
+) -> None:
+    """In one pass: rowmin(C − b_start), beta = colmin(C − a_start) and its rowmin."""
+    width = len(a_start)
+    for i in range(width):
+        alpha[i] = _FAR
+        a_last[i] = _FAR
+    for j in range(m):
+        word = words[j]
+        shift = b_start[j]
+        least = _FAR
+        for i in range(width):
+            cost = local[word, i]
+            away = cost - a_start[i]
+            least = _least(away, least)
+            away = cost - shift
+            alpha[i] = _least(away, alpha[i])
+        beta[j] = least
+        for i in range(width):
+            away = local[word, i] - least
+            a_last[i] = _least(away, a_last[i])
+
+
+def _least_costs(
+    local: np.ndarray,
+    words: np.ndarray,
+    m: int,
+    a_start: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+) -> None:
+    """In one pass: rowmin(C) and colmin(C − a_start)."""
+    width = len(a_start)
+    for i in range(width):
+        alpha[i] = _FAR
+    for j in range(m):
+        word = words[j]
+        least = _FAR
+        for i in range(width):
+            cost = local[word, i]
+            away = cost - a_start[i]
+            least = _least(away, least)
+            alpha[i] = _least(cost, alpha[i])
+        beta[j] = least
+
+
+def _rows(
+    local: np.ndarray, words: np.ndarray, m: int, beta: np.ndarray, alpha: np.ndarray
+) -> None:
+    """alpha = rowmin(C − beta), four words at a time; arrays have room for all four."""
+    width = len(alpha)
+    for i in range(width):
+        alpha[i] = _FAR
+    for j in range(m, (m + 3) // 4 * 4):
+        words[j], beta[j] = words[0], beta[0]
+    for j in range(0, m, 4):
+        w0, w1, w2, w3 = words[j], words[j + 1], words[j + 2], words[j + 3]
+        s0, s1, s2, s3 = beta[j], beta[j + 1], beta[j + 2], beta[j + 3]
+        for i in range(width):
+            away = _least(local[w0, i] - s0, local[w1, i] - s1)
+            last = _least(local[w2, i] - s2, local[w3, i] - s3)
+            alpha[i] = _least(_least(away, last), alpha[i])
+
+
+def _columns(
+    local: np.ndarray, words: np.ndarray, m: int, alpha: np.ndarray, beta: np.ndarray
+) -> None:
+    """beta = colmin(C − alpha)."""
+    for j in range(m):
+        word = words[j]
+        least = _FAR
+        for i in range(len(alpha)):
+            away = local[word, i] - alpha[i]
+            least = _least(away, least)
+        beta[j] = least
+
+
+def _mask(potentials: np.ndarray, masses: np.ndarray) -> None:
+    for i in range(len(potentials)):
+        if not masses[i] > 0.0:
+            potentials[i] = -_FAR
+
+
+def _soften(
+    local: np.ndarray,
+    words: np.ndarray,
+    m: int,
+    a: np.ndarray,
+    b: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    kernel: np.ndarray,
+) -> None:
+    """Sinkhorn steps from feasible potentials; the new column potentials in `beta`.
+
+    They need not be feasible, so crude sums and exponentials will do.
+    """
+    width = len(alpha)
+    mean = 0.0
+    count = 0
+    for i in range(width):
+        count += a[i] > 0.0
+    for j in range(m):
+        total = _ZERO
+        for i in range(width):
+            total += local[words[j], i] if a[i] > 0.0 else _ZERO
+        mean += float(total)
+    epsilon = np.float32(max(_TEMPERATURE * mean / (m * count), 1e-30))
+    # exp(x) by (1 + x/1024)^1024, for x down to -60
+    factor = _ONE / (epsilon * np.float32(1024.0))
+    floor = np.float32(1.0 - 60.0 / 1024.0)
+    for j in range(m):
+        word = words[j]
+        for i in range(width):
+            x = _ONE + (alpha[i] + beta[j] - local[word, i]) * factor
+            x = x if x > floor else floor
+            x = x if x < _TWO else _ONE  # rounding only: reduced costs are >= 0
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            x *= x
+            kernel[j, i] = x
+    u = np.empty(width, np.float32)
+    sums = np.zeros(width, np.float32)
+    for j in range(m):
+        for i in range(width):
+            sums[i] += kernel[j, i]
+    for step in range(_N_STEPS):
+        for i in range(width):
+            u[i] = np.float32(a[i]) / (sums[i] if sums[i] > _LEAST else _LEAST)
+            sums[i] = _ZERO
+        for j in range(m):
+            total = _ZERO
+            for i in range(width):
+                total += kernel[j, i] * u[i]
+            v = np.float32(b[j]) / (total if total > _LEAST else _LEAST)
+            v = min(max(v, _LEAST), _MOST)
+            for i in range(width):
+                sums[i] += kernel[j, i] * v
+            if step == _N_STEPS - 1:
+                # clipped so that the slack holds: useful potentials are no larger
+                soft = epsilon * np.log(v) + max(beta[j], -_TWO)
+                beta[j] = min(max(soft, -_TWO), _TWO)
+
+
+def _match(
+    masses: np.ndarray,
+    place: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    bag: int,
+    a: np.ndarray,
+    words: np.ndarray,
+    b: np.ndarray,
+) -> int:
+    """Fill in the residual masses `a` of the query and `b` of the `words` of a bag.
+
+    Returns the number of these words; 0 where one side has no mass left.
+    """
+    a[:] = masses
+    m = 0
+    for entry in range(starts[bag], starts[bag + 1]):
+        word = ids[entry]
+        left = weights[entry]
+        i = place[word]
+        if i >= 0:
+            over = a[i] - left
+            a[i] = over if over > 0.0 else 0.0
+            left = -over
+        if left > 0.0:
+            words[m] = word
+            b[m] = left
+            m += 1
+    for i in range(len(a)):
+        if a[i] > 0.0:
+            return m
+    return 0
+
+
+def _most_words(starts: np.ndarray, bags: np.ndarray) -> int:
+    """Words of the longest of some bags, rounded up to the groups of `_rows`."""
+    most = 1
+    for bag in bags:
+        most = max(most, starts[bag + 1] - starts[bag])
+    return (most + 3) // 4 * 4
+
+
+def sample_bags(
+    products: np.ndarray,
+    query_norms: np.ndarray,
+    word_norms: np.ndarray,
+    query_starts: np.ndarray,
+    query_rows: np.ndarray,
+    own: np.ndarray,
+    query_masses: np.ndarray,
+    query: int,
+    filled: np.ndarray,
+    place: np.ndarray,
+    local: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    bags: np.ndarray,
+    bounds: np.ndarray,
+    potentials: np.ndarray,
+) -> None:
+    """`dual_bounds` on the residual problems of one query and some bags.
+
+    Parameters
+    ----------
+    products, query_norms, word_norms, query_starts, query_rows, own, query_masses
+        As `relax_queries` takes them.
+    query : int
+        Number of the query.
+    filled, place, local : ndarrays
+        Room for what is known of the words of the table, which `tighten_bags` is given
+        again: uint8 and int32, of shape (n_table_words,), and float32, of shape
+        (n_table_words, width).
+    starts, ids, weights
+        All bags, over words of the table.
+    bags : ndarray of int
+        Numbers of bags.
+    bounds : ndarray of shape (len(bags),), float64
+        Filled.
+    potentials : ndarray of shape (len(bags), width), float32
+        Filled with those of the query's words, shifted so that the query and the bag
+        have the same share in the bound.
+    """
+    first, last = query_starts[query], query_starts[query + 1]
+    rows, masses = query_rows[first:last], np.zeros(local.shape[1])
+    masses[: last - first] = query_masses[first:last]
+    filled[:] = 0
+    place[:] = -1
+    for at in range(first, last):
+        if own[at] >= 0:
+            place[own[at]] = at - first
+    _fill_costs(
+        products, rows, query_norms, word_norms, starts, ids, bags, filled, local
+    )
+    width = local.shape[1]
+    most = _most_words(starts, bags)
+    words = np.empty(most, np.int64)
+    b = np.empty(most, np.float64)
+    beta, beta2 = np.empty(most, np.float32), np.empty(most, np.float32)
+    a = np.empty(width, np.float64)
+    start, alpha = np.empty(width, np.float32), np.empty(width, np.float32)
+    alpha2 = np.empty(width, np.float32)
+    for at in range(len(bags)):
+        m = _match(masses, place, starts, ids, weights, bags[at], a, words, b)
+        if m == 0:
+            bounds[at] = -_SLACK
+            potentials[at] = _ZERO
+            continue
+        for i in range(width):
+            start[i] = _ZERO if a[i] > 0.0 else -_FAR
+        _least_costs(local, words, m, start, alpha, beta)
+        for i in range(width):
+            start[i] = _DAMPING * alpha[i]
+        _mask(start, a)
+        for j in range(m):
+            beta[j] = _DAMPING * beta[j]
+        _rows_and_columns(local, words, m, start, beta, alpha, beta2, alpha2)
+        _mask(alpha, a)
+        _mask(alpha2, a)
+        _columns(local, words, m, alpha, beta)
+        out, back = _dot(a, alpha, width), _dot(b, beta, m)
+        out2, back2 = _dot(a, alpha2, width), _dot(b, beta2, m)
+        if out2 + back2 > out + back:
+            out, back = out2, back2
+            alpha, alpha2 = alpha2, alpha
+        bounds[at] = out + back - _SLACK
+        moved = 0.0
+        for i in range(width):
+            moved += a[i]
+        shift = np.float32((out - back) / (2.0 * moved))
+        for i in range(width):
+            potentials[at, i] = alpha[i] - shift
+
+
+def _extend_potentials(
+    local: np.ndarray, filled: np.ndarray, potentials: np.ndarray, beta: np.ndarray
+) -> None:
+    """Potentials of the query's words, carried over to the words of the table.
+
+    For each row, the largest potential that is feasible with it is min(C − α); the
+    largest of these is taken. It need not be feasible with any row, but is near the
+    best for many bags at once.
+
+    Parameters
+    ----------
+    filled : ndarray of shape (n_table_words,), uint8
+        Words without costs in `local` are left out.
+    potentials : ndarray of shape (n, width), float32
+    beta : ndarray of shape (n_table_words,), float32
+        Filled.
+    """
+    width = local.shape[1]
+    for word in range(len(filled)):
+        if filled[word]:
+            most = -_TWO
+            for row in range(len(potentials)):
+                least = _FAR
+                for i in range(width):
+                    away = local[word, i] - potentials[row, i]
+                    least = _least(away, least)
+                most = max(most, least)
+            # no larger, so that the slack holds
+            beta[word] = min(most, _TWO)
+
+
+def tighten_bags(
+    products: np.ndarray,
+    query_norms: np.ndarray,
+    word_norms: np.ndarray,
+    query_starts: np.ndarray,
+    query_rows: np.ndarray,
+    own: np.ndarray,
+    query_masses: np.ndarray,
+    query: int,
+    filled: np.ndarray,
+    place: np.ndarray,
+    local: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    bags: np.ndarray,
+    limit: float,
+    potentials: np.ndarray,
+    bounds: np.ndarray,
+) -> None:
+    """Bounds on the residual problems of one query and some bags, from potentials.
+
+    Row potentials feasible with those given; column potentials feasible with these; a
+    few Sinkhorn steps from there. A pair is done with as soon as a bound exceeds
+    `limit`.
+
+    Parameters
+    ----------
+    products, ..., bags, bounds
+        As in `sample_bags`.
+    limit : float
+    potentials : ndarray of shape (n, width), float32
+        Those from `sample_bags` to carry over to all words: more of them rule more bags
+        out, and cost more.
+    """
+    first, last = query_starts[query], query_starts[query + 1]
+    rows, masses = query_rows[first:last], np.zeros(local.shape[1])
+    masses[: last - first] = query_masses[first:last]
+    _fill_costs(
+        products, rows, query_norms, word_norms, starts, ids, bags, filled, local
+    )
+    likely = np.empty(len(place), np.float32)
+    _extend_potentials(local, filled, potentials, likely)
+    width = local.shape[1]
+    most = _most_words(starts, bags)
+    words = np.empty(most, np.int64)
+    b = np.empty(most, np.float64)
+    beta = np.empty(most, np.float32)
+    a = np.empty(width, np.float64)
+    alpha = np.empty(width, np.float32)
+    kernel = np.empty((most, width), np.float32)
+    for at in range(len(bags)):
+        m = _match(masses, place, starts, ids, weights, bags[at], a, words, b)
+        if m == 0:
+            bounds[at] = -_SLACK
+            continue
+        for j in range(m):
+            beta[j] = likely[words[j]]
+        _rows(local, words, m, beta, alpha)
+        out = _dot(a, alpha, width)
+        bound = out + _dot(b, beta, m) - _SLACK
+        if bound <= limit:
+            _mask(alpha, a)
+            _columns(local, words, m, alpha, beta)
+            bound = out + _dot(b, beta, m) - _SLACK
+        if bound <= limit:
+            _soften(local, words, m, a, b, alpha, beta, kernel)
+            _rows(local, words, m, beta, alpha)
+            _mask(alpha, a)
+            _columns(local, words, m, alpha, beta)
+            soft = _dot(a, alpha, width) + _dot(b, beta, m) - _SLACK
+            bound = max(bound, soft)
+        bounds[at] = bound
+
+
+# -- exact problems ------------------------------------------------------------------
+
+
+def looped_costs(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """`cdist` of points, by the same additions in the same order.
+
+    Four rows go together, so that the columns are read less often; an entry is one sum
+    over the dimensions all the same.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, dim), float64
+    columns : ndarray of shape (dim, m), float64
+
+    Returns
+    -------
+    costs : ndarray of shape (n, m), float64
+    """
+    n, dim, m = len(rows), len(columns), columns.shape[1]
+    out = np.empty((n, m))
+    most = min(128, m)
+    sums = np.empty((4, most))
+    tile = np.empty((dim, most))  # stays in the cache for all rows
+    for low in range(0, m, 128):
+        width = min(128, m - low)
+        for d in range(dim):
+            for j in range(width):
+                tile[d, j] = columns[d, low + j]
+        for i in range(0, n, 4):
+            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+            sums[:] = 0.0
+            for d in range(dim):
+                x0, x1, x2, x3 = rows[i, d], rows[i1, d], rows[i2, d], rows[i3, d]
+                for j in range(width):
+                    y = tile[d, j]
+                    sums[0, j] += (x0 - y) * (x0 - y)
+                    sums[1, j] += (x1 - y) * (x1 - y)
+                    sums[2, j] += (x2 - y) * (x2 - y)
+                    sums[3, j] += (x3 - y) * (x3 - y)
+            for more in range(min(4, n - i)):
+                for j in range(width):
+                    out[i + more, low + j] = np.sqrt(sums[more, j])
+    return out
+
+
+def _residual(
+    x_ids: np.ndarray, x: np.ndarray, y_ids: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
+    """`residual`, and whether the second bag goes first."""
+    x_left, y_left = np.empty(len(x)), np.empty(len(y))
+    x_rows, y_rows = np.empty(len(x), np.int64), np.empty(len(y), np.int64)
+    n, m, i, j = 0, 0, 0, 0
+    while i < len(x) or j < len(y):
+        if j == len(y) or (i < len(x) and x_ids[i] < y_ids[j]):
+            x_rows[n], x_left[n] = i, x[i]
+            n += 1
+            i += 1
+        elif i == len(x) or y_ids[j] < x_ids[i]:
+            y_rows[m], y_left[m] = j, y[j]
+            m += 1
+            j += 1
+        else:
+            more = x[i] - y[j]
+            if abs(more) > SAME * x[i]:
+                if more > 0.0:
+                    x_rows[n], x_left[n] = i, more
+                    n += 1
+                else:
+                    y_rows[m], y_left[m] = j, -more
+                    m += 1
+            i += 1
+            j += 1
+    if n == 0 or m == 0:
+        n, m = 0, 0
+    swapped = m < n or (m == n and n > 0 and y_ids[y_rows[0]] < x_ids[x_rows[0]])
+    return x_rows[:n], x_left[:n], y_rows[:m], y_left[:m], swapped
+
+
+def _pair_problem(
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    y_ids: np.ndarray,
+    y: np.ndarray,
+    vectors: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`pair_problem`."""
+    x_rows, x_left, y_rows, y_left, swapped = _residual(x_ids, x, y_ids, y)
+    if swapped:
+        x_ids, x_rows, x_left, y_ids, y_rows, y_left = (
+            y_ids, y_rows, y_left, x_ids, x_rows, x_left,
+        )  # fmt: skip
+    n, m, dim = len(x_rows), len(y_rows), vectors.shape[1]
+    rows = np.empty((n, dim))
+    for i in range(n):
+        for d in range(dim):
+            rows[i, d] = vectors[x_ids[x_rows[i]], d]
+    columns = np.empty((dim, m))
+    for j in range(m):
+        for d in range(dim):
+            columns[d, j] = vectors[y_ids[y_rows[j]], d]
+    return x_left, y_left, looped_costs(rows, columns)
+
+
+def _gathered_problem(
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    y_ids: np.ndarray,
+    y: np.ndarray,
+    costs: np.ndarray,
+    at: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`pair_problem` from costs: a row for a word of `x`, columns `at` for `y`."""
+    x_rows, x_left, y_rows, y_left, swapped = _residual(x_ids, x, y_ids, y)
+    n, m = len(x_rows), len(y_rows)
+    if swapped:
+        out = np.empty((m, n))
+        for i in range(n):
+            row = costs[x_rows[i]]
+            for j in range(m):
+                out[j, i] = row[at[y_rows[j]]]
+        return y_left, x_left, out
+    out = np.empty((n, m))
+    for i in range(n):
+        row = costs[x_rows[i]]
+        for j in range(m):
+            out[i, j] = row[at[y_rows[j]]]
+    return x_left, y_left, out
+
+
+def looped_cost(address: int, a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
+    """`transport_cost`; NaN where the solver does not report an optimum.
+
+    Parameters
+    ----------
+    address : int
+        From `solver_address`.
+    costs : ndarray
+        Overwritten.
+    """
+    n, m = len(a), len(b)
+    moved, received = 0.0, 0.0
+    for i in range(n):
+        moved += a[i]
+    for j in range(m):
+        received += b[j]
+    total = 0.0
+    if n == 1:
+        for j in range(m):
+            total += costs[0, j] * (b[j] / received)
+        return moved * total
+    if m == 1:
+        for i in range(n):
+            total += costs[i, 0] * (a[i] / moved)
+        return moved * total
+    a, b = a / moved, b / received
+    most = 0.0
+    for i in range(n):
+        for j in range(m):
+            most = max(most, costs[i, j])
+    scale = ldexp(1.0, -frexp(most)[1])
+    for i in range(n):
+        for j in range(m):
+            costs[i, j] *= scale
+    alpha, beta = np.zeros(n), np.zeros(m)
+    if n * m >= WORTH_REDUCING:
+        total = _looped_reduce(a, b, costs, alpha, beta)
+    cost = np.zeros(1)
+    code = run_solver(address, a, b, costs, np.zeros((n, m)), alpha, beta, cost)
+    if code != 1:
+        return np.nan
+    return moved * ((total + cost[0]) / scale)
+
+
+def _looped_reduce(
+    a: np.ndarray, b: np.ndarray, costs: np.ndarray, alpha: np.ndarray, beta: np.ndarray
+) -> float:
+    """`_reduce`; the potentials are filled in."""
+    n, m = costs.shape
+    for j in range(m):
+        beta[j] = np.inf
+    for i in range(n):
+        for j in range(m):
+            beta[j] = _least(costs[i, j], beta[j])
+    for j in range(m):
+        beta[j] *= DAMPING
+    for i in range(n):
+        least = np.inf
+        for j in range(m):
+            least = _least(costs[i, j] - beta[j], least)
+        alpha[i] = least
+    for j in range(m):
+        beta[j] = np.inf
+    for i in range(n):
+        for j in range(m):
+            costs[i, j] -= alpha[i]
+            beta[j] = _least(costs[i, j], beta[j])
+    for i in range(n):
+        for j in range(m):
+            costs[i, j] -= beta[j]
+    out, back = 0.0, 0.0
+    for i in range(n):
+        out += a[i] * alpha[i]
+    for j in range(m):
+        back += b[j] * beta[j]
+    return out + back
+
+
+def looped_block(
+    address: int,
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    columns: np.ndarray,
+    costs: np.ndarray,
+    first: int,
+    out: np.ndarray,
+) -> None:
+    """Distances of a bag to those from number `first` on, into `out`, not rounded.
+
+    Parameters
+    ----------
+    address : int
+        From `solver_address`.
+    costs : ndarray of shape (len(x_ids), n_columns), float64
+    columns : ndarray
+        The column of `costs` for each word of the bags.
+    """
+    for bag in range(first, len(starts) - 1):
+        low, high = starts[bag], starts[bag + 1]
+        a, b, some = _gathered_problem(
+            x_ids, x, ids[low:high], weights[low:high], costs, columns[low:high]
+        )
+        out[bag - first] = looped_cost(address, a, b, some) if len(a) else 0.0
+
+
+def looped_pairs(
+    address: int,
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    starts: np.ndarray,
+    ids: np.ndarray,
+    weights: np.ndarray,
+    bags: np.ndarray,
+    vectors: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Distances of a bag to some of others, into `out`, not rounded."""
+    for at in range(len(bags)):
+        low, high = starts[bags[at]], starts[bags[at] + 1]
+        a, b, costs = _pair_problem(x_ids, x, ids[low:high], weights[low:high], vectors)
+        out[at] = looped_cost(address, a, b, costs) if len(a) else 0.0
+
+
+def run_solver(
+    address: int,
+    a: np.ndarray,
+    b: np.ndarray,
+    costs: np.ndarray,
+    plan: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    cost: np.ndarray,
+) -> int:
+    """Solve a transport problem; the code is 1 where the optimum was found.
+
+    Without an address nothing is called, and the code is 0.
+
+    Parameters
+    ----------
+    address : int
+        From `solver_address`.
+    a, b : ndarrays of shapes (n,) and (m,), float64
+    costs : ndarray of shape (n, m), float64
+    plan : ndarray of shape (n, m), float64
+        All zeros; filled, as are `alpha` (n,), `beta` (m,) and `cost` (1,).
+    """
+    if not address:
+        return 0
+    pointer = ctypes.c_void_p
+    kinds = [ctypes.c_int] * 2 + [pointer] * 7 + [ctypes.c_uint64] + [pointer] * 2
+    call = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(address)
+    arrays = [x.ctypes.data for x in (a, b, costs, plan, alpha, beta, cost)]
+    return int(call(len(a), len(b), *arrays, 0, None, None))
+
+
+# -- numba ---------------------------------------------------------------------------
+
+
+# Promises to the compiler: NaN only occurs as a result, and the sign of zero does not
+# matter. Sums are not reordered, nor fused with products, where they must be exact.
+COMPILED = {"fastmath": {"nsz"}}
+NO_NAN = {"fastmath": {"nnan", "nsz"}}
+
+
+@lru_cache(maxsize=1)  # numba refuses to learn a function twice
+def register() -> None:
+    """Let numba compile the helpers where compiled loops call them."""
+    from numba.extending import register_jitable
+
+    _register_solver()
+    _register_least()
+    register_jitable(**COMPILED)(looped_cost)
+    for helper in (
+        _nearest_words,
+        _fill_costs,
+        _extend_potentials,
+        _dot,
+        _mask,
+        _rows,
+        _columns,
+        _match,
+        _most_words,
+        _least_costs,
+        _rows_and_columns,
+        _residual,
+        _looped_reduce,
+        looped_costs,
+        _pair_problem,
+        _gathered_problem,
+    ):
+        register_jitable(**NO_NAN)(helper)
+    # crude sums will do here, in any order
+    register_jitable(fastmath={"nnan", "nsz", "reassoc", "contract"})(_soften)
+
+
+def _register_least() -> None:
+    """Compile `_least` as a minimum without NaN: a loop's minimum is vectorised then.
+
+    There is no NaN: costs are finite, and potentials finite or `-_FAR`.
+    """
+    from numba.extending import intrinsic, overload
+
+    flags = ("nnan", "nsz")
+
+    @intrinsic
+    def least(context: Any, x: Any, y: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            below = builder.fcmp_ordered("<", *args, flags=flags)
+            return builder.select(below, *args, flags=flags)
+
+        return x(x, y), generate
+
+    @overload(_least)
+    def implementation(x, y):
+        return lambda x, y: least(x, y)
+
+
+def _register_solver() -> None:
+    """Teach numba `run_solver`: a call through the address, with the arrays' data."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.extending import intrinsic, overload
+
+    @intrinsic
+    def solve(
+        typing: Any,
+        address: Any,
+        a: Any,
+        b: Any,
+        costs: Any,
+        plan: Any,
+        alpha: Any,
+        beta: Any,
+        cost: Any,
+    ) -> Any:
+        kinds = a, b, costs, plan, alpha, beta, cost
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            arrays = [
+                context.make_array(kind)(context, builder, value)
+                for kind, value in zip(kinds, args[1:], strict=True)
+            ]
+            int32, int64 = ir.IntType(32), ir.IntType(64)
+            sizes = [
+                builder.trunc(builder.extract_value(array.shape, 0), int32)
+                for array in arrays[:2]
+            ]
+            nothing = ir.Constant(arrays[0].data.type, None)
+            given = [*sizes, *(array.data for array in arrays), int64(0)]
+            given += [nothing, nothing]
+            kind = ir.FunctionType(int32, [each.type for each in given])
+            pointer = builder.inttoptr(args[0], kind.as_pointer())
+            return builder.sext(builder.call(pointer, given), int64)
+
+        return types.int64(types.int64, *kinds), generate
+
+    @overload(run_solver)
+    def implementation(address, a, b, costs, plan, alpha, beta, cost):
+        def compiled(address, a, b, costs, plan, alpha, beta, cost):
+            if address == 0:
+                return 0
+            return solve(address, a, b, costs, plan, alpha, beta, cost)
+
+        return compiled
