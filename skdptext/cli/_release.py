@@ -19,17 +19,20 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.release import (
     DocumentRelease,
     ReleaseKey,
+    read_columns,
     release_files,
     seal,
     verify,
 )
+from skdptext.replacement import DPDocumentReplacer
 
 __all__ = ["add_commands"]
 
 _RELEASE = """\
 Release documents: each is redrawn to --length of its own words, and every word is
-replaced by a noisy one. If it is interrupted, run the same command again: it continues
-where it stopped, and the files are the same, byte for byte.
+replaced by a noisy one; or, with --replace-by, whole documents are replaced by public
+ones, which hides which document it was. If it is interrupted, run the same command
+again: it continues where it stopped, and the files are the same, byte for byte.
 
 Noise is drawn from a secret key. Whoever has the key can undo the noise. It is needed
 until the release is complete and sealed; then destroy it, and nobody can.
@@ -40,6 +43,8 @@ which is released in clear. _release.json in the output states what is promised.
 example:
   skdptext release reviews.csv --column text --id id --embedding glove.6B.100d.txt \\
     --epsilon 20 --length 40 --name 2026-q4 --key file:q4.key -o released/
+  skdptext release reviews.csv --column text --id id --replace-by public.csv \\
+    --text-column text --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
   skdptext verify released/ && rm q4.key
 """
 
@@ -116,7 +121,8 @@ def _add_release(commands: Any) -> None:
         help="accept a key file that others can read, or that belongs to another user",
     )
     add_noise(parser)
-    add_reading(parser)
+    add_reading(parser, required=False)
+    _add_replacing(parser)
     columns = parser.add_argument_group("columns and files")
     columns.add_argument(
         "--column",
@@ -133,10 +139,11 @@ def _add_release(commands: Any) -> None:
     )
     columns.add_argument(
         "--output",
-        choices=["text", "tokens", "bow"],
+        choices=["text", "tokens", "bow", "group", "index"],
         default="text",
         help="what to release: texts, lists of words, or bags of words, which show no "
-        "order; only texts fit into CSV (default text)",
+        "order; with --replace-by also the group, or the number of the public "
+        "document. Lists and bags do not fit into CSV (default text)",
     )
     columns.add_argument(
         "--format",
@@ -155,11 +162,59 @@ def _add_release(commands: Any) -> None:
     parser.set_defaults(run=_release)
 
 
-def _release(arguments: argparse.Namespace) -> int:
-    embedding = load_embedding(arguments)
-    perturber = make_perturber(
+def _add_replacing(parser: argparse.ArgumentParser) -> None:
+    """--replace-by and what belongs to it."""
+    group = parser.add_argument_group(
+        "replacing documents",
+        "Each document is answered with a public one, of its group or, by randomized "
+        "response, of another. --epsilon holds between any two documents whatever; 4 "
+        "is a usual value.",
+    )
+    group.add_argument(
+        "--replace-by",
+        metavar="FILE",
+        help="public documents: .csv, .jsonl or .parquet file, or a folder",
+    )
+    group.add_argument(
+        "--text-column",
+        metavar="NAME",
+        help="its column with the public documents (default: that of --column)",
+    )
+    group.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help="its column with public labels, which then are the groups",
+    )
+    group.add_argument(
+        "--groups",
+        type=int,
+        metavar="K",
+        help="groups to make where there are no labels: more keep more, and show more "
+        "(default 8)",
+    )
+
+
+def _releaser(arguments: argparse.Namespace) -> Any:
+    """The perturber or replacer that the arguments describe."""
+    if arguments.replace_by is not None:
+        return _replacer(arguments)
+    for name in ("text_column", "label_column", "groups"):
+        if getattr(arguments, name) is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise InvalidParameterError(f"{flag} must come with --replace-by.")
+    if arguments.length is None:
+        raise InvalidParameterError(
+            "--length must be given: the number of words that each document is "
+            "released with (or --replace-by, to replace whole documents)."
+        )
+    if arguments.output in ("group", "index"):
+        raise InvalidParameterError(
+            f"--output must be text, tokens or bow without --replace-by, got "
+            f"{arguments.output}."
+        )
+    return make_perturber(
         arguments,
-        embedding,
+        load_embedding(arguments),
         epsilon=arguments.epsilon,
         document_length=arguments.length,
         resize="sample",
@@ -167,6 +222,34 @@ def _release(arguments: argparse.Namespace) -> int:
         stop_words=arguments.stop_words,
         output=arguments.output,
     )
+
+
+def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
+    if arguments.length is not None:
+        raise InvalidParameterError(
+            "--length must not be given with --replace-by: a stand-in is released "
+            "whole."
+        )
+    if arguments.output == "tokens":
+        raise InvalidParameterError(
+            "--output must be text, bow, group or index with --replace-by, got tokens."
+        )
+    column = arguments.text_column or arguments.column
+    names = [column, arguments.label_column]
+    read = read_columns(arguments.replace_by, [name for name in names if name])
+    replacer = DPDocumentReplacer(
+        [text or "" for text in read[0]],
+        n_groups=8 if arguments.groups is None else arguments.groups,
+        public_labels=read[1] if arguments.label_column else None,
+        epsilon=arguments.epsilon,
+        output=arguments.output,
+        embedding=load_embedding(arguments) if arguments.output == "bow" else None,
+    )
+    return replacer.fit()
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    perturber = _releaser(arguments)
     with _key_of(arguments) as key:
         release = DocumentRelease(
             perturber,
@@ -189,9 +272,10 @@ def _release(arguments: argparse.Namespace) -> int:
     manifest = seal(arguments.out)
     if arguments.quiet:
         return 0
+    advice = "" if arguments.replace_by else f"{_ADVERSARY}\n\n"
     _tell(
         f"{manifest['documents']:,} documents are released and sealed in "
-        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{_ADVERSARY}\n\n"
+        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{advice}"
         f"Now destroy the key ({key.source}): whoever has it can undo the noise; once "
         "it is gone, nobody can. Releasing the same documents under another name or "
         "key costs another ε."

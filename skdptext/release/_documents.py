@@ -9,7 +9,10 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
@@ -27,6 +30,9 @@ BAG_COLUMNS = ("word_ids", "counts")
 _repeated: set[str] = set()
 # About how many words a canary perturbs; each worker does it once.
 _CANARY_WORDS = 256
+_CANARY_DOCUMENTS = 32
+# What is asked of a releaser of whole documents.
+_PROTOCOL = ("transform", "guarantee", "release_details", "random_state", "output")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +47,13 @@ class DocumentRelease:
 
     Parameters
     ----------
-    perturber : DPWordPerturber
+    perturber : DPWordPerturber, or a releaser such as DPDocumentReplacer
         With `document_length`, ``resize="sample"`` (a job must not fail for one short
         document) and ``random_state=None`` (the noise comes from the key). Fitted or
-        not. Load its embedding ``by_address=True`` for an engine with processes.
+        not. A releaser of whole documents has `random_state`, `output`, ``guarantee()``
+        and ``release_details()``, and ``transform(texts, document_ids=...)`` that an
+        integer `random_state` and the id determine, and the text. Load the embedding of
+        a word perturber ``by_address=True`` for an engine with processes.
     key : ReleaseKey
         It is read on the worker; only the place where it is kept travels.
     name : str
@@ -128,7 +137,7 @@ class DocumentRelease:
     ['id', 'text']
     """
 
-    perturber: DPWordPerturber
+    perturber: Any
     key: ReleaseKey
     name: str
     _: KW_ONLY
@@ -158,7 +167,7 @@ class DocumentRelease:
                 f"{BAG_COLUMNS} where bags are released, got {names}."
             )
         perturber = self.perturber
-        if hasattr(perturber, "mechanism_"):
+        if _is_fitted(perturber):
             fitted = copy(perturber).set_params(verbose=0)
             fitted.guarantee()  # refuses what was changed after fit
         else:
@@ -203,7 +212,9 @@ class DocumentRelease:
 
         The id as a string; the text as a string, a list of strings, or as two lists of
         integers, ``word_ids`` and ``counts``, depending on the `output` of the
-        perturber; and the columns kept, which must be given with their types.
+        perturber (a vector as a list of numbers, a group as a string, the number of a
+        public document as an integer); and the columns kept, which must be given with
+        their types.
 
         Raises
         ------
@@ -221,6 +232,9 @@ class DocumentRelease:
             "text": [pa.string()],
             "tokens": [pa.list_(pa.string())],
             "bow": [pa.list_(pa.int32())] * 2,
+            "vector": [pa.list_(pa.float64())],
+            "group": [pa.string()],
+            "index": [pa.int64()],
         }[self.perturber.output]
         fields = [pa.string(), *types, *self.keep.values()]
         return pa.schema(list(zip([*self._out_names, *self.keep], fields, strict=True)))
@@ -286,6 +300,13 @@ class DocumentRelease:
             return [pa.array(released, pa.string())]
         if output == "tokens":
             return [pa.array(released, pa.list_(pa.string()))]
+        if output == "group":
+            return [pa.array([str(label) for label in released.tolist()], pa.string())]
+        if output == "index":
+            return [pa.array(released, pa.int64())]
+        if output == "vector":
+            rows = released.toarray() if sp.issparse(released) else released
+            return [pa.array(rows.tolist(), pa.list_(pa.float64()))]
         ends = released.indptr.astype(np.int32)
         return [
             pa.ListArray.from_arrays(ends, part.astype(np.int32))
@@ -305,15 +326,20 @@ class DocumentRelease:
 
 
 def _check_perturber(perturber: Any) -> None:
-    if not isinstance(perturber, DPWordPerturber):
-        raise InvalidParameterError(
-            f"perturber must be a DPWordPerturber, got {kind_of(perturber)}."
-        )
+    of_words = isinstance(perturber, DPWordPerturber)
+    for name in () if of_words else _PROTOCOL:
+        if not hasattr(perturber, name):
+            raise InvalidParameterError(
+                "perturber must be a DPWordPerturber, or a releaser with "
+                f"{', '.join(_PROTOCOL)}, got {kind_of(perturber)} without {name}."
+            )
     if perturber.random_state is not None:
         raise InvalidParameterError(
             "random_state of the perturber must be None, since the noise is drawn from "
             f"the key, got {kind_of(perturber.random_state)}."
         )
+    if not of_words:
+        return
     if perturber.resize != "sample" or perturber.document_length is None:
         raise InvalidParameterError(
             'perturber must have a document_length and resize="sample": without them '
@@ -323,21 +349,43 @@ def _check_perturber(perturber: Any) -> None:
         )
 
 
-def _repeatable(perturber: DPWordPerturber, seed: bytes) -> DPWordPerturber:
+def _is_fitted(perturber: Any) -> bool:
+    try:
+        check_is_fitted(perturber)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _repeatable(perturber: Any, seed: bytes) -> Any:
     """A perturber for one call, which holds a secret."""
     return copy(perturber).set_params(random_state=int.from_bytes(seed, "little"))
 
 
-def _canary(perturber: DPWordPerturber) -> str:
-    """Digest of a release of the first words, and a text, under a public key."""
+def _canary(perturber: Any) -> str:
+    """Digest of a release of public texts under a public key."""
+    known = _repeatable(perturber, b"skdptext canary")
+    if isinstance(perturber, DPWordPerturber):
+        documents = _first_words(perturber)
+        known.set_params(output="text")
+    else:
+        documents = [f"a canary in mine {i}" for i in range(_CANARY_DOCUMENTS)]
+    noisy = known.transform(documents, document_ids=range(len(documents)))
+    if hasattr(noisy, "shape"):
+        rows = noisy.toarray() if sp.issparse(noisy) else noisy
+        noisy = [repr(row) for row in rows.tolist()]
+    text = "\n".join(noisy).encode("utf-8", "surrogatepass")
+    return blake2b(text, digest_size=16).hexdigest()
+
+
+def _first_words(perturber: DPWordPerturber) -> list[Any]:
+    """The first words of the embedding as documents, and a text."""
     n_documents = max(1, _CANARY_WORDS // (perturber.document_length or 1))
     words = perturber.embedding_.word_array[: 8 * n_documents].tolist()
     documents: list[Any] = [words[i : i + 8] for i in range(0, 8 * n_documents, 8)]
     if perturber.oov != "error":
         documents.append(", ".join(words[:8]).title())  # to be cut into words again
-    known = _repeatable(perturber, b"skdptext canary").set_params(output="text")
-    noisy = known.transform(documents, document_ids=range(len(documents)))
-    return blake2b("\n".join(noisy).encode(), digest_size=16).hexdigest()
+    return documents
 
 
 # -- columns -----------------------------------------------------------------------

@@ -57,6 +57,7 @@ _FOLLOWS = {
     "epsilon": {"noise_fingerprint", "canary"},
     "lam": {"noise_fingerprint", "canary"},
     "embedding": {"noise_fingerprint", "canary"},
+    "public": {"noise_fingerprint", "canary"},
     "document_length": {"canary"},
     "reading": {"canary"},
     "output": {"canary"},
@@ -191,7 +192,7 @@ def release_files(
         )
     form = inputs[0].format if format is None else format
     check_option("format", form, FORMATS)
-    if form == "csv" and release.perturber.output != "text":
+    if form == "csv" and release.perturber.output in ("tokens", "bow", "vector"):
         raise InvalidParameterError(
             'format must be "parquet" or "jsonl" for a perturber with '
             f'output="{release.perturber.output}", whose lists CSV cannot hold, got '

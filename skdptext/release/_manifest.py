@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import resolve_mechanism
+from skdptext.perturbation import DPWordPerturber
 from skdptext.release._formats import FORMATS
 from skdptext.release._key import check_value
 from skdptext.utils import replacing
@@ -31,18 +32,16 @@ _PACKAGES = ("numpy", "randomgen", "scikit-learn", "pyarrow")
 def describe(release: Any) -> dict[str, Any]:
     """`DocumentRelease.manifest`."""
     perturber = release.perturber
-    embedding = perturber.embedding_
+    of_words = isinstance(perturber, DPWordPerturber)
+    details = _of_words(perturber) if of_words else perturber.release_details()
     guarantee = perturber.guarantee()
+    stated = ("epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
     return {
         "format": FORMAT,
         "complete": False,
         "name": release.name,
-        "mechanism": _options(resolve_mechanism(perturber.mechanism)),
-        "epsilon": float(perturber.epsilon),
-        "lam": float(perturber.lam),
-        "document_length": int(perturber.document_length),
         "output": perturber.output,
-        "reading": {name: _plain(getattr(perturber, name)) for name in _READING},
+        **{name: _plain(value) for name, value in details.items()},
         "columns": {
             "id": release.id,
             "text": release.text,
@@ -53,11 +52,7 @@ def describe(release: Any) -> dict[str, Any]:
         },
         "guarantee": {
             "words": str(guarantee),
-            "epsilon": guarantee.epsilon,
-            "metric": guarantee.metric,
-            "metric_lam": guarantee.metric_lam,
-            "n_words": guarantee.n_words,
-            "numerical_delta": guarantee.numerical_delta,
+            **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
             "scale": _plain(guarantee.scale()),
             "computational": (
                 "The noise is drawn from a secret key of 256 bits. Whoever has the key "
@@ -66,15 +61,27 @@ def describe(release: Any) -> dict[str, Any]:
                 "release again under this key and name costs no more privacy."
             ),
         },
+        "key_check": check_value(release.key, release.name),
+        "canary": release.canary,
+        "versions": versions(),
+    }
+
+
+def _of_words(perturber: DPWordPerturber) -> dict[str, Any]:
+    """What is particular to releases of words."""
+    embedding = perturber.embedding_
+    return {
+        "mechanism": resolve_mechanism(perturber.mechanism),
+        "epsilon": float(perturber.epsilon),
+        "lam": float(perturber.lam),
+        "document_length": int(perturber.document_length or 0),
+        "reading": {name: getattr(perturber, name) for name in _READING},
         "embedding": {
             "words": len(embedding),
             "dimensions": embedding.dim,
             "fingerprint": embedding.fingerprint.hex(),
         },
         "noise_fingerprint": perturber.mechanism_.fingerprint.hex(),
-        "key_check": check_value(release.key, release.name),
-        "canary": release.canary,
-        "versions": versions(),
     }
 
 
@@ -161,7 +168,8 @@ def _damaged(manifest: dict[str, Any]) -> list[str]:
         "output": isinstance(manifest.get("output"), str),
         "columns": isinstance(within("columns", "id"), str),
         "guarantee": isinstance(within("guarantee", "words"), str),
-        "embedding": _is_count(within("embedding", "words")),
+        "embedding": _is_count(within("embedding", "words"))
+        or _is_count(within("public", "documents")),
         "shard_format": manifest.get("shard_format") in FORMATS,
         "batch_rows": _is_count(manifest.get("batch_rows")) and manifest["batch_rows"],
         "inputs": listed,
