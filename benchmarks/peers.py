@@ -22,6 +22,7 @@ REQUIREMENTS = {
     "dp-diffractor": ("dp-diffractor==0.2.1",),
     "faiss": ("faiss-cpu", "numpy"),
     "wmd": ("wmd==1.3.2", "numpy<2"),
+    "scrubadub": ("scrubadub==2.0.1",),
 }
 # Installed first, for a package that has no wheel and builds with what it finds.
 BUILT_WITH = {"wmd": ("numpy<2", "setuptools<70", "wheel")}

@@ -81,6 +81,7 @@ EXAMPLES = [
     "plot_choose_epsilon_lambda.py",
     "plot_sms_spam.py",
     "plot_wmd_neighbors.py",
+    "plot_wmd_map.py",
     "plot_audit.py",
     "plot_linkage.py",
     "plot_hide_authors.py",

@@ -11,11 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
+from sklearn.utils import deprecated
 
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel, law_fingerprint, probabilities
 from skdptext.metrics._deniability import expected_distinct
+from skdptext.metrics._log_bilinear import LogBilinear
 from skdptext.metrics._simulated import SimulatedReleases
 from skdptext.metrics._smoothing import choose_smoothing
 from skdptext.metrics._words import find_perturber
@@ -38,6 +40,7 @@ __all__ = [
     "WordTransitions",
     "released_profiles",
     "word_channel",
+    "word_transitions",
 ]
 
 # Held-out draws that choose the smoothing, and those that statistics are computed from.
@@ -47,6 +50,8 @@ _LEAST = 1e-35
 # Share of the draws that is spread evenly over all words, so that rare ones are drawn.
 _EVEN = 0.1
 _BITS = np.log(2)
+# With fewer words, draws are enough.
+_FEW_WORDS = 500
 # Rounds of Blahut and Arimoto's iteration.
 _MAX_ROUNDS = 10_000
 
@@ -62,7 +67,7 @@ class Estimate(NamedTuple):
 
 
 class WordTransitions:
-    r"""Pr[z | w]: what each word is released as, and how often; from `word_channel`.
+    r"""Pr[z | w], from `word_transitions`: what a word is released as, and how often.
 
     Attributes
     ----------
@@ -84,6 +89,10 @@ class WordTransitions:
         Pseudo-counts, in draws, that `posterior` and `profiles` add to each transition
         of an estimate, and to the transition of a word to itself; chosen on further
         draws.
+    form_smoothing : float
+        Pseudo-count, in draws, that they add to each word as a log-bilinear form of
+        the transitions distributes them; see `word_channel`. Also chosen on further
+        draws; 0 for fewer than 500 words.
 
     Notes
     -----
@@ -124,22 +133,63 @@ class WordTransitions:
         """Draws added to the transition of a word to itself."""
         return self._smoothing[1]
 
+    @property
+    def form_smoothing(self) -> float:
+        """Draws added to each word, as the log-bilinear form distributes them."""
+        return self._smoothing[2]
+
     @cached_property
-    def _smoothing(self) -> tuple[float, float]:
+    def _smoothing(self) -> tuple[float, float, float]:
         if self.method == "exact":
-            return 0.0, 0.0
-        pairs = [
-            (self._by_released[z, w], self._by_released[z] @ self.prior, z, w)
-            for written, released, _ in self._test_draws(_N_TRIED)
-            for w, z in zip(written, released, strict=True)
-        ]
-        drawn, totals, z, w = map(np.array, zip(*pairs, strict=True))
+            return 0.0, 0.0, 0.0
+        w, z = self._pairs
+        drawn = self._by_released[z, w]
+        totals = np.concatenate(
+            [self._by_released[z[some]] @ self.prior for some in blocks(len(z), 512)]
+        )
+        form = None
+        if self._form is not None:
+            chance, mean = np.empty(len(z)), np.empty(len(z))
+            for some in blocks(len(z), 512):
+                rows = self._form(z[some])
+                chance[some] = rows[np.arange(len(rows)), w[some]]
+                mean[some] = rows @ self.prior
+            form = chance, mean
         ids = self._simulated.ids
         p_released = np.zeros(len(self.released))
-        p_released[ids] = self.prior
+        if self._of_embedding:
+            p_released[ids] = self.prior
         return choose_smoothing(
-            drawn * self.n_draws, totals * self.n_draws, ids[w] == z, p_released[z]
+            drawn * self.n_draws,
+            totals * self.n_draws,
+            self._of_embedding & (ids[w] == z),
+            p_released[z],
+            form,
         )
+
+    @property
+    def _of_embedding(self) -> bool:
+        """Whether words are released, and not names of topics."""
+        return self._simulated.channel.released is self._simulated.channel.embedding
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Words and what they were released as, in further draws."""
+        pairs = [(w, z) for w, z, _ in self._test_draws(_N_TRIED)]
+        written, released = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        return written, released
+
+    @cached_property
+    def _form(self) -> LogBilinear | None:
+        """A form with few parameters; None where draws are enough."""
+        channel, ids = self._simulated.channel, self._simulated.ids
+        if not self._of_embedding or len(ids) < _FEW_WORDS:
+            return None
+        points = channel.embedding.vectors.astype(np.float64)
+        if channel.metric is not None:
+            points = channel.metric.whiten(points - points.mean(axis=0))
+        marginal = self._by_released @ self.prior
+        return LogBilinear(points, ids, self.prior, marginal, self._pairs)
 
     def _test_draws(self, n: int) -> Any:
         return self._simulated.draw(np.random.default_rng([self._seed, 1]), n)
@@ -156,7 +206,8 @@ class WordTransitions:
         released : ndarray of int, shape (n,)
             Columns of `proba`.
         smoothing : float > 0, default=None
-            Draws added to each count; None: `smoothing` and `self_smoothing`.
+            Draws added to each count; None: `smoothing`, `self_smoothing` and
+            `form_smoothing`.
 
         Returns
         -------
@@ -170,7 +221,11 @@ class WordTransitions:
         found += self.smoothing if smoothing is None else smoothing
         if smoothing is None:
             ids = self._simulated.ids
-            found += self.self_smoothing * np.equal.outer(released, ids)
+            if self._of_embedding:
+                found += self.self_smoothing * np.equal.outer(released, ids)
+            if self.form_smoothing:
+                assert self._form is not None
+                found += self.form_smoothing * self._form(released)
         return found
 
     def posterior(self, released: Iterable[str]) -> np.ndarray:
@@ -212,13 +267,20 @@ class WordTransitions:
             found[:, rows] = profiles @ self._by_released[rows].T
         if self.method == "exact":
             return np.maximum(found, np.float32(_LEAST))
-        a, b = self.smoothing, self.self_smoothing
+        a, b, c = self._smoothing
         found *= self.n_draws
         found += a
-        found[:, self._simulated.ids] += b * (
-            profiles.toarray() if sp.issparse(profiles) else profiles
-        )
-        found /= self.n_draws + a * len(self.released) + b
+        if b:
+            found[:, self._simulated.ids] += b * (
+                profiles.toarray() if sp.issparse(profiles) else profiles
+            )
+        if c:
+            assert self._form is not None
+            # float32: a block of the form is as large as one of the transitions
+            for rows in blocks(len(self.released), _rows(len(self.words))):
+                part = self._form(np.arange(rows.start, rows.stop))
+                found[:, rows] += c * (profiles @ part.T)
+        found /= self.n_draws + a * len(self.released) + b + c
         return found
 
     def unmixed(self, profiles: np.ndarray, released: np.ndarray) -> np.ndarray:
@@ -250,9 +312,15 @@ class WordTransitions:
     def expected_unchanged(self, n_draws: int = 100) -> np.ndarray:
         """Expected N_w: how often a word comes out unchanged in `n_draws` draws.
 
+        Parameters
+        ----------
+        n_draws : int
+            How many draws of each word.
+
         Returns
         -------
         expected : ndarray of shape (n_words,)
+            One for each word.
         """
         n_draws = check_integer("n_draws", n_draws, low=1)
         ids = self._simulated.ids
@@ -260,6 +328,11 @@ class WordTransitions:
 
     def expected_distinct(self, n_draws: int = 100) -> np.ndarray:
         """Expected S_w: how many different words it becomes in `n_draws` draws.
+
+        Parameters
+        ----------
+        n_draws : int
+            How many draws of each word.
 
         Returns
         -------
@@ -282,6 +355,7 @@ class WordTransitions:
         Parameters
         ----------
         k : int >= 1, default=1
+            How many of the likeliest count.
 
         Returns
         -------
@@ -302,7 +376,7 @@ class WordTransitions:
         return self._mean(hits)
 
     def log_loss(self) -> Estimate:
-        """Bits that an adversary still lacks about the written word, on average.
+        """Count the bits that an adversary lacks about the written word.
 
         Returns
         -------
@@ -462,7 +536,7 @@ class WordTransitions:
         )
 
 
-def word_channel(
+def word_transitions(
     perturber: Any,
     prior: Any = None,
     *,
@@ -494,6 +568,7 @@ def word_channel(
     Returns
     -------
     transitions : WordTransitions
+        The transition probabilities, or an estimate of them.
 
     Raises
     ------
@@ -521,8 +596,17 @@ def word_channel(
     all words, where a count informs about one: transitions that are never drawn get a
     probability, too. The estimate of Pr[z, w'] is unbiased; it is divided by that of
     Pr[w']. The same works where z is one of the two nearest words (``second``) or a
-    neighbour by rank (`Ranked`). For all other mechanisms, draws are counted and
-    smoothed.
+    neighbour by rank (`Ranked`). For all other mechanisms, draws are counted.
+
+    *Smoothing.* Estimates are smoothed towards a log-bilinear form,
+
+    .. math::
+
+        \ln P[z \mid w] = h_z + κ ⟨φ_z, φ_w⟩ - g_w ,
+
+    with h by iterative proportional fitting, so that words are as frequent among
+    releases as they were drawn, and κ by the posterior of held-out draws. How much it
+    counts is chosen on the same: where it cannot be told from the best, it counts most.
 
     *Cost.* A product of (n_draws n_words × dim) by (dim × n_words), another for the
     nearest words, and as many exponentials: see the benchmarks page.
@@ -537,10 +621,10 @@ def word_channel(
     Examples
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
-    >>> from skdptext.metrics import word_channel
+    >>> from skdptext.metrics import word_transitions
     >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
     >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=1)
-    >>> transitions = word_channel(perturber.fit([]), n_draws=2000, random_state=0)
+    >>> transitions = word_transitions(perturber.fit([]), n_draws=2000, random_state=0)
     >>> transitions.posterior(["tea"]).round(2)
     array([[0., 0., 1.]])
     """
@@ -589,6 +673,12 @@ def word_channel(
     return _kept.get(digest.digest(), make, needed)
 
 
+@deprecated("It is called word_transitions now, and goes with version 1.0.")
+def word_channel(*args: Any, **kwargs: Any) -> WordTransitions:
+    """`word_transitions`, by the name that it had."""
+    return word_transitions(*args, **kwargs)
+
+
 def released_profiles(
     perturber: Any,
     profiles: Any,
@@ -606,8 +696,8 @@ def released_profiles(
     profiles : array or sparse array of shape (n_profiles, n_words)
         Word weights of documents or classes, over the words of the embedding; each
         row is divided by its sum.
-    n_draws, random_state, verbose
-        As for `word_channel`.
+    n_draws, random_state, verbose : int
+        As for `word_transitions`.
 
     Returns
     -------
@@ -622,8 +712,8 @@ def released_profiles(
     Notes
     -----
     Words that no profile holds take no time. If the transitions of all other words fit
-    into ``working_memory``, they come from `word_channel`, and are kept for the next
-    call. Otherwise they are summed by profile as they are drawn.
+    into ``working_memory``, they come from `word_transitions`, and are kept for the
+    next call. Otherwise they are summed by profile as they are drawn.
 
     Examples
     --------
@@ -653,7 +743,7 @@ def released_profiles(
     weights = weights[:, ids]
     n_released = len(channel.released)
     if 4 * len(ids) * n_released <= working_memory_bytes():
-        transitions = word_channel(
+        transitions = word_transitions(
             source,
             frequency[ids],
             words=embedding.word_array[ids].tolist(),

@@ -8,15 +8,21 @@ import numpy as np
 
 __all__ = ["choose_smoothing"]
 
-# Candidates: draws added to each transition, and to that of a word to itself.
+# Candidates: draws added to each transition, and to that of a word to itself; draws
+# added to a word, as a form with few parameters distributes them.
 _ANY = np.geomspace(1e-4, 10, 11)
 _SELF = np.array([0.0, *np.geomspace(0.1, 1000, 13)])
+_FORM = np.array([0.0, *np.geomspace(0.3, 3000, 9)])
 
 
 def choose_smoothing(
-    drawn: np.ndarray, totals: np.ndarray, stayed: np.ndarray, p_released: np.ndarray
-) -> tuple[float, float]:
-    """Pseudo-counts for all transitions, and for the diagonal, with the best posterior.
+    drawn: np.ndarray,
+    totals: np.ndarray,
+    stayed: np.ndarray,
+    p_released: np.ndarray,
+    form: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[float, float, float]:
+    """Pseudo-counts for all transitions, the diagonal and a form, by the posterior.
 
     The best posterior has the smallest logarithmic loss on held-out pairs of a word
     drawn from the prior and its release.
@@ -31,11 +37,27 @@ def choose_smoothing(
         Whether the word was released as itself.
     p_released : ndarray of shape (n_pairs,)
         Prior of the released word.
+    form : tuple of two ndarrays of shape (n_pairs,), default=None
+        Probability of each pair by a form with few parameters, and its mean over the
+        prior. If None, there is none, and its pseudo-count is 0.
     """
+    chance, mean = (0.0, 0.0) if form is None else form
 
-    def gain(pair: tuple[float, float]) -> float:
-        a, b = pair
-        chance = (drawn + a + b * stayed) / (totals + a + b * p_released)
-        return float(np.log(chance).sum())
+    def gains(weights: tuple[float, float, float]) -> np.ndarray:
+        a, b, c = weights
+        top = drawn + a + b * stayed + c * chance
+        return np.log(top / (totals + a + b * p_released + c * mean))
 
-    return max(itertools.product(_ANY.tolist(), _SELF.tolist()), key=gain)
+    def gain(weights: tuple[float, float, float]) -> float:
+        return float(gains(weights).sum())
+
+    forms = [0.0] if form is None else _FORM.tolist()
+    best = max(itertools.product(_ANY.tolist(), _SELF.tolist(), forms), key=gain)
+    if best[2] == 0:
+        return best
+    # of forms that cannot be told apart from the best, the one that varies least
+    for c in reversed(forms):
+        lost = gains(best) - gains((*best[:2], c))
+        if lost.mean() <= lost.std() / np.sqrt(len(lost)):
+            break
+    return best[0], best[1], c

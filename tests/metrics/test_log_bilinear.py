@@ -1,0 +1,51 @@
+"""The form that estimated transitions are smoothed towards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.metrics import word_channel
+
+RNG = np.random.default_rng(0)
+TABLE = WordEmbedding([f"w{i}" for i in range(600)], RNG.normal(size=(600, 20)))
+PRIOR = RNG.dirichlet(np.ones(600))
+
+
+@pytest.fixture(scope="module")
+def source():
+    perturber = DPWordPerturber(TABLE, epsilon=3.0, lam=0.0, document_length=1)
+    return perturber.fit([])
+
+
+@pytest.fixture(scope="module")
+def few(source):
+    return word_channel(source, PRIOR, n_draws=5, random_state=0)
+
+
+def test_a_few_draws_tell_more_than_counts_of_them(source, few):
+    """Bits that an adversary lacks are fewer, and near those of many draws."""
+    assert few.form_smoothing > 0
+    with_form = few.log_loss().value
+    many = word_channel(source, PRIOR, n_draws=500, random_state=1).log_loss().value
+    without = word_channel(source, PRIOR, n_draws=5, random_state=2)
+    without.__dict__["_form"] = None  # the smoothing as it was: by a constant
+    assert without.form_smoothing == 0
+    assert with_form < without.log_loss().value
+    assert with_form - many < 0.5 * (without.log_loss().value - many)
+
+
+def test_profiles_are_distributions_of_what_counts_say(few):
+    profiles = RNG.dirichlet(np.ones(600), 3)
+    found = few.profiles(profiles)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-4)
+    counts = few.counts(np.arange(600))  # proportional to Pr[z | w], by z
+    shares = counts / counts.sum(axis=0)
+    np.testing.assert_allclose(found, profiles @ shares.T, rtol=2e-3, atol=1e-7)
+
+
+def test_small_vocabularies_have_no_form():
+    table = TABLE.restrict(100)
+    source = DPWordPerturber(table, epsilon=3.0, document_length=1).fit([])
+    assert word_channel(source, n_draws=5, random_state=0).form_smoothing == 0
