@@ -431,6 +431,18 @@ assert not late, f"loaded by importing skdptext: {{late}}"
         assert done.returncode == 0, done.stderr
 
 
+def test_no_conflict_is_left_of_a_merge():
+    folders = ("skdptext", "tests", "docs", "examples", "benchmarks", ".ci", ".github")
+    files = [path for path in ROOT.iterdir() if path.is_file()]
+    files += [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    kinds = {".py", ".md", ".rst", ".toml", ".cfg", ".yml", ".in", ".ipynb", ""}
+    for path in files:
+        if path.is_file() and path.suffix in kinds:
+            lines = path.read_bytes().splitlines()
+            marked = [line for line in lines if line.startswith((b"<" * 7, b">" * 7))]
+            assert not marked, path
+
+
 def test_every_public_room_is_in_the_api_reference():
     page = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")
     listed = set(re.findall(r"^   skdptext\.(\w+)$", page, flags=re.MULTILINE))
