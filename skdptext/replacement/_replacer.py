@@ -43,6 +43,7 @@ from skdptext.utils import (
     check_noise_state,
     check_option,
     check_real,
+    is_column_of_documents,
     is_count_matrix,
     kind_of,
     plain_documents,
@@ -392,9 +393,10 @@ class DPDocumentReplacer(
         else:
             released = self._shown(_stand_ins(groups, noisy, streams, read.owners))
         kind = vars(self).get("_sklearn_output_config", {}).get("transform")
-        if self.output in ("bow", "vector") or kind in (None, "default"):
+        table = is_column_of_documents(X) or kind in ("pandas", "polars")
+        if self.output in ("bow", "vector") or not table:
             return released
-        return as_column(list(released), X, kind)
+        return as_column(list(released), X, kind, self.output)
 
     def _context(self) -> bytes:
         """All that an answer depends on besides seed and document.
@@ -635,9 +637,9 @@ class DPDocumentReplacer(
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a Series with the name of the column given to
-            `transform` and, in pandas, its index, which is thereby released. Bags and
-            vectors stay matrices. None changes nothing.
+            ``"pandas"`` and ``"polars"``: a data frame of one column, with the name of
+            the column given to `transform` and, in pandas, its index, which is thereby
+            released. Bags and vectors stay matrices. None changes nothing.
 
         Returns
         -------
