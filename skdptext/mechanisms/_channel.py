@@ -560,7 +560,7 @@ def _feed(digest: Any, name: str, value: Any) -> None:
         unkeyed = getattr(type(value), "_unkeyed", {})
         options = value.get_params(deep=False)
         for key in [k for k in options if k in unkeyed]:
-            plain = isinstance(options[key], int | float)
+            plain = isinstance(options[key], int | float | None)
             if plain and options[key] == unkeyed[key]:
                 del options[key]
         _feed(digest, name, options)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
@@ -20,7 +21,7 @@ from skdptext.mechanisms._law import ExponentialLaw
 from skdptext.mechanisms._lazy import KEY_WORDS
 from skdptext.mechanisms._rate import Fit
 from skdptext.mechanisms._sentences import exponential_sentences
-from skdptext.utils import check_option, check_real, shown
+from skdptext.utils import check_option, check_real, kind_of, shown
 
 __all__ = [
     "AmongChannel",
@@ -75,6 +76,10 @@ class Exponential(WordMechanism):
         "rows" sums up the probabilities of each distinct word once. "lazy" scores the
         √V nearest words and a few of the others, anew for every token [4]_; it suits
         few words of a large vocabulary. "auto" is "lazy" from 100,000 words on.
+    outputs : collection of str, default=None
+        The words that may be released, all known to the embedding. Any other word is
+        answered with one of these, too, and ε is proven between any two words of the
+        embedding. The list must be public. None: all words.
 
     See Also
     --------
@@ -122,21 +127,36 @@ class Exponential(WordMechanism):
     tight: a = 2.000, [0.881 0.103 0.016 0.   ]
     """
 
+    # without it, the noise of a seed is that of earlier versions
+    _unkeyed: ClassVar[dict[str, None]] = {"outputs": None}
+
     def __init__(
         self,
         calibration: str = "exact",
         max_distance: float | None = None,
         *,
         sampler: str = "auto",
+        outputs: Collection[str] | None = None,
     ) -> None:
         self.calibration = calibration
         self.max_distance = max_distance
         self.sampler = sampler
+        self.outputs = outputs
 
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> ExponentialChannel:
-        return ExponentialChannel(self, embedding, epsilon, lam)
+        if self.outputs is None:
+            return ExponentialChannel(self, embedding, epsilon, lam)
+        if not isinstance(self.outputs, Collection | np.ndarray) or not len(
+            self.outputs
+        ):
+            raise InvalidParameterError(
+                "outputs must be None or a public collection of at least one str, got "
+                f"{kind_of(self.outputs)}."
+            )
+        ids = word_ids(self.outputs, embedding)
+        return AmongChannel(self, embedding, epsilon, lam, ids)
 
     def prepare_among(
         self,
@@ -173,6 +193,11 @@ class Exponential(WordMechanism):
             As `prepare`, or if `outputs` is empty or contains a number that belongs to
             no word, or if `calibration` is "tight" and some word is not in `outputs`.
         """
+        if self.outputs is not None:
+            raise InvalidParameterError(
+                "outputs of the mechanism must be None where the words that may be "
+                f"released are given by number, got {kind_of(self.outputs)}."
+            )
         return AmongChannel(self, embedding, epsilon, lam, outputs)
 
 
@@ -265,7 +290,9 @@ class ExponentialChannel(InvertedChannel):
         other = copy(self)
         vars(other).pop("fingerprint", None)
         # the rate of "half" is ε/2, and need not be looked for
-        other.mechanism = Exponential("half", self.mechanism.max_distance)
+        other.mechanism = Exponential(
+            "half", self.mechanism.max_distance, outputs=self.mechanism.outputs
+        )
         other.epsilon = 2 * rate
         other._law = self._law.at(Fit(rate))
         return other

@@ -17,7 +17,7 @@ from skdptext.metrics import (
     ReleaseLikelihood,
     fitted_releaser,
     released_profiles,
-    word_channel,
+    word_transitions,
 )
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
@@ -65,7 +65,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     n_iter : int, default=30
         Steps of expectation maximization.
     n_draws : int, default=100
-        As for `skdptext.metrics.word_channel`, which estimates Pr[z | w].
+        As for `skdptext.metrics.word_transitions`, which estimates Pr[z | w].
     random_state : None, int or numpy.random.Generator, default=None
         Seeds this simulation, which is not secret.
 
@@ -195,7 +195,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             assert fitted is not None
             if self.trained_on == "originals":
                 reader = DocumentReader.of(fitted, fitted.embedding_)
-                bags = reader.read(X, whole=True).bags(len(fitted.embedding_))
+                bags = reader.read(X, whole=True, counted=True).bags(
+                    len(fitted.embedding_)
+                )
             else:
                 vocabulary = fitted.mechanism_.released
                 bags = read_release(X, vocabulary).bags(len(vocabulary))
@@ -290,7 +292,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             # words of no class may have frequency 0: noise makes all words possible
             profiles = _smoothed(counts, counts.sum(axis=0), alpha)
             return profiles, released_profiles(fitted, profiles, **options)
-        channel = word_channel(fitted, **options)
+        channel = word_transitions(fitted, **options)
         total = counts.sum(axis=0, keepdims=True)
         n_words = len(fitted.embedding_)
         even = np.full((1, n_words), 1 / n_words)

@@ -133,7 +133,7 @@ def test_texts_that_are_none_are_counted(files, capsys):
     assert main([*RELEASE, "--key", "file:key"]) == 0
     told = capsys.readouterr().err
     assert "Warning: 4 of 7 texts are empty or not a number, the first that of " in told
-    assert "document 1, counted from 0. They are released, as random words" in told
+    assert "document 1, counted from 0. They are released, too, as if drawn" in told
     assert "2 of 7 texts span several lines of their CSV file." in told
     (manifest,) = (files / "out").glob("_release.json")
     assert "empty" not in manifest.read_text()
