@@ -74,7 +74,7 @@ class EmptyDocumentWarning(UserWarning):
 
 
 class CalibrationWarning(UserWarning):
-    """ε may not do to the words of a text what it seems to.
+    """The noise changes nearly all, or nearly none, of the words.
 
     Issued by `fit` where it changes nearly all or nearly none of the words, and by
     `calibrate_epsilon` where it is not told which words count.

@@ -115,7 +115,7 @@ def fasttext() -> FastTextClassifier:
 
 
 def transitions() -> WordTransitions:
-    return metrics.word_channel(released(), n_draws=2)
+    return metrics.word_transitions(released(), n_draws=2)
 
 
 def deniability() -> metrics.PlausibleDeniability:
@@ -382,7 +382,7 @@ VALID: dict[Any, Valid] = {
     metrics.fitted_releaser: Valid(lambda: (replacer().fit(), TEXTS)),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
-    metrics.word_channel: Valid(lambda: (released(), None, None, 2)),
+    metrics.word_transitions: Valid(lambda: (released(), None, None, 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),

@@ -43,7 +43,16 @@ LAYER = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 # Closer bounds than the layer gives.
 ONLY = {"datasets": {"exceptions", "_version", "utils", "embeddings", "datasets"}}
 # For developers of skdptext: no page in the API reference.
-INTERNAL = {"_version", "utils", "search", "transport", "demo", "cli", "__main__"}
+INTERNAL = {
+    "_version",
+    "utils",
+    "search",
+    "transport",
+    "documents",
+    "demo",
+    "cli",
+    "__main__",
+}
 
 # What importing skdptext may load: little more than scikit-learn's own start.
 EAGER = set(sys.stdlib_module_names) | {
@@ -420,6 +429,18 @@ assert not late, f"loaded by importing skdptext: {{late}}"
             check=False,
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_no_conflict_is_left_of_a_merge():
+    folders = ("skdptext", "tests", "docs", "examples", "benchmarks", ".ci", ".github")
+    files = [path for path in ROOT.iterdir() if path.is_file()]
+    files += [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    kinds = {".py", ".md", ".rst", ".toml", ".cfg", ".yml", ".in", ".ipynb", ""}
+    for path in files:
+        if path.is_file() and path.suffix in kinds:
+            lines = path.read_bytes().splitlines()
+            marked = [line for line in lines if line.startswith((b"<" * 7, b">" * 7))]
+            assert not marked, path
 
 
 def test_every_public_room_is_in_the_api_reference():

@@ -130,14 +130,17 @@ def attribution_attack(
 
     Parameters
     ----------
-    documents, authors, topics, perturber, adversaries, trained_on, cv, groups
+    documents, authors, topics, perturber : see `obfuscation_report`
+        What is attacked.
+    adversaries, trained_on, cv, groups : see `obfuscation_report`
         As for `skdptext.inspection.obfuscation_report`, which reports the result.
-    n_releases, random_state, n_jobs, verbose
+    n_releases, random_state, n_jobs, verbose : numbers
         As for `skdptext.inspection.obfuscation_report`.
 
     Returns
     -------
     found : Attributions
+        What adversaries got right.
 
     Raises
     ------

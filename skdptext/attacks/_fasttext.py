@@ -135,6 +135,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : FastTextClassifier
+            The estimator itself.
         """
         self._check_parameters()
         words, bags = words_and_bags(X, self.embedding)
@@ -218,6 +219,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+            Texts, token lists or bags.
 
         Returns
         -------
@@ -242,10 +244,12 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+            Texts, token lists or bags.
 
         Returns
         -------
         labels : ndarray of shape (n_documents,)
+            A label for each document.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]

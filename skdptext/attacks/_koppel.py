@@ -130,6 +130,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : KoppelAuthorClassifier
+            The estimator itself.
 
         Raises
         ------
@@ -190,6 +191,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+            Texts, token lists or bags.
 
         Returns
         -------
@@ -223,10 +225,12 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+            Texts, token lists or bags.
 
         Returns
         -------
         authors : ndarray of shape (n_documents,)
+            An author for each document.
         """
         scores = self.predict_proba(X)
         authors = self.classes_[scores.argmax(axis=1)]

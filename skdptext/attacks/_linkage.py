@@ -69,7 +69,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
     prior : array-like of shape (n_candidates,), default=None
         Prior probability of each candidate, in any unit. None: uniform.
     n_draws : int, default=100
-        Simulated draws per word of the candidates; see `skdptext.metrics.word_channel`.
+        Simulated draws per word of the candidates, as for `word_transitions`.
     random_state : None, int or numpy.random.Generator, default=None
         Fixes the simulation, which is not secret.
     verbose : int, default=0
@@ -133,10 +133,12 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         X : iterable of str, of lists of str, or count matrix (n_candidates, n_words)
             Candidates, in clear.
         y : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         self : DocumentLinkageAttack
+            The estimator itself.
 
         Raises
         ------
@@ -163,7 +165,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         return self
 
     def log_likelihood(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """ln Pr[release | candidate], up to a constant per release.
+        """Compute ln Pr[release | candidate], up to a constant per release.
 
         Parameters
         ----------
@@ -182,16 +184,19 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         return _added(self._likelihood(releases), groups)
 
     def rank(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """Indices of the candidates, the most likely first.
+        """Rank the candidates, the most likely first.
 
         Parameters
         ----------
-        releases, groups
+        releases : see `log_likelihood`
+            Released documents.
+        groups : see `log_likelihood`
             As for `log_likelihood`.
 
         Returns
         -------
         candidates : ndarray of int, shape (n_releases or n_groups, n_candidates)
+            Rows of the candidates.
         """
         found = self.log_likelihood(releases, groups) + self._log_prior
         return np.argsort(-found, axis=1, kind="stable")
@@ -201,12 +206,15 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
 
         Parameters
         ----------
-        releases, groups
+        releases : see `log_likelihood`
+            Released documents.
+        groups : see `log_likelihood`
             As for `log_likelihood`.
 
         Returns
         -------
         candidates : ndarray of int, shape (n_releases or n_groups,)
+            Rows of the candidates.
         """
         return self.rank(releases, groups)[:, 0]
 
@@ -216,9 +224,11 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         releases : iterable of str, of lists of str, or count matrix
+            Released documents.
         truth : array-like of int, shape (n_releases or n_groups,)
             Indices of the candidates that were released; for groups, in sorted order.
         k : int >= 1, default=1
+            How many of the likeliest count.
         groups : array-like of shape (n_releases,), default=None
             As for `log_likelihood`.
 
@@ -317,7 +327,13 @@ class Linkages:
         return import_pandas("to_frame").DataFrame(self.rows)
 
     def in_words(self) -> str:
-        """The result in two sentences."""
+        """The result in two sentences.
+
+        Returns
+        -------
+        sentences : str
+            What was found, and by whom.
+        """
         best = max(self.rows, key=lambda row: row.success)
         times = "" if self.n_releases == 1 else f" {self.n_releases} times"
         noise = ""

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.metrics import word_channel
+from skdptext.metrics import word_transitions
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
@@ -31,8 +31,8 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
 
     The adversary knows everything but the word and the noise: the mechanism, the
     embedding and how frequent words are. It computes how likely each word is released
-    as each other one (`skdptext.metrics.word_channel`), and turns a released word, or
-    several releases of one word, into a posterior over the words that may have been
+    as each other one (`word_transitions`), and turns a released word, or several
+    releases of one word, into a posterior over the words that may have been
     written. No adversary who guesses from the released word alone does better, up to
     the error of the simulation.
 
@@ -69,6 +69,11 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
     classes_ : ndarray of str objects, shape (n_words,)
         The words that may have been written.
 
+    See Also
+    --------
+    DocumentLinkageAttack : Looks for the document.
+    skdptext.metrics.word_channel : The transition probabilities.
+
     Notes
     -----
     *Privacy.* The success of this adversary is a lower bound on what adversaries can
@@ -84,7 +89,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
     weighs only the released word itself against `prior`. A given number is used as it
     is, even if it is set after `fit`.
 
-    *Cost.* That of `skdptext.metrics.word_channel`, once. Memory: 4 bytes for each pair
+    *Cost.* That of `word_transitions`, once. Memory: 4 bytes for each pair
     of a word that may have been written and a word of the embedding.
 
     References
@@ -130,10 +135,12 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X, y : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         self : WordReconstructionAttack
+            The estimator itself.
 
         Raises
         ------
@@ -149,7 +156,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         fitted = clone(self.perturber).set_params(
             random_state=None, document_length=1, oov="drop", output="bow"
         )
-        self.transitions_ = word_channel(
+        self.transitions_ = word_transitions(
             fitted.fit([]),
             self.prior,
             words=self.words,
@@ -180,6 +187,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Returns
         -------
         log_posterior : ndarray of shape (n, n_words)
+            Logarithms of the probabilities of the written words.
         """
         check_is_fitted(self)
         ids = self._ids(X)
@@ -210,10 +218,12 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+            Released words, one list for each written word.
 
         Returns
         -------
         words : ndarray of str objects, shape (n,)
+            Words, the likeliest first.
         """
         return self.predict_top(X, k=1)[:, 0]
 
@@ -223,11 +233,14 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
+            Released words, one list for each written word.
         k : int, default=10
+            How many of the likeliest count.
 
         Returns
         -------
         words : ndarray of str objects, shape (n, k)
+            Words, the likeliest first.
         """
         check_is_fitted(self)
         k = check_integer("k", k, low=1)
@@ -253,10 +266,12 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         y : iterable of str
             The written words.
         k : int, default=1
+            How many of the likeliest count.
 
         Returns
         -------
         accuracy : float in [0, 1]
+            Share of words found.
         """
         guesses = self.predict_top(X, k)
         truth = self._truth(y, len(guesses))
@@ -299,7 +314,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return truth
 
     def log_loss(self, X: Any, y: Iterable[str]) -> float:
-        """Bits that the adversary lacks about each word, on average over the truth.
+        """Count the bits that the adversary lacks about a word, on average.
 
         Parameters
         ----------

@@ -66,11 +66,12 @@ _TIE = 1e-6
 
 
 def split_words(text: str) -> list[str]:
-    """Words of a text in any script, in lower case.
+    """Split a text in any script into its words, in lower case.
 
     Parameters
     ----------
     text : str
+        The text.
 
     Returns
     -------
@@ -440,7 +441,7 @@ def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarra
 def learned_similarity(
     scores: Mapping[str, np.ndarray], truth: Any, *, random_state: Any = None
 ) -> np.ndarray:
-    """Similarities combined by an adversary who has learned from other pairs.
+    """Combine similarities as an adversary who has learned from other pairs.
 
     Logistic regression tells pairs that belong together from others, by how much each
     score stands out among those of the same release, and among those of the same

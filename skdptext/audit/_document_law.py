@@ -89,6 +89,7 @@ def audit_document_law(
     Returns
     -------
     audit : DocumentLawAudit
+        What was found; printed, it says so in a sentence.
 
     Raises
     ------

@@ -101,7 +101,7 @@ class WordPrivacyAudit:
         self.unchanged = unchanged or {}
 
     def summary(self) -> dict[str, Any]:
-        """Numbers over all pairs.
+        """Summarise all pairs in numbers.
 
         Returns
         -------

@@ -47,6 +47,7 @@ def make_embedding(
     Returns
     -------
     embedding : WordEmbedding of shape (n_words, dim)
+        The made-up words and vectors.
 
     Raises
     ------

@@ -1,17 +1,17 @@
 """Word embeddings, and the readers and writers of their files."""
 
-from skdptext.embeddings._embedding import WordEmbedding
+from skdptext.embeddings._embedding import (
+    WordEmbedding,
+)
 from skdptext.embeddings._resolve import (
-    check_columns,
-    check_embedding,
-    column_names,
+    check_columns as check_columns,
+    check_embedding as check_embedding,
+    column_names as column_names,
     one_hot_embedding,
 )
 
+# The names above of the form `x as x` are for the rooms beside, and have no page.
 __all__ = [
     "WordEmbedding",
-    "check_columns",
-    "check_embedding",
-    "column_names",
     "one_hot_embedding",
 ]

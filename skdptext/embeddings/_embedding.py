@@ -70,6 +70,11 @@ class WordEmbedding:
         If a word is not a str or occurs twice, or `vectors` is not a matrix of finite
         numbers with one row per word.
 
+    See Also
+    --------
+    one_hot_embedding : Words that are all equally far from each other.
+    skdptext.datasets.load_docstring_embedding : Vectors that need no download.
+
     Notes
     -----
     *Privacy.* The guarantees of skdptext are relative to the embedding, which must be
@@ -158,10 +163,12 @@ class WordEmbedding:
         Parameters
         ----------
         tokens : sequence of str
+            Words to look up.
 
         Returns
         -------
         ids : ndarray of shape (n_tokens,), int32
+            Ids of the words; −1 for unknown ones.
 
         Examples
         --------
@@ -204,6 +211,7 @@ class WordEmbedding:
         Parameters
         ----------
         word : str
+            The word, known or not.
 
         Returns
         -------
@@ -255,6 +263,7 @@ class WordEmbedding:
         Returns
         -------
         embedding : WordEmbedding
+            A new embedding, which shares nothing mutable.
 
         Raises
         ------
@@ -464,7 +473,12 @@ class WordEmbedding:
         return cls._from_parts(parts_of(model))
 
     def to_gensim(self) -> KeyedVectors:
-        """gensim `KeyedVectors` with a copy of the vectors, without subword vectors.
+        """Copy the vectors, without subwords, into gensim's `KeyedVectors`.
+
+        Returns
+        -------
+        vectors : gensim.models.KeyedVectors
+            A copy.
 
         Examples
         --------

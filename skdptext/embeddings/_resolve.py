@@ -28,6 +28,7 @@ def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
     Returns
     -------
     embedding : WordEmbedding
+        A new embedding, which shares nothing mutable.
     """
     if isinstance(words, Iterable):
         words = list(words)

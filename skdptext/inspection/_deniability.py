@@ -29,7 +29,9 @@ class PlausibleDeniabilityDisplay:
     Parameters
     ----------
     epsilons : ndarray of shape (n_epsilons,)
+        Values of ε.
     lams : ndarray of shape (n_lams,)
+        Values of λ.
     n_unchanged, n_distinct : ndarray of shape (3, n_epsilons, n_lams)
         5th, 50th and 95th percentile over the words.
     n_draws : int
@@ -99,7 +101,9 @@ class PlausibleDeniabilityDisplay:
 
         Parameters
         ----------
-        perturber, words, epsilons, lams, n_draws, random_state
+        perturber, words : see `~skdptext.metrics.plausible_deniability`
+            What is measured.
+        epsilons, lams, n_draws, random_state : numbers
             As in `skdptext.metrics.plausible_deniability`.
 
         Returns
@@ -128,6 +132,7 @@ class PlausibleDeniabilityDisplay:
         Parameters
         ----------
         result : PlausibleDeniability
+            What `plausible_deniability` returned.
 
         Returns
         -------

@@ -54,9 +54,11 @@ class NeighborhoodDisplay:
         Curves that contain the shares `levels` of the projected noisy vectors; none for
         mechanisms other than `MahalanobisNoise`.
     levels : tuple of float
+        Shares of the noise that the contours hold.
     epsilon, lam : float
         Parameters of the perturber.
     n_draws : int
+        Draws per word.
     axes_names : tuple of two str
         Labels of the axes of the figure.
 
@@ -68,6 +70,10 @@ class NeighborhoodDisplay:
         The noisy vectors and the words; the area of a word grows with its share.
     contours_ : list of matplotlib Line2D
     labels_ : list of matplotlib Annotation
+
+    See Also
+    --------
+    PlausibleDeniabilityDisplay : All words of an embedding.
 
     Notes
     -----

@@ -170,6 +170,7 @@ class ObfuscationReport:
         Returns
         -------
         display : ObfuscationDisplay
+            The figure, drawn.
         """
         return ObfuscationDisplay.from_report(self, **kwargs)
 
@@ -485,9 +486,11 @@ class ObfuscationDisplay:
         Parameters
         ----------
         report : ObfuscationReport
+            What `obfuscation_report` returned.
         kind : {"auto", "adversaries", "epsilon", "trade-off"}, default="auto"
             As for `plot`.
         ax : matplotlib Axes, default=None
+            Where to draw. If None, new axes.
 
         Returns
         -------
@@ -519,6 +522,7 @@ class ObfuscationDisplay:
         Returns
         -------
         self : ObfuscationDisplay
+            The estimator itself.
         """
         check_option("kind", kind, _KINDS)
         several = len(np.unique(self.results["release"])) > 1

@@ -122,7 +122,7 @@ def obfuscation_report(
     --------
     ObfuscationDisplay : The figure.
     skdptext.attacks.attribution_attack : Its parts, document by document.
-    skdptext.attacks.WordReconstructionAttack : Which *word* was it?
+    skdptext.attacks.WordReconstructionAttack : Looks for words.
 
     Notes
     -----

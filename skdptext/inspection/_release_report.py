@@ -112,6 +112,7 @@ class ReleaseReport:
         Returns
         -------
         sentences : list of str
+            One for each finding.
         """
         found = []
         link = self.scores["linkage"]
@@ -233,6 +234,7 @@ class ReleaseReport:
         Returns
         -------
         ax : matplotlib Axes
+            The axes drawn into.
 
         Raises
         ------

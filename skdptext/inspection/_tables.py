@@ -89,6 +89,7 @@ class TextTable:
         Returns
         -------
         frame : pandas.DataFrame
+            A row for each row of the table.
 
         Raises
         ------
@@ -113,6 +114,7 @@ def nearest_words_table(
     Parameters
     ----------
     embedding : WordEmbedding
+        Public words and their vectors.
     words : iterable of str
         Words of the embedding.
     n_neighbors : int, default=3

@@ -3,59 +3,86 @@
 from skdptext.mechanisms._channel import (
     WordChannel,
     WordMechanism,
-    as_channel,
-    checked_draws,
-    checked_exponents,
-    checked_log_proba,
-    checked_words,
-    law_fingerprint,
-    noise_of_known_density,
+    as_channel as as_channel,
+    checked_draws as checked_draws,
+    checked_exponents as checked_exponents,
+    checked_log_proba as checked_log_proba,
+    checked_words as checked_words,
+    law_fingerprint as law_fingerprint,
+    noise_of_known_density as noise_of_known_density,
 )
 from skdptext.mechanisms._covariance import (
-    Spectrum,
-    embedding_spectrum,
-    scaled_covariance,
+    Spectrum as Spectrum,
+    embedding_spectrum as embedding_spectrum,
+    scaled_covariance as scaled_covariance,
 )
-from skdptext.mechanisms._directional import Directional, DirectionalChannel
-from skdptext.mechanisms._exact_response import ExactResponseChannel
+from skdptext.mechanisms._directional import (
+    Directional,
+    DirectionalChannel as DirectionalChannel,
+)
+from skdptext.mechanisms._exact_response import (
+    ExactResponseChannel as ExactResponseChannel,
+)
 from skdptext.mechanisms._exponential import (
     Exponential,
-    ExponentialChannel,
+    ExponentialChannel as ExponentialChannel,
     RandomizedResponse,
-    RandomizedResponseChannel,
+    RandomizedResponseChannel as RandomizedResponseChannel,
 )
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
-from skdptext.mechanisms._losses import LossDistribution
+from skdptext.mechanisms._finite import (
+    FiniteChannel,
+    InvertedChannel,
+)
+from skdptext.mechanisms._losses import (
+    LossDistribution,
+)
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel,
     MahalanobisNoise,
-    VickreyChannel,
+    VickreyChannel as VickreyChannel,
 )
-from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._metric import (
+    MahalanobisMetric,
+)
 from skdptext.mechanisms._names import (
-    mechanism_class,
+    mechanism_class as mechanism_class,
     mechanism_names,
-    resolve_mechanism,
+    resolve_mechanism as resolve_mechanism,
 )
-from skdptext.mechanisms._ranked import Ranked, RankedChannel
-from skdptext.mechanisms._sensitive import SensitiveWords, SensitiveWordsChannel
+from skdptext.mechanisms._ranked import (
+    Ranked,
+    RankedChannel as RankedChannel,
+)
+from skdptext.mechanisms._sensitive import (
+    SensitiveWords,
+    SensitiveWordsChannel as SensitiveWordsChannel,
+)
 from skdptext.mechanisms._simulate import (
-    draw_words,
-    kept_as_they_are,
-    probabilities,
-    stay_as_they_are,
+    draw_words as draw_words,
+    kept_as_they_are as kept_as_they_are,
+    probabilities as probabilities,
+    stay_as_they_are as stay_as_they_are,
 )
-from skdptext.mechanisms._topics import TopicResponse, TopicResponseChannel
-from skdptext.mechanisms._word_classes import WordClasses, WordClassesChannel
-from skdptext.mechanisms._word_lists import WordLists, WordListsChannel
-from skdptext.mechanisms._word_losses import word_losses
+from skdptext.mechanisms._topics import (
+    TopicResponse,
+    TopicResponseChannel as TopicResponseChannel,
+)
+from skdptext.mechanisms._word_classes import (
+    WordClasses,
+    WordClassesChannel as WordClassesChannel,
+)
+from skdptext.mechanisms._word_lists import (
+    WordLists,
+    WordListsChannel as WordListsChannel,
+)
+from skdptext.mechanisms._word_losses import (
+    word_losses,
+)
 
+# The names above of the form `x as x` are for the rooms beside, and have no page.
 __all__ = [
     "Directional",
-    "DirectionalChannel",
-    "ExactResponseChannel",
     "Exponential",
-    "ExponentialChannel",
     "FiniteChannel",
     "InvertedChannel",
     "LossDistribution",
@@ -63,36 +90,13 @@ __all__ = [
     "MahalanobisMetric",
     "MahalanobisNoise",
     "RandomizedResponse",
-    "RandomizedResponseChannel",
     "Ranked",
-    "RankedChannel",
     "SensitiveWords",
-    "SensitiveWordsChannel",
-    "Spectrum",
     "TopicResponse",
-    "TopicResponseChannel",
-    "VickreyChannel",
     "WordChannel",
     "WordClasses",
-    "WordClassesChannel",
     "WordLists",
-    "WordListsChannel",
     "WordMechanism",
-    "as_channel",
-    "checked_draws",
-    "checked_exponents",
-    "checked_log_proba",
-    "checked_words",
-    "draw_words",
-    "embedding_spectrum",
-    "kept_as_they_are",
-    "law_fingerprint",
-    "mechanism_class",
     "mechanism_names",
-    "noise_of_known_density",
-    "probabilities",
-    "resolve_mechanism",
-    "scaled_covariance",
-    "stay_as_they_are",
     "word_losses",
 ]

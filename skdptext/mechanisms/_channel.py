@@ -79,14 +79,20 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
     searched over as ``mechanism__option``. `prepare` makes it a `WordChannel`.
 
+    See Also
+    --------
+    MahalanobisNoise : The default of `skdptext.DPWordPerturber`.
+
     Notes
     -----
     *Privacy.* Nothing may be learned from the documents to be protected: `prepare` sees
     the public embedding only.
 
-    See Also
+    Examples
     --------
-    MahalanobisNoise : The default of `skdptext.DPWordPerturber`.
+    >>> from skdptext.mechanisms import Exponential, WordMechanism
+    >>> isinstance(Exponential(), WordMechanism)
+    True
     """
 
     @abstractmethod
@@ -108,6 +114,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         Returns
         -------
         channel : WordChannel
+            The mechanism, prepared for the embedding.
 
         Raises
         ------
@@ -128,8 +135,11 @@ class WordChannel(ABC):
     mechanism : WordMechanism
         Its options are copied.
     embedding : WordEmbedding
+        Public words and their vectors.
     epsilon : float > 0
+        Privacy parameter ε, in nats per unit of distance.
     lam : float in [0, 1]
+        Shape λ of the metric.
 
     Attributes
     ----------
@@ -174,6 +184,11 @@ class WordChannel(ABC):
     InvalidParameterError
         If ε or λ breaks its rule.
 
+    See Also
+    --------
+    WordMechanism : What prepares a channel.
+    InvertedChannel : One whose probabilities are known.
+
     Notes
     -----
     *Subclasses.* A class that redefines a part of the law loses the inherited members
@@ -184,6 +199,15 @@ class WordChannel(ABC):
     defined on classes, not set on instances.
 
     *Threads.* A release calls `draw` and `apply` from several threads at once.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import RandomizedResponse, WordChannel
+    >>> embedding = WordEmbedding(["yes", "no"], [[0.0], [1.0]])
+    >>> channel = RandomizedResponse().prepare(embedding, 1.0, 0.0)
+    >>> isinstance(channel, WordChannel), float(channel.exponents([0], [1])[0, 0])
+    (True, 1.0)
     """
 
     metric: MahalanobisMetric | None = None
@@ -237,7 +261,9 @@ class WordChannel(ABC):
         Parameters
         ----------
         rng : numpy.random.Generator
+            Where all randomness comes from.
         n : int
+            How many words.
 
         Returns
         -------
@@ -266,7 +292,7 @@ class WordChannel(ABC):
 
     @abstractmethod
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Bounds on the privacy loss between words.
+        """Bound the privacy loss between words.
 
         Parameters
         ----------
@@ -311,6 +337,16 @@ class WordChannel(ABC):
         """The same channel, using an engine to find nearest words.
 
         A channel that searches for no nearest words returns itself.
+
+        Parameters
+        ----------
+        engine : {"numpy", "torch"}
+            What searches for the nearest words.
+
+        Returns
+        -------
+        channel : WordChannel
+            The same channel; itself if the engine does not matter.
         """
         return self
 
@@ -329,6 +365,11 @@ class WordChannel(ABC):
             Threads of the linear algebra library, for each thread of the release.
         memory : int
             Bytes that each call may take on top of `row_bytes` per word.
+
+        Yields
+        ------
+        apply : callable
+            What maps words and draws to noisy words, for the time of a release.
         """
         yield self.apply
 
@@ -519,7 +560,7 @@ def _feed(digest: Any, name: str, value: Any) -> None:
         unkeyed = getattr(type(value), "_unkeyed", {})
         options = value.get_params(deep=False)
         for key in [k for k in options if k in unkeyed]:
-            plain = isinstance(options[key], int | float)
+            plain = isinstance(options[key], int | float | None)
             if plain and options[key] == unkeyed[key]:
                 del options[key]
         _feed(digest, name, options)

@@ -41,6 +41,10 @@ class Directional(WordMechanism):
         The von Mises-Fisher distribution, or Purkayastha's. Both [1]_ have the
         concentration κ = ε.
 
+    See Also
+    --------
+    MahalanobisNoise : Noise on the vectors themselves.
+
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ e^t Pr[z | w'], with t = ε‖u(w) − u(w')‖ (the chord) for
@@ -64,10 +68,6 @@ class Directional(WordMechanism):
     ----------
     .. [1] B. Weggenmann, F. Kerschbaum (2021). Differential privacy for directional
        data. CCS 2021.
-
-    See Also
-    --------
-    MahalanobisNoise : Noise on the vectors themselves.
 
     Examples
     --------

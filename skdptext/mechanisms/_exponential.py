@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
@@ -20,7 +21,7 @@ from skdptext.mechanisms._law import ExponentialLaw
 from skdptext.mechanisms._lazy import KEY_WORDS
 from skdptext.mechanisms._rate import Fit
 from skdptext.mechanisms._sentences import exponential_sentences
-from skdptext.utils import check_option, check_real, shown
+from skdptext.utils import check_option, check_real, kind_of, shown
 
 __all__ = [
     "AmongChannel",
@@ -75,6 +76,14 @@ class Exponential(WordMechanism):
         "rows" sums up the probabilities of each distinct word once. "lazy" scores the
         √V nearest words and a few of the others, anew for every token [4]_; it suits
         few words of a large vocabulary. "auto" is "lazy" from 100,000 words on.
+    outputs : collection of str, default=None
+        The words that may be released, all known to the embedding. Any other word is
+        answered with one of these, too, and ε is proven between any two words of the
+        embedding. The list must be public. None: all words.
+
+    See Also
+    --------
+    RandomizedResponse : The same mechanism with all words equally far apart.
 
     Notes
     -----
@@ -103,10 +112,6 @@ class Exponential(WordMechanism):
     .. [4] S. Mussmann, D. Levy, S. Ermon (2017). Fast amortized inference and learning
        in log-linear models with randomly perturbed nearest neighbor search. UAI 2017.
 
-    See Also
-    --------
-    RandomizedResponse : The same mechanism with all words equally far apart.
-
     Examples
     --------
     >>> import numpy as np
@@ -122,21 +127,36 @@ class Exponential(WordMechanism):
     tight: a = 2.000, [0.881 0.103 0.016 0.   ]
     """
 
+    # without it, the noise of a seed is that of earlier versions
+    _unkeyed: ClassVar[dict[str, None]] = {"outputs": None}
+
     def __init__(
         self,
         calibration: str = "exact",
         max_distance: float | None = None,
         *,
         sampler: str = "auto",
+        outputs: Collection[str] | None = None,
     ) -> None:
         self.calibration = calibration
         self.max_distance = max_distance
         self.sampler = sampler
+        self.outputs = outputs
 
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> ExponentialChannel:
-        return ExponentialChannel(self, embedding, epsilon, lam)
+        if self.outputs is None:
+            return ExponentialChannel(self, embedding, epsilon, lam)
+        if not isinstance(self.outputs, Collection | np.ndarray) or not len(
+            self.outputs
+        ):
+            raise InvalidParameterError(
+                "outputs must be None or a public collection of at least one str, got "
+                f"{kind_of(self.outputs)}."
+            )
+        ids = word_ids(self.outputs, embedding)
+        return AmongChannel(self, embedding, epsilon, lam, ids)
 
     def prepare_among(
         self,
@@ -150,9 +170,11 @@ class Exponential(WordMechanism):
         Parameters
         ----------
         embedding : WordEmbedding
+            Public words and their vectors.
         epsilon : float > 0
             In nats per unit of distance, proven between any two words of the embedding.
         lam : float in [0, 1]
+            Shape λ of the metric.
         outputs : array-like of int, shape (n_outputs,)
             Ids of the words that may be released, at least one; public.
 
@@ -171,6 +193,11 @@ class Exponential(WordMechanism):
             As `prepare`, or if `outputs` is empty or contains a number that belongs to
             no word, or if `calibration` is "tight" and some word is not in `outputs`.
         """
+        if self.outputs is not None:
+            raise InvalidParameterError(
+                "outputs of the mechanism must be None where the words that may be "
+                f"released are given by number, got {kind_of(self.outputs)}."
+            )
         return AmongChannel(self, embedding, epsilon, lam, outputs)
 
 
@@ -263,7 +290,9 @@ class ExponentialChannel(InvertedChannel):
         other = copy(self)
         vars(other).pop("fingerprint", None)
         # the rate of "half" is ε/2, and need not be looked for
-        other.mechanism = Exponential("half", self.mechanism.max_distance)
+        other.mechanism = Exponential(
+            "half", self.mechanism.max_distance, outputs=self.mechanism.outputs
+        )
         other.epsilon = 2 * rate
         other._law = self._law.at(Fit(rate))
         return other
@@ -328,6 +357,10 @@ class RandomizedResponse(WordMechanism):
         \Pr[w \mid w] = \frac{e^ε}{e^ε + V - 1}, \qquad
         \Pr[z \mid w] = \frac{1}{e^ε + V - 1} \quad (z \ne w).
 
+    See Also
+    --------
+    Exponential : Prefers words that are near.
+
     Notes
     -----
     *Privacy.* Pure ε-local differential privacy: the privacy loss between any two words
@@ -339,10 +372,6 @@ class RandomizedResponse(WordMechanism):
     ----------
     P. Kairouz, S. Oh, P. Viswanath (2016). Extremal mechanisms for local differential
     privacy. JMLR 17.
-
-    See Also
-    --------
-    Exponential : Prefers words that are near.
 
     Examples
     --------

@@ -21,28 +21,58 @@ Rows = dict[int, Any]
 class FiniteChannel(WordChannel):
     """A channel that states its law in full; its exponents follow from it.
 
+    All that is promised follows from these probabilities.
+
     Parameters
     ----------
     mechanism : WordMechanism
+        The options.
     embedding : WordEmbedding
+        Public words and their vectors.
     epsilon : float > 0
+        Privacy parameter ε, in nats per unit of distance.
     lam : float in [0, 1]
+        Shape λ of the metric.
 
     See Also
     --------
     InvertedChannel : Also draws from the law.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import FiniteChannel, RandomizedResponse
+    >>> embedding = WordEmbedding(["yes", "no"], [[0.0], [1.0]])
+    >>> isinstance(RandomizedResponse().prepare(embedding, 1.0, 0.0), FiniteChannel)
+    True
     """
 
     @abstractmethod
     def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words).
+        """Compute ln Pr[z | w] for each of the words and every z.
 
         Each row must sum to 1 as probabilities; otherwise drawing and promising raise
         an InvalidParameterError.
+
+        Parameters
+        ----------
+        words : ndarray of int
+            Ids of words.
         """
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Exponents of the law, rounded up, shape (len(x), len(y))."""
+        """Compute the exponents between words, rounded up.
+
+        Parameters
+        ----------
+        x, y : array-like of int
+            Ids of words of the embedding.
+
+        Returns
+        -------
+        exponents : ndarray of shape (len(x), len(y))
+            In nats; infinite if there is no bound.
+        """
         theirs = checked_log_proba(self, y)
         found = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
@@ -68,9 +98,17 @@ class InvertedChannel(FiniteChannel):
     Parameters
     ----------
     mechanism : WordMechanism
+        The options.
     embedding : WordEmbedding
+        Public words and their vectors.
     epsilon : float > 0
+        Privacy parameter ε, in nats per unit of distance.
     lam : float in [0, 1]
+        Shape λ of the metric.
+
+    See Also
+    --------
+    FiniteChannel : For a sampler of your own.
 
     Examples
     --------
@@ -100,7 +138,20 @@ class InvertedChannel(FiniteChannel):
         return 2.0**-36 + len(self.released) * 2.0**-51
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """One uniform number per word."""
+        """One uniform number per word.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        n : int
+            How many words.
+
+        Returns
+        -------
+        draws : tuple of ndarray
+            A uniform number for each word.
+        """
         return (rng.random(n),)
 
     def apply(
@@ -115,19 +166,39 @@ class InvertedChannel(FiniteChannel):
         Parameters
         ----------
         words : ndarray of int, shape (n,)
+            Ids of words.
         draws : tuple of ndarray
+            What `draw` returned.
         memory : int, default=None
             Bytes for rows of probabilities; None: scikit-learn's ``working_memory``.
         kept : dict, default=None
             Results of earlier calls, such as rows of probabilities. This call adds to
             them while they fit into seven eighths of `memory`.
+
+        Returns
+        -------
+        noisy : ndarray of int
+            Ids of the noisy words.
         """
         memory = working_memory_bytes() if memory is None else memory
         return self._drawn(words, draws[0], memory, {} if kept is None else kept)
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` that keeps rows of probabilities for the next call."""
+        """`apply` that keeps rows of probabilities for the next call.
+
+        Parameters
+        ----------
+        n_threads : int
+            Threads to use.
+        memory : int
+            Bytes for rows of probabilities.
+
+        Yields
+        ------
+        apply : callable
+            What maps words and draws to noisy words, for the time of a release.
+        """
         yield partial(self.apply, memory=memory, kept={})
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:

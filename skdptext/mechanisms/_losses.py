@@ -62,6 +62,10 @@ class LossDistribution:
     infinite : float
         Probability of an infinite loss.
 
+    See Also
+    --------
+    word_losses : The distributions between words of a channel.
+
     Notes
     -----
     *Why it is a bound.* (1 − e^t u)_+ with u = e^(−L) decreases in u and is convex. So
@@ -139,7 +143,7 @@ class LossDistribution:
         Parameters
         ----------
         forth, back : float in [0, inf]
-            a, from x to y, and b, from y to x.
+            A, from x to y, and b, from y to x.
 
         Returns
         -------
@@ -190,7 +194,7 @@ class LossDistribution:
         Parameters
         ----------
         x, y : ndarray of shape (n_outputs,)
-            ln Pr[z | x] and ln Pr[z | y] for every output z; −inf for never.
+            Ln Pr[z | x] and ln Pr[z | y] for every output z; −inf for never.
 
         Returns
         -------
@@ -248,6 +252,7 @@ class LossDistribution:
         Parameters
         ----------
         parts : sequence of LossDistribution
+            What is combined.
         weights : iterable of float
             Their probabilities.
 
@@ -274,7 +279,13 @@ class LossDistribution:
 
     @classmethod
     def total(cls, parts: Iterable[LossDistribution]) -> LossDistribution:
-        """The loss of several independent outputs together: 0 for none."""
+        """The loss of several independent outputs together: 0 for none.
+
+        Parameters
+        ----------
+        parts : iterable of LossDistribution
+            Of independent releases.
+        """
         # the narrow ones first: among the wide ones they would fall between two steps
         waiting = sorted(parts, key=lambda part: part.step, reverse=True)
         if not waiting:
@@ -290,7 +301,18 @@ class LossDistribution:
     # -- several outputs -------------------------------------------------------
 
     def plus(self, other: LossDistribution) -> LossDistribution:
-        """The loss of two independent outputs together."""
+        """The loss of two independent outputs together.
+
+        Parameters
+        ----------
+        other : LossDistribution
+            Of an independent release.
+
+        Returns
+        -------
+        total : LossDistribution
+            Of both releases together.
+        """
         infinite = self.infinite + other.infinite - self.infinite * other.infinite
         if not len(self.masses) or not len(other.masses):
             return LossDistribution(1.0, 0, np.empty(0), 1.0)
@@ -301,7 +323,18 @@ class LossDistribution:
         return self._trimmed(step, a.lowest + b.lowest, masses, infinite)
 
     def times(self, n: int) -> LossDistribution:
-        """The loss of n >= 1 independent outputs of this kind together."""
+        """The loss of n >= 1 independent outputs of this kind together.
+
+        Parameters
+        ----------
+        n : int
+            How many independent releases.
+
+        Returns
+        -------
+        total : LossDistribution
+            Of all of them together.
+        """
         if n == 1:
             return self
         pairs = self.plus(self).times(n // 2)
@@ -310,7 +343,18 @@ class LossDistribution:
     # -- what it promises ------------------------------------------------------
 
     def delta(self, t: float) -> float:
-        """δ(t): Pr[S | x] ≤ e^t Pr[S | y] + δ(t) for every set S."""
+        """Find δ(t): Pr[S | x] ≤ e^t Pr[S | y] + δ(t) for every set S.
+
+        Parameters
+        ----------
+        t : float
+            The exponent.
+
+        Returns
+        -------
+        delta : float
+            An upper bound on the least δ.
+        """
         at = self._losses
         above = at > t
         lost = -np.expm1(t - at[above])
@@ -322,6 +366,7 @@ class LossDistribution:
         Parameters
         ----------
         delta : float in [0, 1)
+            The δ in [0, 1); 0 is the pure exponent.
 
         Returns
         -------

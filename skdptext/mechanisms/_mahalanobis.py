@@ -35,11 +35,15 @@ class MahalanobisNoise(WordMechanism):
     Parameters
     ----------
     second : float in [0, 1], default=0.0
-        t of the Vickrey mechanism [4]_. Above 0, the release is the nearest or the
+        T of the Vickrey mechanism [4]_. Above 0, the release is the nearest or the
         second nearest word to the noisy vector, at distances d₁ ≤ d₂: the nearest with
         probability (1 − t) d₂ / (t d₁ + (1 − t) d₂). With 1, the second
         nearest is always released. The two are chosen from *all* words, the true one
         included.
+
+    See Also
+    --------
+    Ranked : Neighbours of the released word by their rank.
 
     Notes
     -----
@@ -62,10 +66,6 @@ class MahalanobisNoise(WordMechanism):
        private text perturbation method using a regularized Mahalanobis metric.
     .. [4] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2021). On a utilitarian
        approach to privacy preserving text generation. PrivateNLP 2021.
-
-    See Also
-    --------
-    Ranked : Neighbours of the released word by their rank.
 
     Examples
     --------
@@ -98,17 +98,36 @@ class MahalanobisNoise(WordMechanism):
 class MahalanobisChannel(SearchingChannel):
     """`MahalanobisNoise` for one embedding.
 
+    It adds noise to the vector of a word and finds the nearest word.
+
     Parameters
     ----------
     mechanism : WordMechanism
+        The options.
     embedding : WordEmbedding
+        Public words and their vectors.
     epsilon : float > 0
+        Privacy parameter ε, in nats per unit of distance.
     lam : float in [0, 1]
+        Shape λ of the metric.
     metric : MahalanobisMetric, default=None
         Shapes the noise and bounds its privacy loss. None: the metric of `lam` over the
         covariance of the embedding. A metric over another Σ must be fixed by the
         options of `mechanism`, which key the noise, and must not depend on private
         documents.
+
+    See Also
+    --------
+    MahalanobisNoise : The options.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import MahalanobisNoise
+    >>> embedding = WordEmbedding(["near", "far"], [[0.0], [2.0]])
+    >>> channel = MahalanobisNoise().prepare(embedding, 3.0, 0.0)
+    >>> float(channel.exponents([0], [1])[0, 0])
+    6.0
     """
 
     def __init__(
@@ -130,16 +149,39 @@ class MahalanobisChannel(SearchingChannel):
     numerical_delta = 2.0**-50
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """Lengths ‖Z‖_RM, which follow Gamma(m, 1/ε), and standard normal vectors.
+        """Draw lengths from Gamma(m, 1/ε), and standard normal vectors.
 
         The normals are float64: a float32 normal is exactly 0 once in 2^23 draws, and
         such an atom can be detected.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        n : int
+            How many words.
+
+        Returns
+        -------
+        draws : tuple of ndarray
+            Lengths, of shape (n,), and normals, of shape (n, dim).
         """
         radii = rng.gamma(self._shape.dim, 1.0 / self.epsilon, n)
         return radii, rng.standard_normal((n, self._shape.dim))
 
     def noise(self, draws: Draws) -> np.ndarray:
-        """r · M^½ · g/‖g‖ for lengths r and normals g, shape (n, dim)."""
+        """Compute the noise r · M^½ · g/‖g‖ of lengths r and normals g.
+
+        Parameters
+        ----------
+        draws : tuple of ndarray
+            What `draw` returned.
+
+        Returns
+        -------
+        noise : ndarray of shape (n, dim)
+            The noise vectors.
+        """
         radii, normals = draws
         lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
         # a zero vector, which is never drawn, has no direction
@@ -152,19 +194,58 @@ class MahalanobisChannel(SearchingChannel):
         return shaped
 
     def unit_noise(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Noise for ε = 1; for any other ε, divide it by ε."""
+        """Noise for ε = 1; for any other ε, divide it by ε.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        n : int
+            How many words.
+
+        Returns
+        -------
+        noise : ndarray of shape (n, dim)
+            Noise for ε = 1.
+        """
         return self.noise(self.draw(rng, n)) * self.epsilon
 
     def apply(
         self, words: np.ndarray, draws: Draws, memory: int | None = None
     ) -> np.ndarray:
-        """Ids of the words nearest to φ(w) + noise."""
+        """Find the words nearest to φ(w) + noise.
+
+        Parameters
+        ----------
+        words : ndarray of int
+            Ids of words.
+        draws : tuple of ndarray
+            What `draw` returned.
+        memory : int, default=None
+            Bytes for the scores. If None, scikit-learn's ``working_memory``.
+
+        Returns
+        -------
+        noisy : ndarray of int
+            Ids of the noisy words.
+        """
         points = self.noise(draws)
         points += self.embedding.vectors[words]
         return self._search(points, memory)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """ε times the distances in `metric`, shape (len(x), len(y))."""
+        """Compute ε times the distances in `metric`.
+
+        Parameters
+        ----------
+        x, y : array-like of int
+            Ids of words of the embedding.
+
+        Returns
+        -------
+        exponents : ndarray of shape (len(x), len(y))
+            In nats.
+        """
         vectors = self.embedding.vectors
         return self.epsilon * self._shape.distances(vectors[x], vectors[y])
 

@@ -34,9 +34,22 @@ class MahalanobisMetric:
     InvalidParameterError
         If Σ is singular and ``lam=1``.
 
+    See Also
+    --------
+    MahalanobisNoise : Noise of this shape.
+
     References
     ----------
     Xu, Aggarwal, Feyisetan, Teissier (2020), section 3.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import MahalanobisNoise
+    >>> embedding = WordEmbedding(["near", "far"], [[0.0], [2.0]])
+    >>> metric = MahalanobisNoise().prepare(embedding, 3.0, 0.0).metric
+    >>> float(metric.distances(embedding.vectors, embedding.vectors)[0, 1])
+    2.0
     """
 
     def __init__(self, lam: float, spectrum: Spectrum) -> None:
@@ -74,7 +87,18 @@ class MahalanobisMetric:
         return (basis * np.sqrt(self.eigenvalues)) @ basis.T
 
     def whiten(self, vectors: Any) -> np.ndarray:
-        """Vectors whose Euclidean distances are the distances of this metric."""
+        """Map vectors so that Euclidean distances are those of this metric.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n, dim)
+            Points in the space of the embedding.
+
+        Returns
+        -------
+        whitened : ndarray of shape (n, dim)
+            Their images.
+        """
         vectors = np.asarray(vectors, dtype=np.float64)
         if self.lam == 0:
             return vectors
@@ -84,6 +108,16 @@ class MahalanobisMetric:
         """Distance of each row of `x` to each row of `y`.
 
         Equal rows are exactly 0 apart: they are whitened once.
+
+        Parameters
+        ----------
+        x, y : ndarray of shape (n, dim)
+            Vectors.
+
+        Returns
+        -------
+        distances : ndarray of shape (len(x), len(y))
+            Distances of the words.
         """
         if self.lam == 0:
             return cdist(x, y)
@@ -93,5 +127,16 @@ class MahalanobisMetric:
         return cdist(points[: len(x)], points[len(x) :])
 
     def at(self, lam: float) -> MahalanobisMetric:
-        """The metric of another λ over the same Σ."""
+        """The metric of another λ over the same Σ.
+
+        Parameters
+        ----------
+        lam : float
+            Another λ.
+
+        Returns
+        -------
+        metric : MahalanobisMetric
+            That of the same embedding for this λ.
+        """
         return MahalanobisMetric(lam, self.spectrum)

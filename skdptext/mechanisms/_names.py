@@ -28,7 +28,13 @@ def _by_name() -> dict[str, type[WordMechanism]]:
 
 
 def mechanism_names() -> tuple[str, ...]:
-    """The names that `mechanism_class` knows, such as ``"word-lists"``."""
+    """The names that `mechanism_class` knows, such as ``"word-lists"``.
+
+    Returns
+    -------
+    names : tuple of str
+        Sorted.
+    """
     return tuple(sorted(_by_name()))
 
 

@@ -62,6 +62,10 @@ class Ranked(WordMechanism):
         e^(−1/spread). The pivot itself stays with probability 1 − e^(−1/spread), 63 per
         cent by default. The papers' Pr[r] ∝ e^(−cεr) is ``spread=1 / (c * epsilon)``.
 
+    See Also
+    --------
+    MahalanobisNoise : Its `second` takes one of the two nearest words.
+
     Notes
     -----
     *Privacy.* The guarantee is that of the inner mechanism: ranks depend on the pivot
@@ -80,10 +84,6 @@ class Ranked(WordMechanism):
     ----------
     .. [1] H. J. Asghar, R. Carpentier, B. Z. H. Zhao, M. A. Kaafar (2026). dX-privacy
        for text and the curse of dimensionality. PETS 2026.
-
-    See Also
-    --------
-    MahalanobisNoise : Its `second` takes one of the two nearest words.
 
     Examples
     --------

@@ -36,7 +36,11 @@ class SensitiveWords(WordMechanism):
         taken from the documents to be protected, such as their rarest words, voids the
         promise, and nothing here can see that.
     probability : float in [0, 1], default=0.2
-        p. 0: every word outside of S is released in clear.
+        P. 0: every word outside of S is released in clear.
+
+    See Also
+    --------
+    Exponential : Treats all words alike.
 
     Notes
     -----
@@ -59,10 +63,6 @@ class SensitiveWords(WordMechanism):
     .. [1] X. Yue, M. Du, T. Wang, Y. Li, H. Sun, S. S. M. Chow (2021). Differential
        privacy for text analytics via natural text sanitization. Findings of ACL 2021.
        Its privacy notion is utility-optimized metric local differential privacy, UMLDP.
-
-    See Also
-    --------
-    Exponential : Treats all words alike.
 
     Examples
     --------

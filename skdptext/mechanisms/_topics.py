@@ -39,11 +39,16 @@ class TopicResponse(WordMechanism):
         than elsewhere: ln of the ratio, or any other finite score. It must be public.
     topics : iterable of str, default=None
         Names of the topics, which differ and hold no blanks. They name the columns of a
-        release. None: topic0, topic1, …
+        release. If None, topic0, topic1 and so on.
     full_span : float > 0, default=2.0
         A word whose log odds span this much or more over the topics answers at full
         strength, s from 0 to 1; of others, the span is in proportion. Small: nearly
         every word takes sides. Large: only the most telling ones.
+
+    See Also
+    --------
+    skdptext.preprocessing.TopicWordSelector : Chooses the words that are asked.
+    Exponential : Words that answer with words.
 
     Notes
     -----
@@ -57,11 +62,6 @@ class TopicResponse(WordMechanism):
     ``get_feature_names_out``; tokens and text are names of topics. ``released`` of the
     channel is the embedding of these names, where each topic lies at the mean of the
     words that speak for it.
-
-    See Also
-    --------
-    skdptext.preprocessing.TopicWordSelector : Chooses the words that are asked.
-    Exponential : Words that answer with words.
 
     Examples
     --------

@@ -48,6 +48,10 @@ class WordClasses(WordMechanism):
         the label of each word's class, an int or a str; it must be public. A class
         holds at most 2,048 words.
 
+    See Also
+    --------
+    Exponential : Among all words.
+
     Notes
     -----
     *Privacy.* Inside a class: pure ε-local differential privacy, with exact exponents.
@@ -66,10 +70,6 @@ class WordClasses(WordMechanism):
        customized text sanitization mechanism with differential privacy. Findings of
        ACL 2023. This is its "conservative" mapping; the "aggressive" one has no
        guarantee.
-
-    See Also
-    --------
-    Exponential : Among all words.
 
     Examples
     --------

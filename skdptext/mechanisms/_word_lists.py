@@ -44,6 +44,10 @@ class WordLists(WordMechanism):
         permutations, a baseline. An array of shape (n_words,) or (n_lists, n_words):
         every row a permutation of the word ids, which must be public.
 
+    See Also
+    --------
+    WordClasses : Words stay in classes of near words.
+
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
@@ -61,10 +65,6 @@ class WordLists(WordMechanism):
     S. Meisenbacher, M. Chevli, F. Matthes (2024). 1-Diffractor: efficient and
     utility-preserving text obfuscation leveraging word-level metric differential
     privacy. IWSPA 2024.
-
-    See Also
-    --------
-    WordClasses : Words stay in classes of near words.
 
     Examples
     --------

@@ -26,11 +26,12 @@ _PAIRS = 32
 def word_losses(
     channel: WordChannel, x: np.ndarray, y: np.ndarray
 ) -> list[LossDistribution]:
-    """Bounds on the privacy loss between words, as distributions.
+    """Bound the privacy loss between words, by a distribution each.
 
     Parameters
     ----------
     channel : WordChannel
+        A mechanism, prepared for an embedding.
     x, y : ndarray of int, shape (n,)
         Word ids, pair by pair.
 

@@ -81,6 +81,7 @@ def density_statistics(
     Parameters
     ----------
     embedding : WordEmbedding
+        Public words and their vectors.
     X : iterable of str, of lists of str, or count matrix, default=None
         Documents. The vocabulary is then made of their known words, and the shares of
         documents with sparse words are computed too. Strings are split as
@@ -91,6 +92,7 @@ def density_statistics(
     Returns
     -------
     statistics : DensityStatistics
+        The statistics.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import DocumentReader, EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics._channel import released_profiles, word_channel
+from skdptext.metrics._channel import released_profiles, word_transitions
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import check_bags, is_count_matrix, kind_of
 
@@ -59,7 +59,7 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
 
 
 class ReleaseLikelihood:
-    r"""ln Pr[release | document], for releases and candidate documents.
+    r"""The likelihood ln Pr[release | document] of releases and candidates.
 
     For a bag of words z_1, …, z_n, with p_d(w) the share of word w in document d,
 
@@ -80,7 +80,7 @@ class ReleaseLikelihood:
     documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
         The candidates in clear; at least one.
     n_draws : int, default=100
-        As for `word_channel`, which gives Pr[z | w].
+        As for `word_transitions`, which gives Pr[z | w].
     ordered : bool, default=None
         Whether releases come in order. None: as the perturber's `output` says.
     random_state : None, int or numpy.random.Generator, default=None
@@ -92,6 +92,10 @@ class ReleaseLikelihood:
     ------
     InvalidParameterError
         If a parameter breaks its rule.
+
+    See Also
+    --------
+    skdptext.attacks.DocumentLinkageAttack : The adversary who uses it.
 
     Notes
     -----
@@ -160,7 +164,7 @@ class ReleaseLikelihood:
             share = np.asarray(normalize(bags, norm="l1").mean(axis=0)).ravel()
             used = np.flatnonzero(share)
             self._codes, self._offsets = used.searchsorted(codes.codes), codes.offsets
-            self._transitions = word_channel(
+            self._transitions = word_transitions(
                 fitted,
                 share[used],
                 words=embedding.word_array[used].tolist(),

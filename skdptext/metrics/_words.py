@@ -39,6 +39,7 @@ def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
     Returns
     -------
     perturber : DPWordPerturber
+        The fitted perturber inside.
 
     Raises
     ------
@@ -78,6 +79,7 @@ def has_perturber(estimator: Any) -> bool:
     Returns
     -------
     found : bool
+        True if there is exactly one.
 
     Examples
     --------
@@ -190,7 +192,9 @@ def words_unchanged(
     Parameters
     ----------
     perturber : fitted DPWordPerturber
+        A fitted perturber, or what holds one.
     X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+        Documents, as the perturber takes them.
     max_words : int or None, default=2000
         Use only this many words, spread evenly over all documents; None uses all. The
         standard error is at most 1/(2 √max_words), that is 1.1 % at 2000.
@@ -247,6 +251,7 @@ def words_unchanged_scorer(
     X : documents
         Input of the estimator.
     y : ignored
+        Not used; here for scikit-learn's interface.
     name : str, default=None
         Which perturber, if the estimator holds several: see `find_perturber`.
 
@@ -278,6 +283,7 @@ def words_changed_scorer(
     X : documents
         Input of the estimator.
     y : ignored
+        Not used; here for scikit-learn's interface.
     name : str, default=None
         Which perturber, if the estimator holds several: see `find_perturber`. In a
         search, pass ``functools.partial(words_changed_scorer, name="title")``.

@@ -139,6 +139,7 @@ def calibrate_epsilon(
     Returns
     -------
     calibration : Calibration
+        The ε, and how sure it is.
 
     Raises
     ------

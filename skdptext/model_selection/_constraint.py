@@ -47,6 +47,8 @@ _OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - {
 class best_under_constraint:  # noqa: N801 - used as a function, pickled as an object
     """Rule for ``GridSearchCV(refit=...)``: the best candidate that meets constraints.
 
+    It is a rule for the ``refit`` of a search.
+
     Parameters
     ----------
     maximize : str

@@ -54,12 +54,13 @@ def search_results(
 
     Parameters
     ----------
-    search, confidence, test_over_train, name
+    search, confidence, test_over_train, name : see `search_results_frame`
         As for `search_results_frame`, which describes the intervals.
 
     Returns
     -------
     results : SearchResults
+        Parameters and scores of all candidates.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from skdptext.metrics import (
     ReleaseLikelihood,
     fitted_releaser,
     released_profiles,
-    word_channel,
+    word_transitions,
 )
 from skdptext.naive_bayes._mixture import DocumentMixture
 from skdptext.perturbation import DPWordPerturber
@@ -69,7 +69,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         best of several values, by cross-validation on releases of the known documents.
         With known texts only, and not for releasers of whole documents.
     prior : str or array-like of shape (n_classes,), default="frequency"
-        π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
+        The π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
         number per class, in any unit.
     trained_on : {"originals", "releases"}, default="originals"
         What `fit` is given: clean public texts, or releases by `perturber`. From
@@ -77,7 +77,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     n_iter : int, default=30
         Steps of expectation maximization.
     n_draws : int, default=100
-        As for `skdptext.metrics.word_channel`, which estimates Pr[z | w].
+        As for `skdptext.metrics.word_transitions`, which estimates Pr[z | w].
     random_state : None, int or numpy.random.Generator, default=None
         Seeds this simulation, which is not secret.
 
@@ -181,6 +181,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : ChannelNaiveBayes
+            The estimator itself.
 
         Raises
         ------
@@ -378,7 +379,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             # words of no class may have frequency 0: noise makes all words possible
             profiles = _smoothed(counts, counts.sum(axis=0), alpha)
             return profiles, released_profiles(fitted, profiles, **options)
-        channel = word_channel(fitted, **options)
+        channel = word_transitions(fitted, **options)
         total = counts.sum(axis=0, keepdims=True)
         n_words = len(fitted.embedding_)
         even = np.full((1, n_words), 1 / n_words)
@@ -406,7 +407,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return np.log(found / found.sum())
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """ln π_c + ln Pr[X | c], up to a constant per document.
+        """Compute ln π_c + ln Pr[X | c], up to a constant per document.
 
         Parameters
         ----------
@@ -416,6 +417,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_joint : ndarray of shape (n_documents, n_classes)
+            One row a document, one column a class.
         """
         check_is_fitted(self, "classes_")
         if not isinstance(self.perturber, DPWordPerturber | None):
@@ -447,6 +449,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_proba : ndarray of shape (n_documents, n_classes)
+            Rows whose exponentials sum to 1.
         """
         found = self.predict_joint_log_proba(X)
         return found - np.logaddexp.reduce(found, axis=1, keepdims=True)
@@ -477,6 +480,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_documents,)
+            The most likely class of each document.
         """
         check_is_fitted(self, "classes_")
         return self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]

@@ -130,6 +130,7 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
         Returns
         -------
         self : WMDKNNClassifier
+            The estimator itself.
 
         Raises
         ------
@@ -179,7 +180,7 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels of documents.
+        """Predict the labels of documents.
 
         With one output and uniform weights, the search for a document may end before
         its neighbours are known, once one class is sure of more than half of the votes.

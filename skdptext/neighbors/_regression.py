@@ -108,6 +108,7 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
         Returns
         -------
         self : WMDKNNRegressor
+            The estimator itself.
 
         Raises
         ------
@@ -146,7 +147,7 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Targets of documents.
+        """Predict the targets of documents.
 
         Parameters
         ----------
@@ -155,6 +156,7 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
         Returns
         -------
         targets : ndarray of shape (n_queries,) or (n_queries, n_outputs)
+            A mean over the neighbours for each query.
 
         Raises
         ------

@@ -118,6 +118,7 @@ class WMDNeighbors(RadiusNeighbors):
         Returns
         -------
         self : WMDNeighbors
+            The estimator itself.
 
         Raises
         ------
@@ -241,6 +242,7 @@ class WMDNeighborsTransformer(
         Returns
         -------
         self : WMDNeighborsTransformer
+            The estimator itself.
 
         Raises
         ------
@@ -269,6 +271,7 @@ class WMDNeighborsTransformer(
         Returns
         -------
         graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
+            Row i holds the neighbours of document i.
 
         Warns
         -----
@@ -300,6 +303,7 @@ class WMDNeighborsTransformer(
         Returns
         -------
         graph : sparse matrix in CSR format, of shape (n_documents, n_documents)
+            Row i holds the neighbours of document i.
 
         Raises
         ------

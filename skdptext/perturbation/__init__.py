@@ -1,6 +1,7 @@
 """The estimator that releases documents with private words."""
 
 from skdptext.perturbation._perturber import DPWordPerturber
-from skdptext.perturbation._release import Release
+from skdptext.perturbation._release import Release as Release
 
-__all__ = ["DPWordPerturber", "Release"]
+# The names above of the form `x as x` are for the rooms beside, and have no page.
+__all__ = ["DPWordPerturber"]

@@ -93,8 +93,8 @@ class DPWordPerturber(
         on the mechanism: `~skdptext.mechanisms.Exponential` changes as many words at a
         quarter to a twelfth of it.
     lam : float, default=0.5
-        λ in [0, 1], from spherical to elliptical noise. 1 needs a non-singular Σ. What
-        it means for other mechanisms is described there.
+        Shape λ in [0, 1], from spherical to elliptical noise. 1 needs a non-singular
+        Σ. What it means for other mechanisms is described there.
     document_length : int, default=None
         Release exactly this many words of each document. None releases the number of
         known words of each document, with a `PrivacyLeakWarning`; a row of counts may
@@ -295,10 +295,12 @@ class DPWordPerturber(
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
             Only checked; an iterator is not consumed.
         y : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         self : object
+            The estimator itself.
 
         Raises
         ------
@@ -424,7 +426,9 @@ class DPWordPerturber(
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Documents to be released.
         y : ignored
+            Not used; here for scikit-learn's interface.
         document_ids : iterable of str, int or bytes, default=None
             As in `transform`.
 
@@ -542,6 +546,7 @@ class DPWordPerturber(
         Returns
         -------
         noisy : ndarray of shape (n_words, n_draws), of str objects
+            Row i holds the draws of word i.
 
         Raises
         ------
@@ -585,6 +590,7 @@ class DPWordPerturber(
         Returns
         -------
         channel : WordChannel
+            The mechanism, prepared for the embedding.
         """
         self._check_ready()
         own = self._epsilon_and_lam()
@@ -600,6 +606,7 @@ class DPWordPerturber(
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Documents, as `transform` takes them.
 
         Returns
         -------
@@ -629,6 +636,7 @@ class DPWordPerturber(
         Returns
         -------
         guarantee : PrivacyGuarantee
+            What is promised, in numbers and in sentences.
         """
         reader = self._check_ready()
         if n_words is not None and self.document_length not in (None, n_words):
@@ -645,15 +653,17 @@ class DPWordPerturber(
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Words of the columns, or other names of what the mechanism releases.
+        """Name the columns: words, or whatever else the mechanism releases.
 
         Parameters
         ----------
         input_features : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         words : ndarray of str objects, shape (n_words,)
+            Names of the columns.
         """
         check_is_fitted(self, "mechanism_")
         return self._names.copy()
@@ -677,6 +687,7 @@ class DPWordPerturber(
         Returns
         -------
         self : object
+            The estimator itself.
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))

@@ -177,10 +177,12 @@ class DocumentPreparer(
         Parameters
         ----------
         X, y : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         self : DocumentPreparer
+            The estimator itself.
         """
         self._check_parameters()
         DocumentReader.of(self, None)
@@ -227,11 +229,12 @@ class DocumentPreparer(
         return write_documents(codes, offsets, words, documents.kept, self.output)
 
     def lengths(self, X: Any) -> np.ndarray:
-        """Words of each document, before they are cut to `document_length`.
+        """Count the words of each document, before it is cut.
 
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Documents, as `transform` takes them.
 
         Returns
         -------

@@ -149,10 +149,12 @@ class TopicEncoder(
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
             Public.
         y : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         self : TopicEncoder
+            The estimator itself.
         """
         self._fit(X)
         return self
@@ -165,10 +167,12 @@ class TopicEncoder(
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
             Public.
         y : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
         encoded : ndarray of shape (n_documents, n_components)
+            Rows of unit length, or 0.
         """
         return _unit_rows(_profiles(self._fit(X)) @ self.components_.T)
 

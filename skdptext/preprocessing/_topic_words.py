@@ -122,6 +122,7 @@ class TopicWordSelector(
         Returns
         -------
         self : TopicWordSelector
+            The estimator itself.
         """
         from sklearn.feature_selection import chi2  # loads half of scikit-learn
 
@@ -159,6 +160,7 @@ class TopicWordSelector(
         Returns
         -------
         support : ndarray of shape (n_features,), bool, or (n_selected,), int
+            A mask over the columns, or their indices.
         """
         check_is_fitted(self)
         check_flag("indices", indices)
@@ -201,6 +203,7 @@ class TopicWordSelector(
         Returns
         -------
         self : TopicWordSelector
+            The estimator itself.
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))

@@ -222,7 +222,7 @@ class PrivacyGuarantee:
 
     @property
     def lam(self) -> float | None:
-        """λ of the noise."""
+        """Shape λ of the noise."""
         return self._shared("lam")
 
     @property
@@ -232,7 +232,7 @@ class PrivacyGuarantee:
 
     @property
     def metric_lam(self) -> float | None:
-        """λ of that metric."""
+        """Shape λ of that metric."""
         return self._shared("metric_lam")
 
     @property
@@ -389,8 +389,8 @@ class PrivacyGuarantee:
             read as in a release: stop words and unknown words are treated as there, and
             what is left is cut or redrawn to `n_words`.
         delta : float in [0, 1), default=0.0
-            δ, the failure probability allowed for all `releases` of whole documents,
-            not for each word. 0: the pure exponent.
+            Failure probability δ allowed for all `releases` of whole documents, not for
+            each word. 0: the pure exponent.
 
         Returns
         -------
@@ -572,7 +572,7 @@ class PrivacyGuarantee:
         Returns
         -------
         guarantee : PrivacyGuarantee
-            k times the exponents, or the sum of both.
+            K times the exponents, or the sum of both.
 
         Raises
         ------

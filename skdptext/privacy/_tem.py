@@ -10,7 +10,7 @@ __all__ = ["tem_distance"]
 
 
 def tem_distance(n_words: int, epsilon: float, beta: float = 0.001) -> float:
-    r"""γ of TEM, the truncated exponential mechanism.
+    r"""Compute the γ of TEM, the truncated exponential mechanism.
 
     .. math::
 
@@ -21,6 +21,7 @@ def tem_distance(n_words: int, epsilon: float, beta: float = 0.001) -> float:
     n_words : int
         V, at least 2: words of the vocabulary.
     epsilon : float > 0
+        Privacy parameter ε, in nats per unit of distance.
     beta : float, default=0.001
         In (0, 1 − 1/V): the probability of releasing a word further than γ from the
         true one is at most this. It affects utility only.

@@ -424,7 +424,7 @@ def types_of(columns: Sequence[str]) -> dict[str, Any]:
 
 
 def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
-    """Columns of files, in memory.
+    """Read columns of files into memory.
 
     Parameters
     ----------

@@ -56,6 +56,10 @@ class ReleaseKey:
         If `source` is neither of the two. When the key is read: if it is not there, is
         too short, too long or not random, or if others can read its file.
 
+    See Also
+    --------
+    DocumentRelease : What uses the key.
+
     Notes
     -----
     *Privacy.* Whoever has the key can undo the noise of the releases made with it: keep
@@ -132,6 +136,7 @@ class ReleaseKey:
         Parameters
         ----------
         purpose : bytes
+            What the derived key is for.
 
         Returns
         -------

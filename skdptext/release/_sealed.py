@@ -70,6 +70,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     Parameters
     ----------
     out : path
+        Folder of the release.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
 
 
 def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
-    """Ids and bags of a sealed release.
+    """Read the ids and bags of a sealed release.
 
     Parameters
     ----------
@@ -104,6 +105,7 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
     Returns
     -------
     ids : ndarray of str objects, shape (n_documents,)
+        Ids of the documents.
     bags : csr_matrix of shape (n_documents, n_words), int64
         Column j is word j of the embedding.
 

@@ -216,7 +216,7 @@ class ReplacementGuarantee:
 
     @property
     def epsilon(self) -> float:
-        """ε between any two documents, of all releases."""
+        """Privacy parameter ε between any two documents, of all releases."""
         return float(sum(part.releases * part.epsilon for part in self.parts))
 
     @property
@@ -260,6 +260,7 @@ class ReplacementGuarantee:
         x, y : str or list of str
             Two documents, as in a release.
         delta : float in [0, 1), default=0.0
+            The δ in [0, 1); 0 is the pure exponent.
 
         Returns
         -------
@@ -313,11 +314,12 @@ class ReplacementGuarantee:
             Instead of `factor`: the share of documents that may be found among
             `n_candidates`.
         n_candidates : int >= 1, default=100
+            How many documents the adversary holds.
 
         Returns
         -------
         epsilon : float
-            inf where any ε will do; 0 where none will.
+            Inf where any ε will do; 0 where none will.
 
         Raises
         ------
@@ -369,7 +371,7 @@ class ReplacementGuarantee:
         Returns
         -------
         guarantee : ReplacementGuarantee
-            ε adds up.
+            The ε adds up.
         """
         if isinstance(other, ReplacementGuarantee):
             return ReplacementGuarantee([*self.parts, *other.parts])

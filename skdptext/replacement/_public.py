@@ -30,6 +30,7 @@ class PublicDocuments(Sequence[Any]):
     Parameters
     ----------
     documents : iterable of str or of lists of str
+        Texts, token lists or counts.
 
     Attributes
     ----------
@@ -40,6 +41,10 @@ class PublicDocuments(Sequence[Any]):
     ------
     InvalidParameterError
         If there is none, or one of them is neither a str nor a list of str.
+
+    See Also
+    --------
+    DPDocumentReplacer : What releases them.
 
     Examples
     --------
@@ -71,7 +76,13 @@ class PublicDocuments(Sequence[Any]):
 
     @classmethod
     def of(cls, documents: Any) -> PublicDocuments:
-        """The documents as such an object, after a check of what they are."""
+        """The documents as such an object, after a check of what they are.
+
+        Parameters
+        ----------
+        documents : iterable of str, or of lists of str
+            Public documents.
+        """
         if isinstance(documents, PublicDocuments):
             return documents
         expected = "public_documents must be a list of documents, str or lists of str"
@@ -86,7 +97,13 @@ class PublicDocuments(Sequence[Any]):
 
     @classmethod
     def kept(cls, documents: Any) -> Any:
-        """Documents as such an object; what breaks a rule is for `fit` to refuse."""
+        """Documents as such an object; what breaks a rule is for `fit` to refuse.
+
+        Parameters
+        ----------
+        documents : object
+            What was given as `public_documents`.
+        """
         try:
             return cls.of(documents)
         except InvalidParameterError:

@@ -100,7 +100,7 @@ class DPDocumentReplacer(
     public_labels : array-like of shape (n_public_documents,), default=None
         Labels of the public documents, which a classifier learns. They are the groups.
     epsilon : float > 0, default=4.0
-        ε, between any two documents.
+        Privacy parameter ε, between any two documents.
     output : {"text", "bow", "vector", "group", "index"}, default="text"
         What is released of the stand-in: its text; the counts of its words in
         `embedding`; its vector before the last step of the grouper; only its group;
@@ -237,10 +237,12 @@ class DPDocumentReplacer(
         Parameters
         ----------
         X, y : ignored
+            Not used: the documents to be protected are never read.
 
         Returns
         -------
         self : object
+            The estimator itself.
 
         Raises
         ------
@@ -324,7 +326,9 @@ class DPDocumentReplacer(
         Parameters
         ----------
         X : iterable of str, or of lists of str
+            Documents to be released.
         y : ignored
+            Not used; here for scikit-learn's interface.
         document_ids : iterable of str, int or bytes, default=None
             As in `transform`.
 
@@ -486,6 +490,7 @@ class DPDocumentReplacer(
         Parameters
         ----------
         X : iterable of str, or of lists of str
+            Documents, as `transform` takes them.
 
         Returns
         -------
@@ -497,7 +502,7 @@ class DPDocumentReplacer(
         return self.groups_[np.concatenate([np.empty(0, dtype=int), *parts])]
 
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
-        """ln Pr[release | document], exactly.
+        """Compute ln Pr[release | document], exactly.
 
         Parameters
         ----------
@@ -553,6 +558,7 @@ class DPDocumentReplacer(
         Returns
         -------
         guarantee : ReplacementGuarantee
+            What is promised, in numbers and in sentences.
         """
         groups = self._check_ready()
         caveats = []
@@ -601,11 +607,12 @@ class DPDocumentReplacer(
     # -- scikit-learn's conventions --------------------------------------------
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns.
+        """Name the columns.
 
         Parameters
         ----------
         input_features : ignored
+            Not used; here for scikit-learn's interface.
 
         Returns
         -------
@@ -635,6 +642,7 @@ class DPDocumentReplacer(
         Returns
         -------
         self : object
+            The estimator itself.
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))

@@ -815,6 +815,55 @@ def test_without_two_different_words_no_loss_is_told(n_words):
         assert law.endswith(f'(calibration "{calibration}").')
 
 
+@pytest.mark.parametrize("calibration", ["half", "exact", "balanced"])
+def test_a_public_list_of_outputs(calibration):
+    """By name, as by number; proven and exact over all words that may be written."""
+    outputs = ["w3", "w8", "w20", "w31"]
+    ids = np.sort(TABLE.find(outputs))
+    mechanism = Exponential(calibration, outputs=outputs)
+    channel = mechanism.prepare(TABLE, 2.0, 0.5)
+    P, claimed = all_of(channel)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
+    others = np.setdiff1d(np.arange(len(TABLE)), ids)
+    assert (P[:, others] == 0).all()
+    np.testing.assert_array_equal(np.intersect1d(channel.outputs, ids), channel.outputs)
+    D = distances(TABLE, 0.5)
+    exact = (np.log(P[:, channel.outputs])[:, None]
+             - np.log(P[:, channel.outputs])[None]).max(axis=2)  # fmt: skip
+    assert (exact <= claimed + 1e-9).all()
+    assert (exact <= 2.0 * D + 1e-9).all()
+    by_number = Exponential(calibration).prepare_among(TABLE, 2.0, 0.5, ids)
+    np.testing.assert_array_equal(all_of(by_number)[0], P)
+    fitted = perturber(mechanism, epsilon=2.0, lam=0.5)
+    drawn = fitted.perturb_words(["w0"], 20_000)[0]
+    counts = np.array([(drawn == word).sum() for word in TABLE.words])
+    assert_counts(counts, P[0])
+    # other ε are prepared with the same outputs
+    again = fitted.guarantee().parts[0].at_epsilon(2.0).channel
+    np.testing.assert_array_equal(all_of(again)[0], P)
+    assert fitted.guarantee().epsilon_for("w0", "w1", factor=2.0) > 0
+
+
+def test_outputs_key_the_noise_and_nothing_else_does():
+    def keyed(**options):
+        return Exponential(**options).prepare(TABLE, 2.0, 0.0).fingerprint
+
+    assert keyed() == keyed(outputs=None)
+    assert len({keyed(), keyed(outputs=["w1"]), keyed(outputs=["w1", "w2"])}) == 3
+    assert "outputs" not in repr(Exponential())
+
+
+@pytest.mark.parametrize("outputs", ["w1", [], 3, ["stranger"], [1]])
+def test_bad_outputs(outputs):
+    with pytest.raises(InvalidParameterError, match=r"outputs must be|words must be"):
+        Exponential(outputs=outputs).prepare(TABLE, 2.0, 0.0)
+
+
+def test_outputs_are_given_once():
+    with pytest.raises(InvalidParameterError, match="outputs of the mechanism must"):
+        Exponential(outputs=["w1"]).prepare_among(TABLE, 2.0, 0.0, [1, 2])
+
+
 def test_rates_keep_the_outputs_of_a_channel():
     outputs = [3, 8, 20]
     channel = Exponential().prepare_among(TABLE, 2.0, 0.0, outputs)

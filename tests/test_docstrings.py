@@ -1,0 +1,76 @@
+"""Every public docstring passes numpydoc's validation, as scikit-learn's own do."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import skdptext
+from tests.public_calls import RESULTS
+
+validate = pytest.importorskip("numpydoc.validate").validate
+
+# What scikit-learn's own test leaves out: form of the return type, blank lines.
+NEVER = {"RT02", "GL01", "GL02"}
+# Of a class only: an extended summary, See Also, examples.
+CLASS_ONLY = {"ES01", "SA01", "EX01"}
+# Nobody calls the constructor of what only the library makes, or of an exception.
+MADE_FOR_US = {"PR01", *CLASS_ONLY}
+# Rooms for rooms beside them, which have no page in the reference.
+INTERNAL = {"cli", "documents", "search", "transport", "utils"}
+
+
+def public_names():
+    """Module, class or None, and name of all that the API reference shows."""
+    for info in pkgutil.iter_modules(skdptext.__path__):
+        if info.name.startswith("_") or info.name in INTERNAL | {"demo"}:
+            continue
+        module = importlib.import_module(f"skdptext.{info.name}")
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if not callable(value) or not value.__module__.startswith("skdptext"):
+                continue
+            yield value, None
+            if inspect.isclass(value):
+                for member in vars(value):
+                    found = inspect.getattr_static(value, member)
+                    shown = callable(getattr(value, member)) or isinstance(
+                        found, property
+                    )
+                    # One without a docstring has that of the method it overrides.
+                    own = getattr(found, "__doc__", None) or not any(
+                        hasattr(base, member) for base in value.__mro__[1:]
+                    )
+                    if not member.startswith("_") and shown and own:
+                        yield value, member
+
+
+def wrong(value, member):
+    """The errors of a docstring that count."""
+    path = f"{value.__module__}.{value.__qualname__}"
+    errors = validate(path if member is None else f"{path}.{member}")["errors"]
+    is_property = member is not None and isinstance(
+        inspect.getattr_static(value, member), property
+    )
+    is_class = inspect.isclass(value) and member is None
+    skipped = NEVER if is_class else NEVER | CLASS_ONLY
+    if is_class and (value in RESULTS or issubclass(value, Exception)):
+        skipped = NEVER | MADE_FOR_US
+    for code, message in errors:
+        if code in skipped or (is_property and code in ("PR02", "GL08")):
+            continue
+        yield f"{code}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("value", "member"),
+    [
+        pytest.param(*names, id=f"{names[0].__name__}.{names[1] or ''}".rstrip("."))
+        for names in public_names()
+    ],
+)
+def test_docstrings_are_complete(value, member):
+    assert not list(wrong(value, member))
