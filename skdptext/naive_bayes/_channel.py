@@ -318,7 +318,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return lambda profiles: profiles.toarray()
         share = np.asarray(bags.sum(axis=0)).ravel()
         ids = np.flatnonzero(share)
-        channel = word_channel(
+        channel = word_transitions(
             fitted,
             share[ids],
             words=fitted.embedding_.word_array[ids].tolist(),
