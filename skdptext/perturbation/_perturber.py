@@ -16,6 +16,7 @@ from skdptext.documents import (
     DocumentReader,
     EncodedDocuments,
     as_column,
+    as_frame,
     word_ids,
     write_documents,
 )
@@ -136,7 +137,7 @@ class DPWordPerturber(
         NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
         of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
         fast.
-    random_state : None, int or numpy.random.Generator, default=None
+    random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The noise of a document is then derived by a
         keyed hash from the integer, the mechanism with all its options, ε, λ, the
@@ -146,10 +147,10 @@ class DPWordPerturber(
         one, all words get fresh noise: releases of both versions can be averaged, and
         their ε add up. The integer is a secret: whoever knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
-        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator:
-        a key is drawn from it in every call. A copy of it (`clone` makes one) repeats
-        the noise of a document at the same position; other documents get noise of their
-        own.
+        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator
+        or RandomState of NumPy: a key is drawn from it in every call. A copy of it
+        (`clone` makes one) repeats the noise of a document at the same position; other
+        documents get noise of their own. NumPy's global RandomState is refused.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
@@ -457,7 +458,9 @@ class DPWordPerturber(
         -------
         noisy : csr_matrix of shape (n_documents, n_words), or list
             Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
-            with the words separated by spaces for ``"text"``; see `set_output`.
+            with the words separated by spaces for ``"text"``; from a table of one
+            column, an ndarray of shape (n_documents, 1) of these. See `set_output` for
+            data frames.
 
         Raises
         ------
@@ -479,7 +482,8 @@ class DPWordPerturber(
             warn_of_strength(self.mechanism_)
         warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
-        documents = self._read(reader, X, streams.labeller(ids))
+        sampled = reader.sample_length is not None
+        documents = self._read(reader, X, streams.labeller(ids), counted=sampled)
         if ids is not None and len(ids) != len(documents):
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({len(documents)}), got "
@@ -493,7 +497,9 @@ class DPWordPerturber(
             codes, offsets, self._names, documents.kept, self.output
         )
         kind = vars(self).get("_sklearn_output_config", {}).get("transform")
-        return released if self.output == "bow" else as_column(released, X, kind)
+        if self.output == "bow":
+            return as_frame(released, X, kind, self._names)
+        return as_column(released, X, kind, self.output)
 
     @property
     def _names(self) -> np.ndarray:
@@ -519,7 +525,7 @@ class DPWordPerturber(
         return digest.digest()
 
     def _read(
-        self, reader: DocumentReader, X: Any, label: Any = None
+        self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
     ) -> EncodedDocuments:
         if is_count_matrix(X, each=False):
             check_columns(X, self.embedding_)
@@ -528,7 +534,7 @@ class DPWordPerturber(
             )
         elif self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        return reader.read(X, label=label)
+        return reader.read(X, label=label, counted=counted)
 
     def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
         return Release(self.mechanism_, len(self.embedding_), streams, sample)
@@ -653,41 +659,49 @@ class DPWordPerturber(
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the columns: words, or whatever else the mechanism releases.
+        """Name the columns: what words become, or the one of texts or token lists.
 
         Parameters
         ----------
-        input_features : ignored
-            Not used; here for scikit-learn's interface.
+        input_features : array-like of one str, default=None
+            Name of the column of documents, which is that of the output if it is of
+            texts or token lists; None: ``"text"`` or ``"tokens"``. Ignored for bags.
 
         Returns
         -------
-        words : ndarray of str objects, shape (n_words,)
+        names : ndarray of str objects, shape (n_words,) or (1,)
             Names of the columns.
         """
         check_is_fitted(self, "mechanism_")
-        return self._names.copy()
+        if self.output == "bow":
+            return self._names.copy()
+        if input_features is not None and len(input_features) == 1:
+            return np.array(input_features, dtype=object)
+        return np.array([self.output], dtype=object)
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> DPWordPerturber:
-        """Return texts and token lists as a column of a data frame library.
-
-        Bags are always sparse matrices: a data frame with a dense column per word would
-        not fit in memory. scikit-learn's own transformers refuse sparse output here;
-        this one passes it on, so that ``Pipeline.set_output`` reaches later steps.
+        """Return a data frame.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a Series, since vectorizers take a column. It
-            has the name of the column given to `transform` and, in pandas, its index,
-            which is thereby released. None changes nothing.
+            For texts and token lists, a data frame of one column, with the name of the
+            column given to `transform` and, in pandas, its index, which is thereby
+            released. Vectorizers of scikit-learn want the column itself. For bags,
+            ``"pandas"`` gives sparse columns, and ``"polars"`` is refused, as it has
+            none. None changes nothing.
 
         Returns
         -------
         self : object
             The estimator itself.
+
+        Notes
+        -----
+        In a `~sklearn.compose.ColumnTransformer`, name the column of documents as a
+        list, ``["said"]``: from a table of one column comes a table of one column.
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))
