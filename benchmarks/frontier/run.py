@@ -39,8 +39,11 @@ WORDS = {
 }
 TOPICS = (0.7, 1.5, 3.0, 6.0)
 BOOTSTRAP = 1000
+# The encoder of each corpus that is measured with all numbers of groups; the others are
+# compared with it at one number, on fewer divisions.
 FIRST = "correspondence analysis 10"
-COMPARED = ("correspondence analysis 30", "TF-IDF, SVD 20")
+CHOSEN = {"tweets": "mean vectors"}
+AT = {"fan fiction": 12, "docstrings": 12, "SMS": 4, "tweets": 4}
 
 
 def main() -> None:
@@ -104,8 +107,10 @@ def corpus_rows(name: str, *, quick: bool) -> list[dict[str, Any]]:
     if name == "docstrings":
         kinds += [("other topics", "held out", e) for e in encoders[:1]]
     for groups, division, encoder in kinds[: 2 if quick else None]:
-        for n_groups in (0,) if encoder is None else GROUPS[1:2] if quick else GROUPS:
-            seeds = few if encoder in COMPARED else divisions
+        chosen = encoder in (None, CHOSEN.get(name, FIRST)) and division != "held out"
+        seeds = divisions if chosen else few
+        scale = GROUPS if chosen and not quick else (AT[name],)
+        for n_groups in (0,) if encoder is None else scale:
             cells = {
                 seed: replaced_cell(name, division, encoder, n_groups, seed)
                 for seed in seeds
