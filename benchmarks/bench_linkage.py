@@ -52,7 +52,7 @@ from skdptext.mechanisms import Exponential
 from skdptext.metrics import (
     pairwise_word_movers_distances,
     released_profiles,
-    word_channel,
+    word_transitions,
 )
 from skdptext.naive_bayes import ChannelNaiveBayes
 
@@ -136,7 +136,7 @@ def attack(
     ids = np.unique(np.concatenate(documents))
     started = time.process_time()
     share = np.bincount(np.concatenate(documents))[ids]
-    channel = word_channel(
+    channel = word_transitions(
         source, share, words=embedding.word_array[ids].tolist(), n_draws=n_draws,
         random_state=np.random.default_rng(0),
     )  # fmt: skip

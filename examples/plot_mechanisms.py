@@ -5,7 +5,7 @@ Which mechanism keeps the most for the same risk?
 Mechanisms give ε different meanings, so an equal ε compares nothing. What can be
 compared is what an adversary gets: how often the best guess of a word is right, if the
 adversary knows the mechanism. One grid search over mechanisms and ε measures what a
-classifier still learns from a release of each, and `~skdptext.metrics.word_channel`
+classifier still learns from a release of each, and `~skdptext.metrics.word_transitions`
 what the adversary does.
 """
 
@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from skdptext import DPWordPerturber
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
-from skdptext.metrics import word_channel
+from skdptext.metrics import word_transitions
 
 topics = ["linear algebra", "statistics", "clustering", "signals and images", "text"]
 corpus = load_docstrings(topics=topics, remove=["examples", "headers", "names"])
@@ -81,7 +81,7 @@ def best_guess(params):
         embedding, lam=0, document_length=1,
         epsilon=params["perturber__epsilon"], mechanism=params["perturber__mechanism"],
     )  # fmt: skip
-    law = word_channel(perturber.fit([]), n_draws=20, random_state=0)
+    law = word_transitions(perturber.fit([]), n_draws=20, random_state=0)
     return law.vulnerability().value
 
 

@@ -115,7 +115,7 @@ def fasttext() -> FastTextClassifier:
 
 
 def transitions() -> WordTransitions:
-    return metrics.word_channel(released(), n_draws=2)
+    return metrics.word_transitions(released(), n_draws=2)
 
 
 def deniability() -> metrics.PlausibleDeniability:
@@ -382,7 +382,7 @@ VALID: dict[Any, Valid] = {
     metrics.fitted_releaser: Valid(lambda: (replacer().fit(), TEXTS)),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
-    metrics.word_channel: Valid(lambda: (released(), None, None, 2)),
+    metrics.word_transitions: Valid(lambda: (released(), None, None, 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),
@@ -466,6 +466,9 @@ VALID: dict[Any, Valid] = {
     DPWordPerturber.get_feature_names_out: Valid(lambda: (released(),)),
     DPWordPerturber.guarantee: Valid(lambda: (released(),)),
     DPWordPerturber.known_words: Valid(lambda: (released(), TEXTS)),
+    DPWordPerturber.log_likelihood: Valid(
+        lambda: (released(output="text"), TEXTS, ["w0"])
+    ),
     DPWordPerturber.perturb_words: Valid(lambda: (released(), ["w0"])),
     DPWordPerturber.set_output: Valid(lambda: (released(),)),
     DPWordPerturber.transform: Valid(lambda: (released(), TEXTS)),
@@ -601,6 +604,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.scaled_covariance: _NUMBERS,
     perturbation.Release: "gets ids of words that the perturber has read",
     documents.EncodedDocuments.bags: "takes the number of words",
+    documents.as_frame: "gets a release, and what it was read from by then",
     documents.as_column: "gets a release, and what it was read from by then",
     documents.resample: "takes ids of words",
     documents.write_documents: "takes ids of words",

@@ -21,7 +21,7 @@ from skdptext.mechanisms import (
     WordLists,
     WordMechanism,
 )
-from skdptext.metrics import word_channel
+from skdptext.metrics import word_transitions
 from skdptext.privacy import tem_distance
 
 # Bayes-optimal reconstruction, and nats to the nearest word, at which they are matched.
@@ -73,7 +73,7 @@ def perturber(name: str, table: str, epsilon: float, **options: object):
 
 def channel(name: str, table: str, epsilon: float, n_draws: int = N_DRAWS):
     """Its law, exact or estimated, with the public prior."""
-    return word_channel(
+    return word_transitions(
         perturber(name, table, epsilon).fit([]),
         prior=prior(table),
         n_draws=n_draws,

@@ -38,7 +38,7 @@ from skdptext.mechanisms import (  # noqa: E402
     WordLists,
     WordMechanism,
 )
-from skdptext.metrics import word_channel  # noqa: E402
+from skdptext.metrics import word_transitions  # noqa: E402
 from skdptext.privacy import PrivacyGuarantee, tem_distance  # noqa: E402
 
 N_KEPT, N_AUDIT = 200, 5_000
@@ -152,7 +152,7 @@ def kept(peer: Peer, table: WordEmbedding, p: np.ndarray) -> dict[str, object]:
             mechanism=law,
             document_length=1,
         ).fit([])
-        stays = word_channel(ours, prior=p, n_draws=20, random_state=0)
+        stays = word_transitions(ours, prior=p, n_draws=20, random_state=0)
         row["kept by the law, %"] = 100 * float(stays.expected_unchanged(1) @ p)
     return row
 

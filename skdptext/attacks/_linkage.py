@@ -69,7 +69,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
     prior : array-like of shape (n_candidates,), default=None
         Prior probability of each candidate, in any unit. None: uniform.
     n_draws : int, default=100
-        Simulated draws per word of the candidates; see `skdptext.metrics.word_channel`.
+        Simulated draws per word of the candidates, as for `word_transitions`.
     random_state : None, int or numpy.random.Generator, default=None
         Fixes the simulation, which is not secret.
     verbose : int, default=0

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.metrics import word_channel
+from skdptext.metrics import word_transitions
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
@@ -31,8 +31,8 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
 
     The adversary knows everything but the word and the noise: the mechanism, the
     embedding and how frequent words are. It computes how likely each word is released
-    as each other one (`skdptext.metrics.word_channel`), and turns a released word, or
-    several releases of one word, into a posterior over the words that may have been
+    as each other one (`word_transitions`), and turns a released word, or several
+    releases of one word, into a posterior over the words that may have been
     written. No adversary who guesses from the released word alone does better, up to
     the error of the simulation.
 
@@ -89,7 +89,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
     weighs only the released word itself against `prior`. A given number is used as it
     is, even if it is set after `fit`.
 
-    *Cost.* That of `skdptext.metrics.word_channel`, once. Memory: 4 bytes for each pair
+    *Cost.* That of `word_transitions`, once. Memory: 4 bytes for each pair
     of a word that may have been written and a word of the embedding.
 
     References
@@ -156,7 +156,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         fitted = clone(self.perturber).set_params(
             random_state=None, document_length=1, oov="drop", output="bow"
         )
-        self.transitions_ = word_channel(
+        self.transitions_ = word_transitions(
             fitted.fit([]),
             self.prior,
             words=self.words,

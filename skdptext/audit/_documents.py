@@ -181,7 +181,7 @@ def audit_document_pair(
         Releases of each document.
     n_draws : int, default=1000
         Simulated draws per word of the two documents; see
-        `skdptext.metrics.word_channel`.
+        `skdptext.metrics.word_transitions`.
     confidence : float in [0.5, 1), default=0.99
         Probability that a true claim is not called violated.
     random_state : None, int or numpy.random.Generator, default=None

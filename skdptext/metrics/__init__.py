@@ -4,7 +4,8 @@ from skdptext.metrics._channel import (
     Estimate,
     WordTransitions,
     released_profiles,
-    word_channel,
+    word_channel,  # noqa: F401, until 1.0
+    word_transitions,
 )
 from skdptext.metrics._deniability import (
     PlausibleDeniability,
@@ -37,8 +38,8 @@ __all__ = [
     "pairwise_word_movers_distances",
     "plausible_deniability",
     "released_profiles",
-    "word_channel",
     "word_movers_distance",
+    "word_transitions",
     "words_changed_scorer",
     "words_unchanged",
     "words_unchanged_scorer",

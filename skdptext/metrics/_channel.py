@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
+from sklearn.utils import deprecated
 
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
@@ -39,6 +40,7 @@ __all__ = [
     "WordTransitions",
     "released_profiles",
     "word_channel",
+    "word_transitions",
 ]
 
 # Held-out draws that choose the smoothing, and those that statistics are computed from.
@@ -65,7 +67,7 @@ class Estimate(NamedTuple):
 
 
 class WordTransitions:
-    r"""Pr[z | w]: what each word is released as, and how often; from `word_channel`.
+    r"""Pr[z | w], from `word_transitions`: what a word is released as, and how often.
 
     Attributes
     ----------
@@ -534,7 +536,7 @@ class WordTransitions:
         )
 
 
-def word_channel(
+def word_transitions(
     perturber: Any,
     prior: Any = None,
     *,
@@ -619,10 +621,10 @@ def word_channel(
     Examples
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
-    >>> from skdptext.metrics import word_channel
+    >>> from skdptext.metrics import word_transitions
     >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
     >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=1)
-    >>> transitions = word_channel(perturber.fit([]), n_draws=2000, random_state=0)
+    >>> transitions = word_transitions(perturber.fit([]), n_draws=2000, random_state=0)
     >>> transitions.posterior(["tea"]).round(2)
     array([[0., 0., 1.]])
     """
@@ -661,7 +663,7 @@ def word_channel(
         method = "posterior" if simulated.has_density else "counts"
         return WordTransitions(simulated, law, n_draws, method, seed)
 
-    if isinstance(random_state, np.random.Generator):
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return make()
     digest = hashlib.blake2b(digest_size=32)
     given = channel.mechanism, embedding, channel.epsilon, channel.lam
@@ -669,6 +671,12 @@ def word_channel(
     for part in (*parts, random_state):
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else b"%a;" % part)
     return _kept.get(digest.digest(), make, needed)
+
+
+@deprecated("It is called word_transitions now, and goes with version 1.0.")
+def word_channel(*args: Any, **kwargs: Any) -> WordTransitions:
+    """`word_transitions`, by the name that it had."""
+    return word_transitions(*args, **kwargs)
 
 
 def released_profiles(
@@ -689,7 +697,7 @@ def released_profiles(
         Word weights of documents or classes, over the words of the embedding; each
         row is divided by its sum.
     n_draws, random_state, verbose : int
-        As for `word_channel`.
+        As for `word_transitions`.
 
     Returns
     -------
@@ -704,8 +712,8 @@ def released_profiles(
     Notes
     -----
     Words that no profile holds take no time. If the transitions of all other words fit
-    into ``working_memory``, they come from `word_channel`, and are kept for the next
-    call. Otherwise they are summed by profile as they are drawn.
+    into ``working_memory``, they come from `word_transitions`, and are kept for the
+    next call. Otherwise they are summed by profile as they are drawn.
 
     Examples
     --------
@@ -735,7 +743,7 @@ def released_profiles(
     weights = weights[:, ids]
     n_released = len(channel.released)
     if 4 * len(ids) * n_released <= working_memory_bytes():
-        transitions = word_channel(
+        transitions = word_transitions(
             source,
             frequency[ids],
             words=embedding.word_array[ids].tolist(),

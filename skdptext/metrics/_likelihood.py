@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import DocumentReader, EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics._channel import released_profiles, word_channel
+from skdptext.metrics._channel import released_profiles, word_transitions
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import check_bags, is_count_matrix, kind_of
 
@@ -37,6 +37,7 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
     Returns
     -------
     releaser : object
+        Itself, or a fitted copy.
 
     Raises
     ------
@@ -80,7 +81,7 @@ class ReleaseLikelihood:
     documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
         The candidates in clear; at least one.
     n_draws : int, default=100
-        As for `word_channel`, which gives Pr[z | w].
+        As for `word_transitions`, which gives Pr[z | w].
     ordered : bool, default=None
         Whether releases come in order. None: as the perturber's `output` says.
     random_state : None, int or numpy.random.Generator, default=None
@@ -164,7 +165,7 @@ class ReleaseLikelihood:
             share = np.asarray(normalize(bags, norm="l1").mean(axis=0)).ravel()
             used = np.flatnonzero(share)
             self._codes, self._offsets = used.searchsorted(codes.codes), codes.offsets
-            self._transitions = word_channel(
+            self._transitions = word_transitions(
                 fitted,
                 share[used],
                 words=embedding.word_array[used].tolist(),

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import FiniteChannel, InvertedChannel, WordMechanism
-from skdptext.metrics import plausible_deniability, word_channel
+from skdptext.metrics import plausible_deniability, word_transitions
 from tests.laws import assert_counts, catches, losses
 
 TABLE = WordEmbedding([f"w{i}" for i in range(12)], np.arange(12.0)[:, None])
@@ -174,7 +174,7 @@ def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind):
         lambda: guarantee.exponent("a", "b"),
         lambda: guarantee.exponent("a", "b", delta=1e-6),
         lambda: sampled.exponent(["a"], ["b", "c"]),
-        lambda: word_channel(perturber),
+        lambda: word_transitions(perturber),
         lambda: plausible_deniability(perturber),
     ):
         with pytest.raises(InvalidParameterError, match="log_proba of RowsChannel"):

@@ -25,7 +25,7 @@ from skdptext.audit import audit_fresh_noise, audit_word_privacy
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.inspection import words_under_noise
 from skdptext.mechanisms import TopicResponse
-from skdptext.metrics import ReleaseLikelihood, plausible_deniability, word_channel
+from skdptext.metrics import ReleaseLikelihood, plausible_deniability, word_transitions
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicWordSelector
 from tests.laws import assert_counts, catches, losses
@@ -185,7 +185,7 @@ def test_adversaries_and_audits():
     words = WordReconstructionAttack(fitted, random_state=0).fit()
     posterior = np.exp(words.predict_log_proba(["art"]))[0]
     np.testing.assert_allclose(posterior, P[:, 0] / P[:, 0].sum(), rtol=1e-4)
-    channel = word_channel(fitted)
+    channel = word_transitions(fitted)
     assert channel.released.tolist() == NAMES
     np.testing.assert_allclose(channel.proba, P, rtol=1e-5)
     deniability = plausible_deniability(fitted)

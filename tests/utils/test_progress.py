@@ -8,7 +8,7 @@ import pytest
 from tqdm.auto import tqdm
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.metrics import word_channel
+from skdptext.metrics import word_transitions
 from skdptext.utils import progress_bar
 
 TOY = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
@@ -34,7 +34,7 @@ def release():
 
 
 def simulate():
-    word_channel(
+    word_transitions(
         DPWordPerturber(TOY, epsilon=1.0, document_length=2).fit([]), random_state=0
     )
 

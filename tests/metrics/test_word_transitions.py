@@ -1,4 +1,4 @@
-"""word_channel against quadrature, known laws and its own standard errors."""
+"""word_transitions against quadrature, known laws and its own standard errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sklearn
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import DPWordPerturber, WordEmbedding, metrics
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
@@ -18,7 +18,7 @@ from skdptext.mechanisms import (
     WordChannel,
     WordMechanism,
 )
-from skdptext.metrics import plausible_deniability, released_profiles, word_channel
+from skdptext.metrics import plausible_deniability, released_profiles, word_transitions
 
 PLANE = WordEmbedding(
     list("abcdef"),
@@ -83,7 +83,7 @@ def by_quadrature(perturber, n=600, reach=10.0, released=the_nearest):
 def test_it_is_the_law_by_quadrature(lam):
     perturber = fitted(lam=lam)
     law = by_quadrature(perturber)
-    found = word_channel(perturber, PRIOR, n_draws=20_000, random_state=0)
+    found = word_transitions(perturber, PRIOR, n_draws=20_000, random_state=0)
     assert found.method == "posterior"
     # A mean of 120,000 draws of values in [0, 1/(6 ρ)], ρ ≥ 0.06: six standard errors
     # are below 0.008 by √(p max / n), alpha < 1e-7 for all 36; half of that was seen
@@ -133,7 +133,7 @@ def ranked_after(rule, spread=0.7):
 def test_what_is_computed_from_the_noisy_vector_has_its_posterior(mechanism, rule):
     perturber = fitted(lam=0.7, mechanism=mechanism)
     law = by_quadrature(perturber, released=rule)
-    found = word_channel(perturber, n_draws=20_000, random_state=0)
+    found = word_transitions(perturber, n_draws=20_000, random_state=0)
     assert found.method == "posterior"
     # A mean of 120,000 draws of values in [0, 6]: six standard errors, alpha < 1e-7 for
     # all 36. The nearest word has a law that is further away.
@@ -146,7 +146,7 @@ def test_a_known_law_is_taken_as_it_is():
     for mechanism in (Exponential(), RandomizedResponse()):
         perturber = fitted(epsilon=1.5, mechanism=mechanism)
         law = np.exp(perturber.mechanism_.log_proba(np.arange(6)))
-        found = word_channel(perturber, PRIOR)
+        found = word_transitions(perturber, PRIOR)
         assert (found.method, found.n_draws) == ("exact", 0)
         np.testing.assert_allclose(found.proba, law, rtol=1e-6)
         joint = PRIOR[:, None] / PRIOR.sum() * law
@@ -158,7 +158,7 @@ def test_a_known_law_is_taken_as_it_is():
         ) / np.log(2)
         np.testing.assert_allclose(found.log_loss().value, entropy, rtol=1e-6)
         assert error == 0
-        some = word_channel(perturber, words=["f", "b"])
+        some = word_transitions(perturber, words=["f", "b"])
         assert some.words.tolist() == ["f", "b"]
         np.testing.assert_allclose(some.proba, law[[5, 1]], rtol=1e-6)
         np.testing.assert_allclose(
@@ -172,17 +172,17 @@ def test_capacity_of_randomized_response():
     perturber = fitted(epsilon=1.5, mechanism=RandomizedResponse())
     row = np.exp(perturber.mechanism_.log_proba(np.array([0])))[0]
     expected = (np.log(6) + (row * np.log(row)).sum()) / np.log(2)
-    found = word_channel(perturber, PRIOR).capacity(1e-6)
+    found = word_transitions(perturber, PRIOR).capacity(1e-6)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     # one word of three that nobody tells apart from another gives one bit
     line = WordEmbedding(list("abc"), [[0.0], [1e-6], [1000.0]])
     exact = fitted(line, epsilon=1.0, mechanism=Exponential("half"))
-    np.testing.assert_allclose(word_channel(exact).capacity(), 1, atol=2e-3)
+    np.testing.assert_allclose(word_transitions(exact).capacity(), 1, atol=2e-3)
 
 
 @pytest.mark.parametrize("tolerance", [-1, 0, np.nan, np.inf, "x", None])
 def test_capacity_refuses_what_is_no_tolerance(tolerance):
-    found = word_channel(fitted(mechanism=RandomizedResponse()))
+    found = word_transitions(fitted(mechanism=RandomizedResponse()))
     with pytest.raises(InvalidParameterError, match="tolerance must be"):
         found.capacity(tolerance)
 
@@ -191,7 +191,7 @@ def test_capacity_ends_short_of_its_tolerance_with_a_warning():
     # from about this ε on the middle word is of use: there the rounds go slowly
     line = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
     slow = fitted(line, epsilon=1.993, mechanism=Exponential("half"))
-    found = word_channel(slow)
+    found = word_transitions(slow)
     with pytest.warns(ConvergenceWarning, match="10000 rounds"):
         low = found.capacity(1e-9)
     assert low == pytest.approx(found.capacity(1e-4), abs=1e-4)
@@ -199,7 +199,7 @@ def test_capacity_ends_short_of_its_tolerance_with_a_warning():
 
 def test_statistics_are_those_of_plausible_deniability():
     perturber = fitted()
-    found = word_channel(perturber, n_draws=5000, random_state=0)
+    found = word_transitions(perturber, n_draws=5000, random_state=0)
     n = 20
     drawn = [
         plausible_deniability(perturber, n_draws=n, random_state=i) for i in range(150)
@@ -220,7 +220,9 @@ def test_it_is_unbiased_and_as_exact_as_it_says():
     line = WordEmbedding(["a", "b"], [[0.0], [1.0]])
     perturber = fitted(line, epsilon=1.0)
     law = 1 - np.exp(-0.5) / 2  # of a word to stay, for it is Laplace's noise
-    found = [word_channel(perturber, n_draws=50, random_state=i) for i in range(300)]
+    found = [
+        word_transitions(perturber, n_draws=50, random_state=i) for i in range(300)
+    ]
     stay = np.array([f.proba[0, 0] for f in found])
     error = stay.std(ddof=1)
     # normalised, so biased by 1/n of its variance at most
@@ -240,7 +242,7 @@ def test_without_a_density_it_counts(mechanism):
     law = by_quadrature(fitted())
     if mechanism is not None:
         law = 0.8 * law + 0.2 * np.roll(law, 1, axis=1)
-    found = word_channel(perturber, n_draws=20_000, random_state=0)
+    found = word_transitions(perturber, n_draws=20_000, random_state=0)
     assert found.method == ("posterior" if mechanism is None else "counts")
     np.testing.assert_allclose(found.proba, law, atol=6 * np.sqrt(0.25 / 20_000))
     value, error = found.vulnerability()
@@ -258,7 +260,7 @@ def test_profiles_are_mixtures_of_rows(mechanism):
     perturber = fitted(mechanism=mechanism)
     profiles = np.array([[1, 0, 0, 3, 0, 0], [0, 2, 2, 0, 0, 0]])
     found = released_profiles(perturber, profiles, n_draws=4000, random_state=0)
-    law = word_channel(perturber, n_draws=4000, random_state=0).proba
+    law = word_transitions(perturber, n_draws=4000, random_state=0).proba
     shares = profiles / profiles.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found, shares @ law, atol=0.02)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-4)
@@ -279,7 +281,7 @@ def test_profiles_where_the_law_has_no_room(mechanism):
     with sklearn.config_context(working_memory=0.25):
         tight = released_profiles(perturber, profiles, n_draws=30, random_state=1)
         with pytest.raises(InvalidParameterError, match="fit into working_memory"):
-            word_channel(perturber)
+            word_transitions(perturber)
     assert (tight > 0).all()
     np.testing.assert_allclose(tight.sum(axis=1), 1, rtol=1e-4)
     if isinstance(mechanism, Exponential):
@@ -291,31 +293,33 @@ def test_profiles_where_the_law_has_no_room(mechanism):
 
 def test_equal_questions_are_answered_once():
     perturber = fitted()
-    first = word_channel(perturber, PRIOR, n_draws=50)
-    assert word_channel(perturber, PRIOR, n_draws=50) is first
-    assert word_channel(perturber, n_draws=50) is not first
-    assert word_channel(fitted(epsilon=2.1), PRIOR, n_draws=50) is not first
+    first = word_transitions(perturber, PRIOR, n_draws=50)
+    assert word_transitions(perturber, PRIOR, n_draws=50) is first
+    assert word_transitions(perturber, n_draws=50) is not first
+    assert word_transitions(fitted(epsilon=2.1), PRIOR, n_draws=50) is not first
     rng = np.random.default_rng(0)
-    once, again = (word_channel(perturber, random_state=rng) for _ in range(2))
+    once, again = (word_transitions(perturber, random_state=rng) for _ in range(2))
     assert (once.proba != again.proba).any()
     with sklearn.config_context(working_memory=25 / 2**20):  # each takes 24 bytes
-        one = word_channel(perturber, words=["a"])
-        assert word_channel(perturber, words=["a"]) is one
-        word_channel(perturber, words=["b"])
-        assert word_channel(perturber, words=["a"]) is not one
+        one = word_transitions(perturber, words=["a"])
+        assert word_transitions(perturber, words=["a"]) is one
+        word_transitions(perturber, words=["b"])
+        assert word_transitions(perturber, words=["a"]) is not one
 
 
 def test_a_seed_fixes_it(capsys):
     a, b = (
-        word_channel(fitted(), n_draws=30, random_state=np.random.default_rng(3))
+        word_transitions(fitted(), n_draws=30, random_state=np.random.default_rng(3))
         for _ in range(2)
     )
     assert (a.proba == b.proba).all()
     assert a.vulnerability() == b.vulnerability()
     assert repr(a) == "WordTransitions(6 words to 6, posterior, n_draws=30)"
-    word_channel(fitted(), n_draws=31, random_state=np.random.default_rng(3), verbose=1)
+    word_transitions(
+        fitted(), n_draws=31, random_state=np.random.default_rng(3), verbose=1
+    )
     assert "draw" in capsys.readouterr().err
-    exact = word_channel(fitted(mechanism=RandomizedResponse()))
+    exact = word_transitions(fitted(mechanism=RandomizedResponse()))
     assert repr(exact) == "WordTransitions(6 words to 6, exact)"
 
 
@@ -333,7 +337,7 @@ def test_a_seed_fixes_it(capsys):
 )
 def test_bad_parameters(options, message):
     with pytest.raises(InvalidParameterError, match=message):
-        word_channel(fitted(), **options)
+        word_transitions(fitted(), **options)
 
 
 def test_bad_profiles():
@@ -341,3 +345,10 @@ def test_bad_profiles():
         released_profiles(fitted(), [[1, 0, 0, 0, 0, 0], [0] * 6])
     with pytest.raises(InvalidParameterError, match="one column per word"):
         released_profiles(fitted(), [[1, 0]])
+
+
+def test_the_old_name_says_the_new_one():
+    perturber = fitted(mechanism=RandomizedResponse())
+    with pytest.warns(FutureWarning, match="called word_transitions now"):
+        transitions = metrics.word_channel(perturber)
+    assert transitions is word_transitions(perturber)

@@ -1,0 +1,95 @@
+"""All documents within a radius by Word Mover's Distance, against all distances.
+
+One command, one thread; 2,000 documents, the 30,000 × 300 table, compiled loops::
+
+    python benchmarks/bench_wmd_radius.py [--sets sms tweets sentences]
+
+Radii are those within which a query finds so many documents on average. The peer is the
+loop over POT's bare `emd_c` of ``bench_wmd.py``, with one product per query for the
+costs, for some of the queries; what it finds is compared, up to distances that differ
+from the radius by less than a millionth.
+"""
+
+from __future__ import annotations
+
+from bench_wmd import DATA, brute_force, median_seconds, read_counts, seconds_each
+
+# isort: split
+import argparse
+import time
+
+import numpy as np
+from results import record
+
+from skdptext import WordEmbedding
+from skdptext.neighbors import compile_search
+from skdptext.transport import BagIndex, as_word_bags
+
+
+def bench(name: str, embedding: WordEmbedding, args):
+    counts = read_counts(name, args.train + args.queries, embedding)
+    bags = as_word_bags(counts[: args.train])
+    queries = as_word_bags(counts[args.train :])
+    index = BagIndex(bags, len(embedding), embedding.vectors)
+    vectors = embedding.vectors.astype(np.float64)
+    slow = np.linspace(0, args.queries - 1, args.slow_queries).astype(int)
+    runs = [brute_force(queries.row(i), bags, vectors) for i in slow]
+    distances = np.array([run() for run in runs])
+    brute_s = seconds_each(runs)
+    for n in args.found:
+        radius = float(np.quantile(distances, n / args.train))
+        starts, rows, _ = index.within(queries, radius)
+        same = True
+        for place, i in enumerate(slow):
+            ours = np.zeros(len(bags), dtype=bool)
+            ours[rows[starts[i] : starts[i + 1]]] = True
+            clear = abs(distances[place] - radius) > 1e-6 * radius
+            same &= np.array_equal(ours[clear], (distances[place] <= radius)[clear])
+        ours_s = median_seconds(
+            lambda radius=radius: index.within(queries, radius),
+            time.thread_time,
+            args.repeats,
+        ) / len(queries)
+        yield {
+            "set": name,
+            "words": float(bags.sizes.mean()),
+            "radius": radius,
+            "found": len(rows) / len(queries),
+            "ms per query": ours_s * 1e3,
+            "× emd_c": brute_s / ours_s,
+            "same documents": bool(same),
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", default=["sms", "tweets", "sentences"])
+    parser.add_argument("--train", type=int, default=2000)
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--slow-queries", type=int, default=20)
+    parser.add_argument("--found", nargs="+", type=int, default=[1, 10, 100])
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    if not compile_search():
+        raise SystemExit("The compiled loops need numba.")
+    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
+        embedding = WordEmbedding(file["words"], file["vectors"])
+    rows = []
+    for name in args.sets:
+        for row in bench(name, embedding, args):
+            print("  ".join(f"{k}: {v}" for k, v in row.items()), flush=True)
+            rows.append(row)
+    record(
+        "wmd_radius",
+        rows,
+        title="Documents within a radius by Word Mover's Distance",
+        note=(
+            f"{args.train:,} documents, one thread. found: documents per query. A "
+            "ratio is the time of a loop over bare emd_c, costs by one product per "
+            "query, divided by ours."
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()
