@@ -133,7 +133,12 @@ class DocumentReader:
         return self.document_length if self.resize == "sample" else None
 
     def read(
-        self, X: Any, *, label: Label | None = None, whole: bool = False
+        self,
+        X: Any,
+        *,
+        label: Label | None = None,
+        whole: bool = False,
+        counted: bool = False,
     ) -> EncodedDocuments:
         """Number the words of documents.
 
@@ -145,6 +150,9 @@ class DocumentReader:
             not needed.
         whole : bool, default=False
             Read all words of each document, whatever `document_length` says.
+        counted : bool, default=False
+            Do not write out the counts of a count matrix as so many words, but leave
+            them in ``repeats``. Not where documents are truncated.
 
         Returns
         -------
@@ -163,10 +171,13 @@ class DocumentReader:
                 n_words=len(self.vocabulary),
                 counts=True,
                 # what is cut is cut before its counts are written out as words
-                max_words=MAX_WORDS if cut else MAX_WHOLE_WORDS,
+                max_words=MAX_WORDS if cut or counted else MAX_WHOLE_WORDS,
             )
             check_columns(X, self.vocabulary)
-            return encode_counts(bags, self.vocabulary, truncate=cut, label=label)
+            counted = counted and cut is None
+            return encode_counts(
+                bags, self.vocabulary, truncate=cut, label=label, counted=counted
+            )
         return encode_tokens(
             self._tokens(X),
             self.vocabulary,

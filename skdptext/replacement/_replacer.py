@@ -108,15 +108,15 @@ class DPDocumentReplacer(
         or its number among the public documents.
     embedding : WordEmbedding, default=None
         The columns of ``output="bow"``. Public.
-    random_state : None, int or numpy.random.Generator, default=None
+    random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The answer for a document is derived by a keyed
         hash from the integer, the public groups, ε, and the document's id and group:
         it does not depend on the other documents, and asking again shows nothing new,
         even if the document has changed within its group. Without ids it is derived
         from the document itself, so that equal documents get equal answers. The integer
-        is a secret: ``secrets.randbits(128)`` gives one. A Generator: a key is drawn
-        from it in every call.
+        is a secret: ``secrets.randbits(128)`` gives one. A Generator
+        or RandomState of NumPy: a key is drawn from it in every call.
     n_jobs : int, default=None
         Threads that group documents. None: one, unless joblib's context says more.
     verbose : int, default=0

@@ -38,7 +38,7 @@ PARAMETERS = [
     *(("token_pattern", v, "token_pattern must") for v in ("(", None, "(a)(b)", 3)),
     ("tokenizer", "split", "tokenizer must be None or callable, got 'split'"),
     *(("random_state", v, "random_state must be None, an integer >= 0 or a") for v in
-      (-1, 1.5, "seed", np.random.RandomState(0), True)),
+      (-1, 1.5, "seed", np.random.mtrand._rand, True)),
     *(("n_jobs", v, "n_jobs must be None or an integer other than 0") for v in
       (0, 1.5, "two", True)),
     *(("verbose", v, "verbose must be an integer >= 0") for v in (-1, "loud", None)),
