@@ -466,6 +466,9 @@ VALID: dict[Any, Valid] = {
     DPWordPerturber.get_feature_names_out: Valid(lambda: (released(),)),
     DPWordPerturber.guarantee: Valid(lambda: (released(),)),
     DPWordPerturber.known_words: Valid(lambda: (released(), TEXTS)),
+    DPWordPerturber.log_likelihood: Valid(
+        lambda: (released(output="text"), TEXTS, ["w0"])
+    ),
     DPWordPerturber.perturb_words: Valid(lambda: (released(), ["w0"])),
     DPWordPerturber.set_output: Valid(lambda: (released(),)),
     DPWordPerturber.transform: Valid(lambda: (released(), TEXTS)),
@@ -601,6 +604,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.scaled_covariance: _NUMBERS,
     perturbation.Release: "gets ids of words that the perturber has read",
     documents.EncodedDocuments.bags: "takes the number of words",
+    documents.as_frame: "gets a release, and what it was read from by then",
     documents.as_column: "gets a release, and what it was read from by then",
     documents.resample: "takes ids of words",
     documents.write_documents: "takes ids of words",

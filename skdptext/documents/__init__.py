@@ -1,7 +1,7 @@
 """Reading documents: texts, token lists and counts become words of an embedding."""
 
 from skdptext.documents._encoding import EncodedDocuments, resample
-from skdptext.documents._output import FORMATS, as_column, write_documents
+from skdptext.documents._output import FORMATS, as_column, as_frame, write_documents
 from skdptext.documents._reader import (
     DocumentReader,
     read_release,
@@ -14,6 +14,7 @@ __all__ = [
     "DocumentReader",
     "EncodedDocuments",
     "as_column",
+    "as_frame",
     "read_release",
     "resample",
     "some_word_ids",

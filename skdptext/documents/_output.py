@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.utils import import_pandas
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import import_pandas, is_column_of_documents
 
-__all__ = ["FORMATS", "as_column", "write_documents"]
+__all__ = ["FORMATS", "as_column", "as_frame", "write_documents"]
 
 FORMATS = ("bow", "tokens", "text")
 
@@ -53,8 +54,8 @@ def write_documents(
     return documents if output == "tokens" else [" ".join(d) for d in documents]
 
 
-def as_column(documents: list[Any], X: Any, kind: str | None) -> Any:
-    """Texts or token lists as a column of a data frame library.
+def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
+    """Texts or token lists as a column of a table, where a table is asked for.
 
     Parameters
     ----------
@@ -62,18 +63,63 @@ def as_column(documents: list[Any], X: Any, kind: str | None) -> Any:
     X : object
         Their source, whose name (and index, in pandas) they take over.
     kind : {"pandas", "polars", "default"} or None
+        By default a table of one column gives an array of one column, and anything
+        else a list.
+    name : str
+        The name where the source has none.
 
     Returns
     -------
-    column : pandas.Series, polars.Series, or `documents` themselves
+    column : DataFrame of pandas or polars, ndarray of shape (n, 1), or `documents`
     """
-    name = getattr(X, "name", None)
+    table = is_column_of_documents(X)
+    own = X.columns[0] if table and hasattr(X, "columns") else getattr(X, "name", None)
+    name = name if own is None or own == "" else own
     if kind == "pandas":
         pd = import_pandas('set_output(transform="pandas")')
-        index = X.index if isinstance(X, pd.Series) else None
-        return pd.Series(documents, index=index, name=name, dtype=object)
+        index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
+        column = pd.Series(documents, index=index, dtype=object)
+        return pd.DataFrame({name: column})
     if kind == "polars":
         import polars as pl
 
-        return pl.Series("" if name is None else name, documents)
-    return documents
+        return pl.DataFrame({str(name): documents})
+    if not table:
+        return documents
+    column = np.empty((len(documents), 1), dtype=object)
+    for i, document in enumerate(documents):  # lists would become columns
+        column[i, 0] = document
+    return column
+
+
+def as_frame(bags: sp.csr_matrix, X: Any, kind: str | None, words: np.ndarray) -> Any:
+    """Bags as a pandas data frame of sparse columns, where a data frame is asked for.
+
+    Parameters
+    ----------
+    bags : csr_matrix of shape (n_documents, n_words)
+    X : object
+        Their source, whose index they take over in pandas.
+    kind : {"pandas", "polars", "default"} or None
+    words : ndarray of str, shape (n_words,)
+        Names of the columns.
+
+    Returns
+    -------
+    frame : pandas.DataFrame, or `bags` themselves
+
+    Raises
+    ------
+    InvalidParameterError
+        For polars, which has no sparse columns.
+    """
+    if kind == "polars":
+        raise InvalidParameterError(
+            'set_output must not be transform="polars" for output="bow": polars has no '
+            'sparse columns. transform="pandas" has.'
+        )
+    if kind != "pandas":
+        return bags
+    pd = import_pandas('set_output(transform="pandas")')
+    index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
+    return pd.DataFrame.sparse.from_spmatrix(bags, index=index, columns=words)

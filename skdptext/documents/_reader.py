@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from skdptext.utils import (
     check_integer,
     check_option,
     is_count_matrix,
+    kept_property,
     kind_of,
     plain_documents,
     shown_words,
@@ -98,7 +98,7 @@ class DocumentReader:
         """The reader that an estimator's parameters describe."""
         return cls(embedding, **{name: getattr(estimator, name) for name in _OPTIONS})
 
-    @cached_property
+    @kept_property
     def _vectorizer(self) -> CountVectorizer:
         return make_vectorizer(
             lowercase=self.lowercase,
@@ -107,7 +107,7 @@ class DocumentReader:
             tokenizer=self.tokenizer,
         )
 
-    @cached_property
+    @kept_property
     def _tokenize(self) -> Callable[[str], Any]:
         preprocess = self._vectorizer.build_preprocessor()
         tokenize = self._vectorizer.build_tokenizer()
@@ -133,7 +133,12 @@ class DocumentReader:
         return self.document_length if self.resize == "sample" else None
 
     def read(
-        self, X: Any, *, label: Label | None = None, whole: bool = False
+        self,
+        X: Any,
+        *,
+        label: Label | None = None,
+        whole: bool = False,
+        counted: bool = False,
     ) -> EncodedDocuments:
         """Number the words of documents.
 
@@ -145,6 +150,9 @@ class DocumentReader:
             not needed.
         whole : bool, default=False
             Read all words of each document, whatever `document_length` says.
+        counted : bool, default=False
+            Do not write out the counts of a count matrix as so many words, but leave
+            them in ``repeats``. Not where documents are truncated.
 
         Returns
         -------
@@ -163,10 +171,13 @@ class DocumentReader:
                 n_words=len(self.vocabulary),
                 counts=True,
                 # what is cut is cut before its counts are written out as words
-                max_words=MAX_WORDS if cut else MAX_WHOLE_WORDS,
+                max_words=MAX_WORDS if cut or counted else MAX_WHOLE_WORDS,
             )
             check_columns(X, self.vocabulary)
-            return encode_counts(bags, self.vocabulary, truncate=cut, label=label)
+            counted = counted and cut is None
+            return encode_counts(
+                bags, self.vocabulary, truncate=cut, label=label, counted=counted
+            )
         return encode_tokens(
             self._tokens(X),
             self.vocabulary,

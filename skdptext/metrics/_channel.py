@@ -91,7 +91,7 @@ class WordTransitions:
         draws.
     form_smoothing : float
         Pseudo-count, in draws, that they add to each word as a log-bilinear form of
-        the transitions distributes them; see `word_channel`. Also chosen on further
+        the transitions distributes them; see `word_transitions`. Also chosen on further
         draws; 0 for fewer than 500 words.
 
     Notes
@@ -663,7 +663,7 @@ def word_transitions(
         method = "posterior" if simulated.has_density else "counts"
         return WordTransitions(simulated, law, n_draws, method, seed)
 
-    if isinstance(random_state, np.random.Generator):
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return make()
     digest = hashlib.blake2b(digest_size=32)
     given = channel.mechanism, embedding, channel.epsilon, channel.lam

@@ -16,6 +16,8 @@ from skdptext.documents import (
     DocumentReader,
     EncodedDocuments,
     as_column,
+    as_frame,
+    read_release,
     word_ids,
     write_documents,
 )
@@ -40,6 +42,7 @@ from skdptext.perturbation._leaks import (
     warn_of_leaks,
     warn_of_unknown_words,
 )
+from skdptext.perturbation._likelihood import bag_likelihood, text_likelihood
 from skdptext.perturbation._release import Release
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
@@ -55,6 +58,7 @@ from skdptext.utils import (
     check_noise_state,
     check_option,
     check_real,
+    check_rng,
     is_count_matrix,
     show_progress,
     shown,
@@ -136,7 +140,7 @@ class DPWordPerturber(
         NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
         of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
         fast.
-    random_state : None, int or numpy.random.Generator, default=None
+    random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The noise of a document is then derived by a
         keyed hash from the integer, the mechanism with all its options, ε, λ, the
@@ -146,10 +150,10 @@ class DPWordPerturber(
         one, all words get fresh noise: releases of both versions can be averaged, and
         their ε add up. The integer is a secret: whoever knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
-        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator:
-        a key is drawn from it in every call. A copy of it (`clone` makes one) repeats
-        the noise of a document at the same position; other documents get noise of their
-        own.
+        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator
+        or RandomState of NumPy: a key is drawn from it in every call. A copy of it
+        (`clone` makes one) repeats the noise of a document at the same position; other
+        documents get noise of their own. NumPy's global RandomState is refused.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
@@ -457,7 +461,9 @@ class DPWordPerturber(
         -------
         noisy : csr_matrix of shape (n_documents, n_words), or list
             Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
-            with the words separated by spaces for ``"text"``; see `set_output`.
+            with the words separated by spaces for ``"text"``; from a table of one
+            column, an ndarray of shape (n_documents, 1) of these. See `set_output` for
+            data frames.
 
         Raises
         ------
@@ -479,7 +485,8 @@ class DPWordPerturber(
             warn_of_strength(self.mechanism_)
         warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
-        documents = self._read(reader, X, streams.labeller(ids))
+        sampled = reader.sample_length is not None
+        documents = self._read(reader, X, streams.labeller(ids), counted=sampled)
         if ids is not None and len(ids) != len(documents):
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({len(documents)}), got "
@@ -493,7 +500,9 @@ class DPWordPerturber(
             codes, offsets, self._names, documents.kept, self.output
         )
         kind = vars(self).get("_sklearn_output_config", {}).get("transform")
-        return released if self.output == "bow" else as_column(released, X, kind)
+        if self.output == "bow":
+            return as_frame(released, X, kind, self._names)
+        return as_column(released, X, kind, self.output)
 
     @property
     def _names(self) -> np.ndarray:
@@ -519,7 +528,7 @@ class DPWordPerturber(
         return digest.digest()
 
     def _read(
-        self, reader: DocumentReader, X: Any, label: Any = None
+        self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
     ) -> EncodedDocuments:
         if is_count_matrix(X, each=False):
             check_columns(X, self.embedding_)
@@ -528,7 +537,7 @@ class DPWordPerturber(
             )
         elif self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        return reader.read(X, label=label)
+        return reader.read(X, label=label, counted=counted)
 
     def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
         return Release(self.mechanism_, len(self.embedding_), streams, sample)
@@ -622,6 +631,62 @@ class DPWordPerturber(
             for codes in map(documents.__getitem__, range(len(documents)))
         ]
 
+    def log_likelihood(
+        self,
+        documents: Any,
+        released: Any,
+        *,
+        n_draws: int = 100,
+        random_state: Any = None,
+    ) -> np.ndarray:
+        r"""ln Pr[release | document]: all that an adversary needs to know.
+
+        Parameters
+        ----------
+        documents : iterable of str, of lists of str, or count matrix
+            Candidates in clear.
+        released : iterable of str, of lists of str, or count matrix
+            What `transform` released.
+        n_draws : int, default=100
+            Draws per word of the candidates, where the law of a word is not known in
+            full.
+        random_state : None, int or numpy.random.Generator, default=None
+            Seeds these draws, which are not secret.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_released, n_documents)
+            −inf where the length rules a document out.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks its rule.
+
+        See Also
+        --------
+        skdptext.metrics.ReleaseLikelihood : Draws less, and keeps what it has drawn.
+
+        Notes
+        -----
+        For texts in order :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact. For
+        bags, and for documents that are redrawn, words are taken for independent draws
+        from the document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
+        """
+        reader = self._check_ready()
+        n_draws = check_integer("n_draws", n_draws, low=1)
+        rng = check_rng(random_state)
+        vocabulary, sample = self.mechanism_.released, reader.sample_length
+        written = self._read(reader, documents).known()
+        if is_count_matrix(released):
+            bags = check_bags(released, n_words=len(vocabulary), counts=True)
+        else:
+            read = read_release(released, vocabulary)
+            if self.output != "bow" and sample is None:
+                return text_likelihood(self.mechanism_, written, read, n_draws, rng)
+            bags = read.bags(len(vocabulary))
+        return bag_likelihood(self.mechanism_, written, bags, sample, n_draws, rng)
+
     # -- what is promised, and scikit-learn's conventions ----------------------
 
     def guarantee(self, n_words: int | None = None) -> PrivacyGuarantee:
@@ -653,41 +718,49 @@ class DPWordPerturber(
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the columns: words, or whatever else the mechanism releases.
+        """Name the columns: what words become, or the one of texts or token lists.
 
         Parameters
         ----------
-        input_features : ignored
-            Not used; here for scikit-learn's interface.
+        input_features : array-like of one str, default=None
+            Name of the column of documents, which is that of the output if it is of
+            texts or token lists; None: ``"text"`` or ``"tokens"``. Ignored for bags.
 
         Returns
         -------
-        words : ndarray of str objects, shape (n_words,)
+        names : ndarray of str objects, shape (n_words,) or (1,)
             Names of the columns.
         """
         check_is_fitted(self, "mechanism_")
-        return self._names.copy()
+        if self.output == "bow":
+            return self._names.copy()
+        if input_features is not None and len(input_features) == 1:
+            return np.array(input_features, dtype=object)
+        return np.array([self.output], dtype=object)
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> DPWordPerturber:
-        """Return texts and token lists as a column of a data frame library.
-
-        Bags are always sparse matrices: a data frame with a dense column per word would
-        not fit in memory. scikit-learn's own transformers refuse sparse output here;
-        this one passes it on, so that ``Pipeline.set_output`` reaches later steps.
+        """Return a data frame.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a Series, since vectorizers take a column. It
-            has the name of the column given to `transform` and, in pandas, its index,
-            which is thereby released. None changes nothing.
+            For texts and token lists, a data frame of one column, with the name of the
+            column given to `transform` and, in pandas, its index, which is thereby
+            released. Vectorizers of scikit-learn want the column itself. For bags,
+            ``"pandas"`` gives sparse columns, and ``"polars"`` is refused, as it has
+            none. None changes nothing.
 
         Returns
         -------
         self : object
             The estimator itself.
+
+        Notes
+        -----
+        In a `~sklearn.compose.ColumnTransformer`, name the column of documents as a
+        list, ``["said"]``: from a table of one column comes a table of one column.
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))

@@ -43,6 +43,7 @@ from skdptext.utils import (
     check_noise_state,
     check_option,
     check_real,
+    is_column_of_documents,
     is_count_matrix,
     kind_of,
     plain_documents,
@@ -107,15 +108,15 @@ class DPDocumentReplacer(
         or its number among the public documents.
     embedding : WordEmbedding, default=None
         The columns of ``output="bow"``. Public.
-    random_state : None, int or numpy.random.Generator, default=None
+    random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The answer for a document is derived by a keyed
         hash from the integer, the public groups, ε, and the document's id and group:
         it does not depend on the other documents, and asking again shows nothing new,
         even if the document has changed within its group. Without ids it is derived
         from the document itself, so that equal documents get equal answers. The integer
-        is a secret: ``secrets.randbits(128)`` gives one. A Generator: a key is drawn
-        from it in every call.
+        is a secret: ``secrets.randbits(128)`` gives one. A Generator
+        or RandomState of NumPy: a key is drawn from it in every call.
     n_jobs : int, default=None
         Threads that group documents. None: one, unless joblib's context says more.
     verbose : int, default=0
@@ -392,9 +393,10 @@ class DPDocumentReplacer(
         else:
             released = self._shown(_stand_ins(groups, noisy, streams, read.owners))
         kind = vars(self).get("_sklearn_output_config", {}).get("transform")
-        if self.output in ("bow", "vector") or kind in (None, "default"):
+        table = is_column_of_documents(X) or kind in ("pandas", "polars")
+        if self.output in ("bow", "vector") or not table:
             return released
-        return as_column(list(released), X, kind)
+        return as_column(list(released), X, kind, self.output)
 
     def _context(self) -> bytes:
         """All that an answer depends on besides seed and document.
@@ -635,9 +637,9 @@ class DPDocumentReplacer(
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a Series with the name of the column given to
-            `transform` and, in pandas, its index, which is thereby released. Bags and
-            vectors stay matrices. None changes nothing.
+            ``"pandas"`` and ``"polars"``: a data frame of one column, with the name of
+            the column given to `transform` and, in pandas, its index, which is thereby
+            released. Bags and vectors stay matrices. None changes nothing.
 
         Returns
         -------

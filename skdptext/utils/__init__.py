@@ -8,10 +8,11 @@ from skdptext.utils._inputs import (
     as_array,
     check_document,
     check_matrix,
+    is_column_of_documents,
     is_count_matrix,
     plain_documents,
 )
-from skdptext.utils._kept import Kept
+from skdptext.utils._kept import Kept, kept_property
 from skdptext.utils._labels import as_labels
 from skdptext.utils._lines import rounded_up, wrapped
 from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
@@ -76,7 +77,9 @@ __all__ = [
     "import_gensim",
     "import_pandas",
     "import_pyarrow",
+    "is_column_of_documents",
     "is_count_matrix",
+    "kept_property",
     "keyed_generators",
     "kind_of",
     "limit_blas_threads",
