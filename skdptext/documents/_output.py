@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.utils import import_pandas
+from skdptext.utils import check_option, import_pandas
 
-__all__ = ["FORMATS", "as_column", "write_documents"]
+__all__ = ["FORMATS", "ColumnOutput", "as_column", "write_documents"]
 
 FORMATS = ("bow", "tokens", "text")
 
@@ -77,3 +77,39 @@ def as_column(documents: list[Any], X: Any, kind: str | None) -> Any:
 
         return pl.Series("" if name is None else name, documents)
     return documents
+
+
+class ColumnOutput:
+    """`set_output` of an estimator whose texts are one column, not a table of them."""
+
+    _column: str | None = None
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> Self:
+        """Return texts, token lists and labels as a column of a data frame library.
+
+        Bags and vectors stay matrices: a data frame with a dense column per word would
+        not fit in memory. scikit-learn's own transformers refuse sparse output here;
+        this one passes it on, so that ``Pipeline.set_output`` reaches later steps.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            ``"pandas"`` and ``"polars"``: a Series, since vectorizers take a column. It
+            has the name of the column given to `transform` and, in pandas, its index,
+            which is thereby released. None changes nothing.
+
+        Returns
+        -------
+        self : object
+        """
+        if transform is not None:
+            check_option("transform", transform, ("default", "pandas", "polars"))
+            self._column = transform
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        # A clone gives the same output, as those of scikit-learn's transformers do.
+        made = super().__sklearn_clone__()  # type: ignore[misc]
+        return made.set_output(transform=self._column)

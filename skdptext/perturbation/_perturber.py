@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.documents import (
     FORMATS,
+    ColumnOutput,
     DocumentReader,
     EncodedDocuments,
     as_column,
@@ -64,6 +65,7 @@ __all__ = ["DPWordPerturber"]
 
 
 class DPWordPerturber(
+    ColumnOutput,
     DocLinked,
     TransformerMixin,
     BaseEstimator,
@@ -280,6 +282,8 @@ class DPWordPerturber(
         self.verbose = verbose
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name != "_checked":  # the reader of documents, by `_check_ready`
+            self.__dict__.pop("_checked", None)
         # Not in a property, so that `set_params` and `vars` find it where it belongs.
         super().__setattr__(
             name, SecretSeed.of(value) if name == "random_state" else value
@@ -398,23 +402,37 @@ class DPWordPerturber(
         return reader
 
     def _check_ready(self) -> DocumentReader:
+        """The reader of documents, made and checked once until a parameter is set."""
         check_is_fitted(self, "mechanism_")
-        reader = self._check_parameters(self.embedding_)
-        names = ("epsilon", "lam", "mechanism")
-        now = self._law_of(self.embedding_)
-        for name, fitted, value in zip(names, self._law, now, strict=True):
-            if fitted == value:
-                continue
-            changed = (
-                "its options differ"
-                if name == "mechanism"
-                else f"fitted with {fitted!r}, got {value!r}"
-            )
-            raise InvalidParameterError(
-                f"{name} must not change after fit, which fixes the noise: "
-                f"{changed}. Call fit again."
-            )
+        epsilon, lam, fingerprint = self._law
+        reader = vars(self).get("_checked")
+        if reader is not None and self.mechanism is None:
+            return reader
+        if reader is None:
+            reader = self._check_parameters(self.embedding_)
+            now = self._epsilon_and_lam()
+            for name, fitted, value in zip(
+                ("epsilon", "lam"), (epsilon, lam), now, strict=True
+            ):
+                if fitted != value:
+                    self._refuse_change(name, f"fitted with {fitted!r}, got {value!r}")
+        # An object of the user's, whose options may change without being set here.
+        given = self._mechanism(), self.embedding_, epsilon, lam
+        if law_fingerprint(*given) != fingerprint:
+            self._refuse_change("mechanism", "its options differ")
+        self._checked = reader
         return reader
+
+    def _refuse_change(self, name: str, changed: str) -> NoReturn:
+        raise InvalidParameterError(
+            f"{name} must not change after fit, which fixes the noise: {changed}. Call "
+            "fit again."
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_checked", None)  # made anew; a tokenizer's parts cannot be pickled
+        return state
 
     # -- releasing -------------------------------------------------------------
 
@@ -492,8 +510,9 @@ class DPWordPerturber(
         released = write_documents(
             codes, offsets, self._names, documents.kept, self.output
         )
-        kind = vars(self).get("_sklearn_output_config", {}).get("transform")
-        return released if self.output == "bow" else as_column(released, X, kind)
+        if self.output == "bow":
+            return released
+        return as_column(released, X, self._column)
 
     @property
     def _names(self) -> np.ndarray:
@@ -667,33 +686,6 @@ class DPWordPerturber(
         """
         check_is_fitted(self, "mechanism_")
         return self._names.copy()
-
-    def set_output(
-        self, *, transform: Literal["default", "pandas", "polars"] | None = None
-    ) -> DPWordPerturber:
-        """Return texts and token lists as a column of a data frame library.
-
-        Bags are always sparse matrices: a data frame with a dense column per word would
-        not fit in memory. scikit-learn's own transformers refuse sparse output here;
-        this one passes it on, so that ``Pipeline.set_output`` reaches later steps.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a Series, since vectorizers take a column. It
-            has the name of the column given to `transform` and, in pandas, its index,
-            which is thereby released. None changes nothing.
-
-        Returns
-        -------
-        self : object
-            The estimator itself.
-        """
-        if transform is not None:
-            check_option("transform", transform, ("default", "pandas", "polars"))
-            # under the name that scikit-learn's clone copies
-            self._sklearn_output_config = {"transform": transform}
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
