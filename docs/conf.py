@@ -73,6 +73,7 @@ if Path(shared).is_dir():
 # In the order of reading; examples that are not named here come last.
 EXAMPLES = [
     "plot_release_documents.py",
+    "plot_replace_documents.py",
     "plot_guarantee.py",
     "plot_noise_shapes.py",
     "plot_rare_words.py",

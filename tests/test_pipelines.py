@@ -177,6 +177,9 @@ def test_set_output_reaches_the_steps_that_can(built_in, messages):
     frame = model.set_output(transform="pandas").fit_transform(texts)
     assert isinstance(frame, pd.DataFrame)
     assert frame.shape == (400, 5)
+    sparse = perturber.transform(texts)
+    assert isinstance(sparse.dtypes.iloc[0], pd.SparseDtype)
+    perturber.set_output(transform="default")
     assert sp.issparse(perturber.transform(texts))
     with config_context(transform_output="pandas"):
         assert sp.issparse(perturber.transform(texts))

@@ -126,9 +126,13 @@ def _at_import_time(node: ast.AST) -> Iterator[ast.AST]:
 def _forbidden_randomness(tree: ast.AST) -> list[str]:
     """Uses of a random state that is shared by the whole process."""
     found = []
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         names = _imported(node)
         if isinstance(node, ast.Attribute):
+            # a RandomState that a user gives is known by its class
+            if node.attr == "RandomState" and id(node) not in called:
+                continue
             names = [re.sub(r"^np\.", "numpy.", ast.unparse(node))]
         for name in names:
             match = re.match(r"numpy\.random\.(\w+)", name)
@@ -364,7 +368,10 @@ except AttributeError as error:
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
 def test_randomness_is_never_global(path):
-    assert not _forbidden_randomness(ast.parse(path.read_text("utf-8")))
+    found = _forbidden_randomness(ast.parse(path.read_text("utf-8")))
+    if _name(path) == "skdptext/utils/_random.py":  # which recognises it, to refuse it
+        found = [use for use in found if not use.endswith(".check_random_state")]
+    assert not found
 
 
 @pytest.mark.parametrize(

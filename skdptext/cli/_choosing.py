@@ -25,15 +25,15 @@ from skdptext.release import read_columns
 __all__ = ["add_commands"]
 
 _CALIBRATE = """\
-Find the ε at which a given share of the words of a text stays UNCHANGED. By itself ε
-means little; this shows what it does with an embedding, a mechanism and a text. Give
+Find the ε at which a given share of the words of a text changes. By itself ε means
+little; this shows what it does with an embedding, a mechanism and a text. Give
 public text of the kind that you will release (--public). Without it, each word of the
 embedding counts once, and text, which uses frequent words, will show a different share.
 Never give the documents to be protected: ε would reveal something about them that the
 guarantee does not count. See also skdptext.model_selection.calibrate_epsilon.
 
 example:
-  skdptext calibrate --embedding glove.6B.100d.txt --target 0.5 \\
+  skdptext calibrate --embedding glove.6B.100d.txt --target 0.25 \\
     --public old-reviews.csv --column review
 """
 
@@ -64,9 +64,9 @@ A report is as sensitive as the documents, but quotes none unless --examples is 
 
 examples:
   skdptext report posts.csv redacted.csv --text body --id number --author user
-  skdptext report posts.csv --embedding glove.6B.100d.txt --epsilon 20 --length 40
+  skdptext report posts.csv --embedding glove.6B.100d.txt --epsilon 3 --length 20
   skdptext report posts.csv --author user --topic forum --embedding glove.6B.100d.txt \\
-    --epsilon 20 --length 40
+    --epsilon 3 --length 20
 """
 # Where the page about two sources is written.
 _PAGE = Path("release-report.html")
@@ -92,8 +92,8 @@ def add_commands(commands: Any) -> None:
     parser.add_argument(
         "--target",
         type=float,
-        default=0.5,
-        help="share of words that stay unchanged, between 0 and 1 (default 0.5)",
+        default=0.25,
+        help="share of words that change, between 0 and 1 (default 0.25)",
     )
     parser.add_argument(
         "--public",
@@ -184,16 +184,17 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         # no ε was given to warn about, and what is counted is printed below
         warnings.simplefilter("ignore", CalibrationWarning)
         found = calibrate_epsilon(
-            perturber.fit([]),
+            perturber,
             arguments.target,
+            statistic="changed",
             documents=texts,
             n_draws=arguments.draws,
             tuned_on="public",
         )
     low, high = found.interval
     print(
-        f"--epsilon {found.epsilon:.4g}  leaves {found.share:.1%} of the words "
-        f"unchanged (95 % interval: {low:.4g} to {high:.4g})\n"
+        f"--epsilon {found.epsilon:.4g}  changes {found.share:.1%} of the words "
+        f"(95 % interval: {low:.4g} to {high:.4g})\n"
         f"counted: {found.counted}"
     )
     if texts is None:

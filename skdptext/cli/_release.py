@@ -42,7 +42,7 @@ which is released in clear. _release.json in the output states what is promised.
 
 example:
   skdptext release reviews.csv --column text --id id --embedding glove.6B.100d.txt \\
-    --epsilon 20 --length 40 --name 2026-q4 --key file:q4.key -o released/
+    --epsilon 3 --length 20 --name 2026-q4 --key file:q4.key -o released/
   skdptext release reviews.csv --column text --id id --replace-by public.csv \\
     --text-column text --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
   skdptext verify released/ && rm q4.key

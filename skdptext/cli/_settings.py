@@ -82,15 +82,17 @@ def add_noise(
     group.add_argument(
         "--lam",
         type=float,
-        default=0.5,
+        default=0.0,
         help="shape of the noise, from 0 (spherical) to 1 (that of the embedding) "
-        "(default 0.5)",
+        "(default 0)",
     )
     group.add_argument(
         "--mechanism",
-        default="mahalanobis-noise",
+        default="exponential",
         metavar="NAME",
-        help="how a word is perturbed: " + ", ".join(mechanism_names()),
+        help="how a word is perturbed: "
+        + ", ".join(mechanism_names())
+        + " (default exponential)",
     )
     group.add_argument(
         "--option",

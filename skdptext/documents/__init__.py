@@ -2,7 +2,7 @@
 
 from skdptext.documents._encoding import EncodedDocuments, resample
 from skdptext.documents._output import ColumnOutput as ColumnOutput
-from skdptext.documents._output import FORMATS, as_column, write_documents
+from skdptext.documents._output import FORMATS, as_column, as_frame, write_documents
 from skdptext.documents._reader import (
     DocumentReader,
     read_release,
@@ -15,6 +15,7 @@ __all__ = [
     "DocumentReader",
     "EncodedDocuments",
     "as_column",
+    "as_frame",
     "read_release",
     "resample",
     "some_word_ids",

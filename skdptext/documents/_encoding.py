@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +40,8 @@ class EncodedDocuments:
     kept: Sequence[str] = ()
     n_unknown: int = 0  # words dropped or kept
     n_tokens: int = 0  # words read
+    #: How often each code occurs, where that is not written out; int64
+    repeats: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -52,13 +54,15 @@ class EncodedDocuments:
         """The same without the unknown words that pass through."""
         known = self.codes >= 0
         upto = np.concatenate([[0], np.cumsum(known)])
-        return EncodedDocuments(self.codes[known], upto[self.offsets])
+        repeats = None if self.repeats is None else self.repeats[known]
+        return EncodedDocuments(self.codes[known], upto[self.offsets], repeats=repeats)
 
     def bags(self, n_words: int) -> sp.csr_array:
         """Counts of known words, shape (n_documents, n_words)."""
         known = self.known()
+        repeats = np.ones(len(known.codes)) if known.repeats is None else known.repeats
         bags = sp.csr_array(
-            (np.ones(len(known.codes)), known.codes, known.offsets),
+            (repeats.astype(np.float64), known.codes, known.offsets),
             shape=(len(self), n_words),
             copy=True,  # duplicates are summed, and so sorted, in place
         )
@@ -203,9 +207,14 @@ def encode_counts(
     *,
     truncate: int | None,
     label: Label | None,
+    counted: bool = False,
 ) -> EncodedDocuments:
-    """Number the words of a checked count matrix; those of a row in column order."""
+    """Number the words of a checked count matrix; those of a row in column order.
+
+    If `counted`, each word once, and how often it occurs: a count may be 10^9.
+    """
     encoder = _Encoder(embedding, "drop", truncate, label)
+    repeats = [np.empty(0, dtype=np.int64)]
     for start, stop in itertools.pairwise(bags.indptr.tolist()):
         ids = bags.indices[start:stop].astype(np.int32)
         counts = bags.data[start:stop].astype(np.int64)
@@ -215,8 +224,13 @@ def encode_counts(
         if truncate is not None:
             # truncated before expansion: a count may be 10^9
             counts = np.diff(np.minimum(counts.cumsum(), truncate), prepend=0)
-        encoder.add(np.repeat(ids, counts), size, content)
-    return encoder.finish()
+        if counted:
+            repeats.append(counts)
+            encoder.add(ids, size, content)
+        else:
+            encoder.add(np.repeat(ids, counts), size, content)
+    found = encoder.finish()
+    return replace(found, repeats=np.concatenate(repeats)) if counted else found
 
 
 def resample(
@@ -225,18 +239,23 @@ def resample(
     length: int,
     n_words: int,
     generators: Sequence[np.random.Generator],
+    repeats: np.ndarray | None = None,
 ) -> np.ndarray:
     """Replace each document by `length` draws from its own words (2018, §5.2).
 
     A document without words draws from the vocabulary of `n_words`, so that it is
     released with the same number of words as every other one. There is a generator per
-    document, or one for all.
+    document, or one for all. With `repeats`, each code stands for so many words.
     """
     out = np.empty((len(lengths), length), dtype=np.int32)
     begin = np.cumsum(lengths) - lengths
     for i, (first, n) in enumerate(zip(begin, lengths, strict=True)):
         rng = generators[i if len(generators) > 1 else 0]
-        if n:
+        if n and repeats is not None:
+            upto = repeats[first : first + n].cumsum()
+            drawn = rng.integers(0, upto[-1], length)
+            out[i] = codes[first + upto.searchsorted(drawn, side="right")]
+        elif n:
             out[i] = codes[first + rng.integers(0, n, length)]
         else:
             out[i] = rng.integers(0, n_words, length)

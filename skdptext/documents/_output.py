@@ -9,9 +9,10 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.utils import check_option, import_pandas
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_option, import_pandas, is_column_of_documents
 
-__all__ = ["FORMATS", "ColumnOutput", "as_column", "write_documents"]
+__all__ = ["FORMATS", "ColumnOutput", "as_column", "as_frame", "write_documents"]
 
 FORMATS = ("bow", "tokens", "text")
 
@@ -53,8 +54,8 @@ def write_documents(
     return documents if output == "tokens" else [" ".join(d) for d in documents]
 
 
-def as_column(documents: list[Any], X: Any, kind: str | None) -> Any:
-    """Texts or token lists as a column of a data frame library.
+def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
+    """Texts or token lists as a column of a table, where a table is asked for.
 
     Parameters
     ----------
@@ -62,54 +63,104 @@ def as_column(documents: list[Any], X: Any, kind: str | None) -> Any:
     X : object
         Their source, whose name (and index, in pandas) they take over.
     kind : {"pandas", "polars", "default"} or None
+        By default a table of one column gives an array of one column, and anything
+        else a list.
+    name : str
+        The name where the source has none.
 
     Returns
     -------
-    column : pandas.Series, polars.Series, or `documents` themselves
+    column : DataFrame of pandas or polars, ndarray of shape (n, 1), or `documents`
     """
-    name = getattr(X, "name", None)
+    table = is_column_of_documents(X)
+    own = X.columns[0] if table and hasattr(X, "columns") else getattr(X, "name", None)
+    name = name if own is None or own == "" else own
     if kind == "pandas":
         pd = import_pandas('set_output(transform="pandas")')
-        index = X.index if isinstance(X, pd.Series) else None
-        return pd.Series(documents, index=index, name=name, dtype=object)
+        index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
+        column = pd.Series(documents, index=index, dtype=object)
+        return pd.DataFrame({name: column})
     if kind == "polars":
         import polars as pl
 
-        return pl.Series("" if name is None else name, documents)
-    return documents
+        return pl.DataFrame({str(name): documents})
+    if not table:
+        return documents
+    column = np.empty((len(documents), 1), dtype=object)
+    for i, document in enumerate(documents):  # lists would become columns
+        column[i, 0] = document
+    return column
+
+
+def as_frame(bags: sp.csr_matrix, X: Any, kind: str | None, words: np.ndarray) -> Any:
+    """Bags as a pandas data frame of sparse columns, where a data frame is asked for.
+
+    Parameters
+    ----------
+    bags : csr_matrix of shape (n_documents, n_words)
+    X : object
+        Their source, whose index they take over in pandas.
+    kind : {"pandas", "polars", "default"} or None
+    words : ndarray of str, shape (n_words,)
+        Names of the columns.
+
+    Returns
+    -------
+    frame : pandas.DataFrame, or `bags` themselves
+
+    Raises
+    ------
+    InvalidParameterError
+        For polars, which has no sparse columns.
+    """
+    if kind == "polars":
+        raise InvalidParameterError(
+            'set_output must not be transform="polars" for output="bow": polars has no '
+            'sparse columns. transform="pandas" has.'
+        )
+    if kind != "pandas":
+        return bags
+    pd = import_pandas('set_output(transform="pandas")')
+    index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
+    return pd.DataFrame.sparse.from_spmatrix(bags, index=index, columns=words)
 
 
 class ColumnOutput:
-    """`set_output` of an estimator whose texts are one column, not a table of them."""
+    """`set_output` of an estimator that releases texts, by the wish that is its own."""
 
-    _column: str | None = None
+    _container: str | None = None
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> Self:
-        """Return texts, token lists and labels as a column of a data frame library.
-
-        Bags and vectors stay matrices: a data frame with a dense column per word would
-        not fit in memory. scikit-learn's own transformers refuse sparse output here;
-        this one passes it on, so that ``Pipeline.set_output`` reaches later steps.
+        """Return a data frame.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a Series, since vectorizers take a column. It
-            has the name of the column given to `transform` and, in pandas, its index,
-            which is thereby released. None changes nothing.
+            For texts, token lists and labels, a data frame of one column, with the name
+            of the column given to `transform` and, in pandas, its index, which is
+            thereby released. Vectorizers of scikit-learn want the column itself. For
+            bags of perturbed words, ``"pandas"`` gives sparse columns, and ``"polars"``
+            is refused, as it has none; other matrices stay what they are. None changes
+            nothing.
 
         Returns
         -------
         self : object
+            The estimator itself.
+
+        Notes
+        -----
+        In a `~sklearn.compose.ColumnTransformer`, name the column of documents as a
+        list, ``["said"]``: from a table of one column comes a table of one column.
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))
-            self._column = transform
+            self._container = transform
         return self
 
     def __sklearn_clone__(self) -> Any:
         # A clone gives the same output, as those of scikit-learn's transformers do.
         made = super().__sklearn_clone__()  # type: ignore[misc]
-        return made.set_output(transform=self._column)
+        return made.set_output(transform=self._container)

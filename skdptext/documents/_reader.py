@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -93,6 +93,10 @@ class DocumentReader:
         check_option("oov", self.oov, ("drop", "error", "keep"))
         self._vectorizer  # noqa: B018, checks the rest
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew from its options: scikit-learn's tokenizers cannot be pickled.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
     @classmethod
     def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
         """The reader that an estimator's parameters describe."""
@@ -133,7 +137,12 @@ class DocumentReader:
         return self.document_length if self.resize == "sample" else None
 
     def read(
-        self, X: Any, *, label: Label | None = None, whole: bool = False
+        self,
+        X: Any,
+        *,
+        label: Label | None = None,
+        whole: bool = False,
+        counted: bool = False,
     ) -> EncodedDocuments:
         """Number the words of documents.
 
@@ -145,6 +154,9 @@ class DocumentReader:
             not needed.
         whole : bool, default=False
             Read all words of each document, whatever `document_length` says.
+        counted : bool, default=False
+            Do not write out the counts of a count matrix as so many words, but leave
+            them in ``repeats``. Not where documents are truncated.
 
         Returns
         -------
@@ -163,10 +175,13 @@ class DocumentReader:
                 n_words=len(self.vocabulary),
                 counts=True,
                 # what is cut is cut before its counts are written out as words
-                max_words=MAX_WORDS if cut else MAX_WHOLE_WORDS,
+                max_words=MAX_WORDS if cut or counted else MAX_WHOLE_WORDS,
             )
             check_columns(X, self.vocabulary)
-            return encode_counts(bags, self.vocabulary, truncate=cut, label=label)
+            counted = counted and cut is None
+            return encode_counts(
+                bags, self.vocabulary, truncate=cut, label=label, counted=counted
+            )
         return encode_tokens(
             self._tokens(X),
             self.vocabulary,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,7 @@ class PrivacyUtilityDisplay:
         privacy: str,
         utility: str,
         directions: Sequence[str] = ("max", "max"),
+        by: str | Sequence[str] | None = None,
         confidence: float = 0.95,
         test_over_train: float | None = None,
     ) -> PrivacyUtilityDisplay:
@@ -117,6 +118,10 @@ class PrivacyUtilityDisplay:
         directions : sequence of two {"max", "min"}, default=("max", "max")
             Whether higher scores of privacy, and of utility, are better: ``"min"``, for
             example, for the share of unchanged words.
+        by : str or sequence of str, default=None
+            What separates the lines: ``"lam"``, or other searched parameters by their
+            names. None: λ and all others, so that candidates of a line differ in ε
+            alone.
         confidence : float in (0, 1), default=0.95
             Confidence of the intervals.
         test_over_train : float, default=None
@@ -139,15 +144,7 @@ class PrivacyUtilityDisplay:
             check_option(parameter, name, list(results.scores))
         columns = results.params
         found = [results.scores[name] for name in (privacy, utility)]
-        others = [name for name in columns if name not in ("epsilon", "lam")]
-        # The step itself may be searched; its ε and λ are shown already.
-        others = [name for name in others if not hasattr(columns[name][0], "fit")]
-        groups = [
-            ", ".join(
-                [f"λ = {lam:g}", *(f"{key} = {columns[key][i]}" for key in others)]
-            )
-            for i, lam in enumerate(columns["lam"])
-        ]
+        groups = _groups(columns, _separating(columns, by))
         return cls(
             epsilon=columns["epsilon"],
             lam=columns["lam"],
@@ -266,3 +263,29 @@ class PrivacyUtilityDisplay:
             color="0.2",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
         )
+
+
+def _separating(
+    columns: Mapping[str, np.ndarray], by: str | Sequence[str] | None
+) -> list[str]:
+    """The columns whose values separate the lines."""
+    known = [name for name in columns if name != "epsilon"]
+    if by is not None:
+        chosen = [by] if isinstance(by, str) else list(by)
+        for name in chosen:
+            check_option("by", name, known)
+        return chosen
+    # perturbers, whose ε and λ are shown already, may differ in nothing else
+    return [n for n in known if n == "lam" or len(set(map(str, columns[n]))) > 1]
+
+
+def _groups(columns: Mapping[str, np.ndarray], by: list[str]) -> list[str]:
+    """The name of the line of each candidate."""
+    values = {
+        name: [f"λ = {value:g}" for value in columns[name]]
+        if name == "lam"
+        else [f"{name} = {value}" for value in columns[name]]
+        for name in by
+    }
+    n = len(columns["epsilon"])
+    return [", ".join(said[i] for said in values.values()) for i in range(n)]

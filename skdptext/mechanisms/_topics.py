@@ -158,7 +158,9 @@ class TopicResponse(WordMechanism):
         smoothing = check_real("smoothing", smoothing, low=0, open_low=True)
         if not is_count_matrix(documents) and not isinstance(documents, str | bytes):
             documents = list(documents)
-        bags = DocumentReader(embedding).read(documents).bags(len(embedding))
+        bags = (
+            DocumentReader(embedding).read(documents, counted=True).bags(len(embedding))
+        )
         labels = as_labels("topics", topics)
         if labels.shape != (bags.shape[0],):
             raise InvalidParameterError(

@@ -663,7 +663,7 @@ def word_transitions(
         method = "posterior" if simulated.has_density else "counts"
         return WordTransitions(simulated, law, n_draws, method, seed)
 
-    if isinstance(random_state, np.random.Generator):
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return make()
     digest = hashlib.blake2b(digest_size=32)
     given = channel.mechanism, embedding, channel.epsilon, channel.lam

@@ -37,6 +37,7 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
     Returns
     -------
     releaser : object
+        Itself, or a fitted copy.
 
     Raises
     ------

@@ -17,6 +17,7 @@ from skdptext.model_selection._intervals import (
     score_names,
     score_summary,
 )
+from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import import_pandas
 
 __all__ = ["SearchResults", "search_results", "search_results_frame"]
@@ -31,6 +32,7 @@ class SearchResults(NamedTuple):
     ----------
     params : dict of str to ndarray
         ``"epsilon"``, ``"lam"``, and other searched parameters under their own names.
+        Estimators are named by their class, or printed where several are of one class.
     scores : dict of str to Scores
         By the name of the score: `mean` and `std` over the splits, the ends `low` and
         `high` of the interval, and `n_splits`.
@@ -124,7 +126,8 @@ def search_results_frame(
     -------
     frame : pandas.DataFrame
         Columns: ``candidate``, the row in ``cv_results_``; ``epsilon`` and ``lam``;
-        other searched parameters under their own names; ``score``, the name of the
+        other searched parameters under their own names, with estimators named by
+        their class (printed where several are of one class); ``score``, the name of the
         score; ``mean`` and ``std`` over the splits (n − 1 in the divisor); ``low`` and
         ``high``; ``n_splits``; ``chosen``, whether the search chose the candidate. A
         single split has NaN for ``std``, ``low`` and ``high``.
@@ -212,8 +215,39 @@ def _params(
     for key in others:
         values = np.empty(len(params), dtype=object)
         values[:] = [candidate.get(key) for candidate in params]
-        columns[key] = values
+        columns[key] = _named(values)
     return columns
+
+
+def _named(values: np.ndarray) -> np.ndarray:
+    """Estimators by the names of their classes; as they print where these are equal."""
+    plain = {i: value for i, value in enumerate(values) if _is_estimator(value)}
+    if not plain:
+        return values
+    found = np.array([str(value) for value in values], dtype=object)
+    prints = {i: _printed(value) for i, value in plain.items()}
+    classes = {i: type(value).__name__ for i, value in plain.items()}
+    for i, name in classes.items():
+        alike = {prints[j] for j, other in classes.items() if other == name}
+        found[i] = name if len(alike) == 1 else prints[i]
+    return found
+
+
+def _printed(value: Any) -> str:
+    """An estimator in a line; a perturber without the ε and λ that are told apart."""
+    if not isinstance(value, DPWordPerturber):
+        return " ".join(str(value).split())
+    usual = type(value)().get_params(deep=False)
+    options = value.get_params(deep=False)
+    for name in (*_NOISE, "embedding", "random_state"):
+        del options[name]
+    differ = [f"{k}={v}" for k, v in options.items() if str(v) != str(usual[k])]
+    return f"{type(value).__name__}({', '.join(differ)})"
+
+
+def _is_estimator(value: Any) -> bool:
+    """Whether a value is an estimator or a mechanism, not a class of them."""
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 def _noise_columns(params: list[Mapping[str, Any]], step: str | None) -> dict[str, str]:

@@ -195,7 +195,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             assert fitted is not None
             if self.trained_on == "originals":
                 reader = DocumentReader.of(fitted, fitted.embedding_)
-                bags = reader.read(X, whole=True).bags(len(fitted.embedding_))
+                bags = reader.read(X, whole=True, counted=True).bags(
+                    len(fitted.embedding_)
+                )
             else:
                 vocabulary = fitted.mechanism_.released
                 bags = read_release(X, vocabulary).bags(len(vocabulary))

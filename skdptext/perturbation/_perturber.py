@@ -17,6 +17,7 @@ from skdptext.documents import (
     DocumentReader,
     EncodedDocuments,
     as_column,
+    as_frame,
     word_ids,
     write_documents,
 )
@@ -138,7 +139,7 @@ class DPWordPerturber(
         NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
         of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
         fast.
-    random_state : None, int or numpy.random.Generator, default=None
+    random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The noise of a document is then derived by a
         keyed hash from the integer, the mechanism with all its options, ε, λ, the
@@ -148,10 +149,10 @@ class DPWordPerturber(
         one, all words get fresh noise: releases of both versions can be averaged, and
         their ε add up. The integer is a secret: whoever knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
-        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator:
-        a key is drawn from it in every call. A copy of it (`clone` makes one) repeats
-        the noise of a document at the same position; other documents get noise of their
-        own.
+        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator
+        or RandomState of NumPy: a key is drawn from it in every call. A copy of it
+        (`clone` makes one) repeats the noise of a document at the same position; other
+        documents get noise of their own. NumPy's global RandomState is refused.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
@@ -282,8 +283,7 @@ class DPWordPerturber(
         self.verbose = verbose
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "_checked":  # the reader of documents, by `_check_ready`
-            self.__dict__.pop("_checked", None)
+        self.__dict__.pop("_reader", None)  # what is set is checked when it is used
         # Not in a property, so that `set_params` and `vars` find it where it belongs.
         super().__setattr__(
             name, SecretSeed.of(value) if name == "random_state" else value
@@ -339,6 +339,7 @@ class DPWordPerturber(
         if metric is not None:
             self.covariance_ = metric.spectrum.covariance
             self.noise_factor_ = metric.factor
+        self._reader = DocumentReader.of(self, embedding)
         return self
 
     def _prepare(self, embedding: WordEmbedding, empty: bool) -> WordChannel:
@@ -402,12 +403,12 @@ class DPWordPerturber(
         return reader
 
     def _check_ready(self) -> DocumentReader:
-        """The reader of documents, made and checked once until a parameter is set."""
+        """The reader of documents; parameters set since `fit` are checked for it."""
         check_is_fitted(self, "mechanism_")
-        epsilon, lam, fingerprint = self._law
-        reader = vars(self).get("_checked")
+        reader = vars(self).get("_reader")
         if reader is not None and self.mechanism is None:
             return reader
+        epsilon, lam, fingerprint = self._law
         if reader is None:
             reader = self._check_parameters(self.embedding_)
             now = self._epsilon_and_lam()
@@ -420,7 +421,6 @@ class DPWordPerturber(
         given = self._mechanism(), self.embedding_, epsilon, lam
         if law_fingerprint(*given) != fingerprint:
             self._refuse_change("mechanism", "its options differ")
-        self._checked = reader
         return reader
 
     def _refuse_change(self, name: str, changed: str) -> NoReturn:
@@ -428,11 +428,6 @@ class DPWordPerturber(
             f"{name} must not change after fit, which fixes the noise: {changed}. Call "
             "fit again."
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_checked", None)  # made anew; a tokenizer's parts cannot be pickled
-        return state
 
     # -- releasing -------------------------------------------------------------
 
@@ -475,7 +470,9 @@ class DPWordPerturber(
         -------
         noisy : csr_matrix of shape (n_documents, n_words), or list
             Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
-            with the words separated by spaces for ``"text"``; see `set_output`.
+            with the words separated by spaces for ``"text"``; from a table of one
+            column, an ndarray of shape (n_documents, 1) of these. See `set_output` for
+            data frames.
 
         Raises
         ------
@@ -497,7 +494,8 @@ class DPWordPerturber(
             warn_of_strength(self.mechanism_)
         warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
-        documents = self._read(reader, X, streams.labeller(ids))
+        sampled = reader.sample_length is not None
+        documents = self._read(reader, X, streams.labeller(ids), counted=sampled)
         if ids is not None and len(ids) != len(documents):
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({len(documents)}), got "
@@ -511,8 +509,8 @@ class DPWordPerturber(
             codes, offsets, self._names, documents.kept, self.output
         )
         if self.output == "bow":
-            return released
-        return as_column(released, X, self._column)
+            return as_frame(released, X, self._container, self._names)
+        return as_column(released, X, self._container, self.output)
 
     @property
     def _names(self) -> np.ndarray:
@@ -538,7 +536,7 @@ class DPWordPerturber(
         return digest.digest()
 
     def _read(
-        self, reader: DocumentReader, X: Any, label: Any = None
+        self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
     ) -> EncodedDocuments:
         if is_count_matrix(X, each=False):
             check_columns(X, self.embedding_)
@@ -547,7 +545,7 @@ class DPWordPerturber(
             )
         elif self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        return reader.read(X, label=label)
+        return reader.read(X, label=label, counted=counted)
 
     def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
         return Release(self.mechanism_, len(self.embedding_), streams, sample)
@@ -672,20 +670,25 @@ class DPWordPerturber(
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the columns: words, or whatever else the mechanism releases.
+        """Name the columns: what words become, or the one of texts or token lists.
 
         Parameters
         ----------
-        input_features : ignored
-            Not used; here for scikit-learn's interface.
+        input_features : array-like of one str, default=None
+            Name of the column of documents, which is that of the output if it is of
+            texts or token lists; None: ``"text"`` or ``"tokens"``. Ignored for bags.
 
         Returns
         -------
-        words : ndarray of str objects, shape (n_words,)
+        names : ndarray of str objects, shape (n_words,) or (1,)
             Names of the columns.
         """
         check_is_fitted(self, "mechanism_")
-        return self._names.copy()
+        if self.output == "bow":
+            return self._names.copy()
+        if input_features is not None and len(input_features) == 1:
+            return np.array(input_features, dtype=object)
+        return np.array([self.output], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -123,7 +123,15 @@ class Release:
         lengths = np.diff(ends)
         streams = self._open(documents, start, stop)
         if self.sample_length is not None:
-            codes = resample(codes, lengths, self.sample_length, self.n_words, streams)
+            repeats = documents.repeats
+            codes = resample(
+                codes,
+                lengths,
+                self.sample_length,
+                self.n_words,
+                streams,
+                None if repeats is None else repeats[ends[0] : ends[-1]],
+            )
             lengths = np.full(stop - start, self.sample_length)
         # words kept in clear are negative; no other word is ever copied
         noisy = np.where(codes < 0, codes, np.iinfo(codes.dtype).max)

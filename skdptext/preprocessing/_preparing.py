@@ -221,7 +221,8 @@ class DocumentPreparer(
             If a parameter or `X` breaks a rule, such as a document that is too short.
         """
         reader = self._reader(X)
-        documents = reader.read(X)
+        sampled = reader.sample_length is not None
+        documents = reader.read(X, counted=sampled)
         codes, offsets = documents.codes, documents.offsets
         if reader.sample_length is not None:
             codes, offsets = self._sample(documents, reader)
@@ -273,7 +274,9 @@ class DocumentPreparer(
             )
         rng, length = check_rng(self.random_state), reader.sample_length or 0
         n_words = len(reader.vocabulary)
-        codes = resample(documents.codes, lengths, length, n_words, [rng])
+        codes = resample(
+            documents.codes, lengths, length, n_words, [rng], documents.repeats
+        )
         return codes, np.arange(len(lengths) + 1, dtype=np.int64) * length
 
     def __sklearn_tags__(self) -> Any:

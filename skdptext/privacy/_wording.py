@@ -481,9 +481,13 @@ def _part_limits(part: ReleasePart) -> list[str]:
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases, by an integer random_state or the key of a "
-        "DocumentRelease: whoever knows or guesses it can undo the noise, which is as "
-        "good as fresh to everyone else. Under a seed, equal documents come out equal, "
-        "unless each has an id of its own.",
+        "DocumentRelease: whoever knows or guesses it can undo the noise, and whoever "
+        "can release documents of their own with it finds out which were released, by "
+        "giving their guesses the same ids. To everyone else the noise is as good as "
+        "fresh. Under a seed, equal documents come out equal, unless each has an id of "
+        "its own.",
+        "What goes with a document: ids, labels and columns that are kept are released "
+        "as they are.",
         "Perfect arithmetic: the odds are those of exact arithmetic; with finite "
         f"numbers a release differs from it {differs} per {per}; and ChaCha20, from "
         "which noise is drawn, is taken for random bits.",

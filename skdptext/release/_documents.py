@@ -95,9 +95,14 @@ class DocumentRelease:
     -----
     *Privacy.* The guarantee is that of ``perturber.guarantee()``, once, however often
     the release is computed. It is computational, and void for whoever has the key:
-    destroy it when the release is sealed. An id stands for one document. A document
-    that is released under two ids, names or keys, or changed under the same id, gets
-    fresh noise, and the exponents add up.
+    destroy it when the release is sealed. It is void, too, for whoever may *call* the
+    release with ids of their own: given the id of a document and a guess of its text,
+    it returns the very words that were released if the guess is right. So offer it to
+    nobody as a service, and take a new key for each release.
+
+    An id stands for one document. A document that is released under two ids, names or
+    keys, or changed under the same id, gets fresh noise, and the exponents add up. Ids
+    and columns kept are released as they are.
 
     *Size.* A pickle holds the embedding, unless it is loaded by address, and what the
     mechanism has prepared: 2.2 MB for a metric with λ > 0 in 300 dimensions

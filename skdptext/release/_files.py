@@ -39,7 +39,7 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = ["Shard", "digest_of", "release_files", "shards_of"]
+__all__ = ["Shard", "digest_of", "n_shards", "release_files", "shards_of"]
 
 # What stands for a text that is missing, in small letters
 _NO_TEXT = {"", "nan", "<na>"}
@@ -128,7 +128,8 @@ def release_files(
     Warns
     -----
     EmptyDocumentWarning
-        If texts are empty or not a number: they are released, too, as random words.
+        If texts are empty or not a number. They are released, too, as if drawn at
+        random.
 
     Notes
     -----
@@ -207,26 +208,35 @@ def release_files(
     return manifest
 
 
-def shards_of(manifest: Mapping[str, Any]) -> list[Shard]:
+def shards_of(manifest: Mapping[str, Any]) -> Iterator[Shard]:
     """All files of a release, in the order of the documents."""
-    return [
+    return (
         shard
         for place in manifest["inputs"]
         for group, rows in enumerate(place["rows"])
         for shard in _of_group(manifest, place["name"], group, rows)
-    ]
+    )
+
+
+def n_shards(manifest: Mapping[str, Any]) -> int:
+    """How many these are: a damaged manifest may say that they are billions."""
+    size = manifest["batch_rows"]
+    return sum(
+        -(-rows // size) for place in manifest["inputs"] for rows in place["rows"]
+    )
 
 
 def _of_group(
     manifest: Mapping[str, Any], name: str, group: int, rows: int
 ) -> Iterator[Shard]:
     size = manifest["batch_rows"]
-    stem = re.sub(r"[^A-Za-z0-9.-]+", "_", name.rpartition("/")[2])[:60]
+    # Spark, pyarrow and the like take a name that begins with a dot or a line as hidden
+    stem = re.sub(r"[^A-Za-z0-9.-]+", "_", name.rpartition("/")[2]).lstrip("._")[:60]
     # separates names that differ only in folders, or in what a file system ignores
     mark = blake2b(name.encode(), digest_size=4).hexdigest()
-    for i, start in enumerate(range(0, rows, size)):
+    for i in range(-(-rows // size)):
         place = f"{stem}-{mark}-{group:05d}-{i:05d}.{manifest['shard_format']}"
-        yield Shard(place, min(size, rows - start))
+        yield Shard(place, min(size, rows - i * size))
 
 
 def _types(release: DocumentRelease) -> dict[str, Any]:
@@ -293,8 +303,8 @@ class _Texts:
         if self.empty:
             warnings.warn(
                 f"{self.empty:,} of {self.n:,} texts are empty or not a number, the "
-                f"first that of {self.first}, counted from 0. They are released, as "
-                "random words of the vocabulary: leave them out of the source if they "
+                f"first that of {self.first}, counted from 0. They are released, "
+                "too, as if drawn at random: leave them out of the source if they "
                 "stand for no document.",
                 EmptyDocumentWarning,
                 stacklevel=4,

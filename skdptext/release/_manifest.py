@@ -53,12 +53,15 @@ def describe(release: Any) -> dict[str, Any]:
         "guarantee": {
             "words": str(guarantee),
             **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
+            "released_as_they_are": [release.id, *release.keep],
             "scale": _plain(guarantee.scale()),
             "computational": (
                 "The noise is drawn from a secret key of 256 bits. Whoever has the key "
-                "can undo it; against everyone else the promise holds as long as "
-                "BLAKE2b and ChaCha20 cannot be told from random bits. Computing the "
-                "release again under this key and name costs no more privacy."
+                "can undo it; whoever can have documents of their own released under "
+                "this key, name and ids can confirm guesses. Against everyone else "
+                "the promise holds as long as BLAKE2b and ChaCha20 cannot be told from "
+                "random bits. Computing the release again under this key and name "
+                "costs no more privacy."
             ),
         },
         "key_check": check_value(release.key, release.name),

@@ -48,6 +48,7 @@ from skdptext.utils import (
     check_noise_state,
     check_option,
     check_real,
+    is_column_of_documents,
     is_count_matrix,
     kind_of,
     plain_documents,
@@ -113,15 +114,15 @@ class DPDocumentReplacer(
         or its number among the public documents.
     embedding : WordEmbedding, default=None
         The columns of ``output="bow"``. Public.
-    random_state : None, int or numpy.random.Generator, default=None
+    random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The answer for a document is derived by a keyed
         hash from the integer, the public groups, ε, and the document's id and group:
         it does not depend on the other documents, and asking again shows nothing new,
         even if the document has changed within its group. Without ids it is derived
         from the document itself, so that equal documents get equal answers. The integer
-        is a secret: ``secrets.randbits(128)`` gives one. A Generator: a key is drawn
-        from it in every call.
+        is a secret: ``secrets.randbits(128)`` gives one. A Generator
+        or RandomState of NumPy: a key is drawn from it in every call.
     n_jobs : int, default=None
         Threads that group documents. None: one, unless joblib's context says more.
     verbose : int, default=0
@@ -397,9 +398,10 @@ class DPDocumentReplacer(
             released: Any = self.groups_[noisy]
         else:
             released = self._shown(_stand_ins(groups, noisy, streams, read.owners))
-        if self.output in ("bow", "vector") or self._column in (None, "default"):
+        frame = self._container in ("pandas", "polars")
+        if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):
             return released
-        return as_column(list(released), X, self._column)
+        return as_column(list(released), X, self._container, self.output)
 
     def _context(self) -> bytes:
         """All that an answer depends on besides seed and document.

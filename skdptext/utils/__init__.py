@@ -8,6 +8,7 @@ from skdptext.utils._inputs import (
     as_array,
     check_document,
     check_matrix,
+    is_column_of_documents,
     is_count_matrix,
     plain_documents,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "import_gensim",
     "import_pandas",
     "import_pyarrow",
+    "is_column_of_documents",
     "is_count_matrix",
     "keyed_generators",
     "kind_of",

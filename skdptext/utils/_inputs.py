@@ -16,6 +16,7 @@ __all__ = [
     "as_array",
     "check_document",
     "check_matrix",
+    "is_column_of_documents",
     "is_count_matrix",
     "plain_documents",
 ]
@@ -26,8 +27,20 @@ _EXPECTED = "Expected an iterable of documents (str or lists of str) or a count 
 _NO_NUMBER = "(A float() argument must be a string or a real number.)"
 
 
+def is_column_of_documents(X: Any) -> bool:
+    """Whether `X` is a table of one column, which holds texts or token lists."""
+    shape: Any = () if sp.issparse(X) else getattr(X, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or not shape[0]:
+        return False
+    first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0]
+    return isinstance(first, str | list | tuple) or hasattr(first, "to_list")
+
+
 def plain_documents(X: Any) -> Any:
-    """Documents of an Arrow array as Python objects; anything else unchanged."""
+    """Documents of an Arrow array, or in a table of one column; else unchanged."""
+    if is_column_of_documents(X):
+        column = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+        return column.tolist() if hasattr(column, "tolist") else column.to_list()
     # an Arrow table, which has no type, is a matrix
     arrow = hasattr(X, "to_pylist") and hasattr(X, "type")
     return X.to_pylist() if arrow else X

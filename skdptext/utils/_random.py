@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._validation import kind_of
@@ -23,7 +24,9 @@ __all__ = [
     "keyed_generators",
 ]
 
-RandomState = None | int | np.integer | np.random.Generator
+RandomState = None | int | np.integer | np.random.Generator | np.random.RandomState
+# What gives its own numbers, which move it on
+_SOURCES = (np.random.Generator, np.random.RandomState)
 
 
 class SecretSeed(int):
@@ -56,8 +59,15 @@ class SecretSeed(int):
 
 def check_noise_state(random_state: Any) -> RandomState:
     """Return `random_state` if noise may come from it, or raise."""
-    rule = "random_state must be None, an integer >= 0 or a numpy.random.Generator"
-    if random_state is None or isinstance(random_state, np.random.Generator):
+    rule = (
+        "random_state must be None, an integer >= 0 or a numpy.random.Generator or "
+        "RandomState"
+    )
+    if random_state is check_random_state(None):
+        raise InvalidParameterError(
+            f"{rule} of your own, got NumPy's global one, which others seed and read."
+        )
+    if random_state is None or isinstance(random_state, _SOURCES):
         return random_state
     wrong_kind = isinstance(random_state, bool | np.bool_)
     if wrong_kind or not isinstance(random_state, Integral):
@@ -72,6 +82,8 @@ def check_rng(random_state: Any) -> np.random.Generator:
     random_state = check_noise_state(random_state)
     if isinstance(random_state, np.random.Generator):
         return random_state
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int.from_bytes(random_state.bytes(32), "little")
     return np.random.default_rng(random_state)
 
 
@@ -83,7 +95,7 @@ class NoiseStreams:
 
     Parameters
     ----------
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Where the 256-bit key comes from: the operating system, a hash of the
         integer, or the generator, which moves on by 32 bytes.
     context : bytes
@@ -95,13 +107,13 @@ class NoiseStreams:
         random_state = check_noise_state(random_state)
         #: Whether the same document must get the same noise in every call.
         self.repeatable = random_state is not None and not isinstance(
-            random_state, np.random.Generator
+            random_state, _SOURCES
         )
         #: Whether the noise may depend on how the work is split: fresh noise hides it.
         self.fresh = random_state is None
         if random_state is None:
             secret = secrets.token_bytes(32)
-        elif isinstance(random_state, np.random.Generator):
+        elif isinstance(random_state, _SOURCES):
             secret = random_state.bytes(32)
         else:
             secret = str(random_state).encode()

@@ -23,6 +23,7 @@ from skdptext.exceptions import (
     PrivacyLeakWarning,
 )
 from skdptext.inspection import PrivacyUtilityDisplay
+from skdptext.mechanisms import Exponential
 from skdptext.metrics import find_perturber, words_changed_scorer
 from skdptext.model_selection import (
     best_under_constraint,
@@ -161,6 +162,57 @@ def test_the_step_itself_may_be_searched(small_embedding):
         search, privacy="score", utility="score"
     )
     assert set(display.groups) == {"λ = 0.3, c__C = 1.0", "λ = 0.3, c__C = 2.0"}
+
+
+def test_estimators_are_named_and_have_lines_of_their_own(small_embedding):
+    """Candidates that differ in more than ε are not joined by a line."""
+    perturber = DPWordPerturber(small_embedding, lam=0.3, document_length=1)
+    model = Pipeline([("p", perturber), ("c", LogisticRegression())])
+    grid = {
+        "p__epsilon": [3.0, 7.0],
+        "p__mechanism": [None, Exponential(), Exponential("half")],
+        "c": [MultinomialNB(), LogisticRegression()],
+    }
+    search = GridSearchCV(model, grid, cv=2)
+    search.fit([[w] for w in small_embedding.words[:8]], [0, 1] * 4)
+    frame = search_results_frame(search)
+    assert set(frame["c"]) == {"MultinomialNB", "LogisticRegression"}
+    mechanisms = {"None", "Exponential()", "Exponential(calibration='half')"}
+    assert set(frame["p__mechanism"]) == mechanisms
+    scores = {"privacy": "score", "utility": "score"}
+    display = PrivacyUtilityDisplay.from_search(search, **scores)
+    assert len(set(display.groups)) == 6
+    for line in display.plot().lines_.values():
+        assert line[0].get_xdata().shape == (2,)  # one point per ε
+    assert "λ = 0.3, c = MultinomialNB, p__mechanism = None" in display.groups
+    by_class = PrivacyUtilityDisplay.from_search(search, by="c", **scores)
+    assert set(by_class.groups) == {"c = MultinomialNB", "c = LogisticRegression"}
+    both = PrivacyUtilityDisplay.from_search(search, by=["lam", "c"], **scores)
+    assert "λ = 0.3, c = LogisticRegression" in both.groups
+    for by in ("epsilon", "C", ["c", "d"]):
+        with pytest.raises(InvalidParameterError, match="by must be one of 'lam', 'c'"):
+            PrivacyUtilityDisplay.from_search(search, by=by, **scores)
+
+
+def test_searched_perturbers_are_told_apart_by_all_but_epsilon_and_lam(
+    small_embedding,
+):
+    options = {"lam": 0.3, "document_length": 1}
+    steps = [
+        DPWordPerturber(small_embedding, epsilon=e, mechanism=m, **options)
+        for m in (None, Exponential())
+        for e in (3.0, 7.0)
+    ]
+    search = GridSearchCV(
+        Pipeline([("p", steps[0]), ("c", LogisticRegression())]), {"p": steps}, cv=2
+    )
+    search.fit([[w] for w in small_embedding.words[:8]], [0, 1] * 4)
+    display = PrivacyUtilityDisplay.from_search(
+        search, privacy="score", utility="score"
+    )
+    assert len(set(display.groups)) == 2
+    named = "λ = 0.3, p = DPWordPerturber(document_length=1, mechanism=Exponential())"
+    assert named in display.groups
 
 
 def test_without_pandas(monkeypatch):

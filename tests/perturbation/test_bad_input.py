@@ -38,7 +38,7 @@ PARAMETERS = [
     *(("token_pattern", v, "token_pattern must") for v in ("(", None, "(a)(b)", 3)),
     ("tokenizer", "split", "tokenizer must be None or callable, got 'split'"),
     *(("random_state", v, "random_state must be None, an integer >= 0 or a") for v in
-      (-1, 1.5, "seed", np.random.RandomState(0), True)),
+      (-1, 1.5, "seed", np.random.mtrand._rand, True)),
     *(("n_jobs", v, "n_jobs must be None or an integer other than 0") for v in
       (0, 1.5, "two", True)),
     *(("verbose", v, "verbose must be an integer >= 0") for v in (-1, "loud", None)),
@@ -84,8 +84,8 @@ DOCUMENTS = [
     (np.array("w1"), r"array of shape \(\)"),
     (np.zeros((2, 2, 2), dtype=int), r"array of shape \(2, 2, 2\)"),
     (np.array([["w1", "w2"]]), r"table of strings .*shape \(1, 2\)"),
-    (pd.DataFrame({"text": ["w1"]}), r"table of strings \(shape \(1, 1\)\)"),
-    (pl.DataFrame({"text": ["w1"]}), r"table of strings \(shape \(1, 1\)\)"),
+    (pd.DataFrame({"a": ["w1"], "b": ["w2"]}), r"table of strings \(shape \(1, 2\)\)"),
+    (pl.DataFrame({"a": ["w1"], "b": ["w2"]}), r"table of strings \(shape \(1, 2\)\)"),
     (-eye, "non-negative entries only, got -1 in row 0, column 0"),
     (eye * 0.5, "whole-number counts only, got 0.5 in row 0"),
     (sp.csr_array(eye * 0.5), "whole-number counts only, got 0.5 in row 0"),

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
@@ -14,11 +15,13 @@ from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.documents import resample
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
+from skdptext.preprocessing import DocumentPreparer
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -219,3 +222,47 @@ def test_order_is_a_leak_unless_it_is_meant(small_embedding):
     assert said.index("Words are released in order") < said.index("For anyone")
     with pytest.raises(InvalidParameterError, match="order must be one of 'keep', got"):
         first.set_params(order="shuffle").fit([])
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 7)), max_size=5)),
+    st.integers(0, 2**32),
+)
+def test_words_are_drawn_from_counts_as_from_the_words_written_out(documents, seed):
+    lengths = np.array([len(document) for document in documents], dtype=np.int64)
+    pairs = [pair for document in documents for pair in document]
+    codes, repeats = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    whole = [sum(n for _, n in document) for document in documents]
+
+    def draw(codes, lengths, *more):
+        rng = [np.random.default_rng(seed)]
+        return resample(codes, np.array(lengths, dtype=np.int64), 6, 10, rng, *more)
+
+    written_out = draw(np.repeat(codes, repeats), whole)
+    np.testing.assert_array_equal(draw(codes, lengths, repeats), written_out)
+
+
+@pytest.mark.parametrize("kind", ["perturber", "preparer"])
+def test_huge_counts_are_not_written_out(small_embedding, kind):
+    """1,000 documents of 30 million words each would take 120 GB."""
+    size = len(small_embedding)
+    counts = sp.csr_array(
+        (np.full(3000, 10**7), np.tile([0, 1, 2], 1000), np.arange(0, 3001, 3)),
+        shape=(1000, size),
+    )
+    made = {
+        "perturber": DPWordPerturber(
+            small_embedding, document_length=3, resize="sample", epsilon=1e9
+        ),
+        "preparer": DocumentPreparer(
+            small_embedding, document_length=3, resize="sample", output="bow"
+        ),
+    }[kind]
+    tracemalloc.start()
+    bags = made.fit([]).transform(counts)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
+    assert bags.sum() == 3000
+    # of 3,000 draws from three equal counts each has 1,000 within 6.5 deviations
+    assert (np.abs(bags.toarray().sum(axis=0)[:3] - 1000) < 168).all()

@@ -69,9 +69,10 @@ def test_repeatable_release_does_not_depend_on_the_work_split(
             assert perturber.transform(documents) == whole
 
 
-def test_generator_gives_the_same_for_any_split(small_embedding, documents):
+@pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState])
+def test_generator_gives_the_same_for_any_split(small_embedding, documents, source):
     def release(**params):
-        rng = np.random.default_rng(4)
+        rng = source(4)
         perturber = make(small_embedding, random_state=rng, **params)
         return [perturber.transform(documents) for _ in range(2)]
 
@@ -150,6 +151,7 @@ STATES = {
     "fresh": lambda: None,
     "seed": lambda: 9,
     "generator": lambda: np.random.default_rng(9),
+    "random state": lambda: np.random.RandomState(9),
 }
 
 
@@ -189,11 +191,27 @@ def test_documents_do_not_share_noise(state, kind):
     assert not are_independent(np.tile(flipped[:3], (70, 1)))
 
 
-def test_copies_of_a_generator_do_not_share_noise_between_documents():
+def test_a_random_state_is_where_the_key_comes_from(small_embedding, documents):
+    def release(seed, skipped=0):
+        state = np.random.RandomState(seed)
+        state.random_sample(skipped)
+        perturber = make(small_embedding, random_state=state)
+        return perturber.transform(documents), state.bytes(8)
+
+    assert release(1) == release(1)
+    assert release(1)[0] != release(2)[0] != release(2, 1)[0]
+    # a key of 256 bits, and no more, is taken
+    after = np.random.RandomState(1)
+    after.bytes(32)
+    assert release(1)[1] == after.bytes(8)
+
+
+@pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState])
+def test_copies_of_a_generator_do_not_share_noise_between_documents(source):
     """clone copies a Generator with its state, and cross-validation clones."""
     table = one_dimension()
     perturber = DPWordPerturber(
-        table, epsilon=1.0, output="tokens", random_state=np.random.default_rng(3)
+        table, epsilon=1.0, output="tokens", random_state=source(3)
     )
     first, second = (
         np.array(clone(perturber).fit_transform([["a"] * 3000 + [last]])[0][:3000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -10,15 +11,19 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import MultinomialNB
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstrings
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
 )
+from skdptext.mechanisms import Exponential
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -326,14 +331,132 @@ def test_texts_come_as_a_column_where_asked_for(small_embedding, output):
     texts = pd.Series(["w1 w2", "w3"], index=[7, 9], name="body")
     plain = perturber.fit_transform(texts)
     assert isinstance(plain, list)
-    column = clone(perturber.set_output(transform="pandas")).fit_transform(texts)
-    pd.testing.assert_series_equal(
-        column, pd.Series(plain, index=[7, 9], name="body", dtype=object)
+    frame = clone(perturber.set_output(transform="pandas")).fit_transform(texts)
+    pd.testing.assert_frame_equal(
+        frame, pd.DataFrame({"body": pd.Series(plain, index=[7, 9], dtype=object)})
     )
-    assert perturber.set_output().transform(["w3"]).index.tolist() == [0]
+    nameless = perturber.set_output().transform(["w3"])
+    assert (nameless.index.tolist(), nameless.columns.tolist()) == ([0], [output])
     perturber.set_output(transform="polars")
-    column = perturber.transform(pl.Series("body", ["w1 w2", "w3"]))
-    assert isinstance(column, pl.Series)
-    assert (column.name, column.to_list()) == ("body", plain)
-    assert perturber.transform(["w3"]).name == ""
+    frame = perturber.transform(pl.Series("body", ["w1 w2", "w3"]))
+    assert isinstance(frame, pl.DataFrame)
+    assert (frame.columns, frame["body"].to_list()) == (["body"], plain)
+    assert perturber.transform(["w3"]).columns == [output]
     assert perturber.set_output(transform="default").transform(texts) == plain
+
+
+@pytest.mark.parametrize("output", ["text", "tokens"])
+@pytest.mark.parametrize("kind", ["default", "pandas", "polars"])
+def test_texts_go_through_a_column_transformer(small_embedding, output, kind):
+    """One column of documents comes out as one column, under its name."""
+    texts = ["w1 w2", "w3"]
+    columns = ColumnTransformer(
+        [
+            ("noisy", DPWordPerturber(small_embedding, epsilon=FAITHFUL, output=output),
+             ["said"]),
+            ("rest", "passthrough", ["n"]),
+        ]
+    ).set_output(transform=kind)  # fmt: skip
+    table = {"n": [5, 6], "said": texts}
+    frame = pl.DataFrame(table) if kind == "polars" else pd.DataFrame(table, [3, 1])
+    found = columns.fit_transform(frame)
+    names = ["noisy__said", "rest__n"]
+    assert columns.get_feature_names_out().tolist() == names
+    assert found.shape == (2, 2)
+    if kind != "default":
+        assert list(found.columns) == names
+        assert isinstance(found, type(frame))
+    released = {"default": lambda: found[:, 0].tolist(),
+                "pandas": lambda: found["noisy__said"].tolist(),
+                "polars": lambda: found["noisy__said"].to_list()}[kind]()  # fmt: skip
+    plain = [text.split() for text in texts] if output == "tokens" else texts
+    assert released == plain
+
+
+def test_a_table_of_one_column_is_read_as_its_documents(small_embedding):
+    texts = ["w1 w2", "w3"]
+    perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, output="text").fit(
+        []
+    )
+    for table in (
+        pd.DataFrame({"said": texts}),
+        pl.DataFrame({"said": texts}),
+        np.array(texts, dtype=object)[:, None],
+        np.array(texts)[:, None],
+    ):
+        found = perturber.transform(table)
+        assert found.shape == (2, 1)
+        assert found[:, 0].tolist() == texts
+    tokens = perturber.set_params(output="tokens").transform(
+        pl.DataFrame({"said": [["w1", "w2"], ["w3", "w4"]]})
+    )
+    assert tokens[:, 0].tolist() == [["w1", "w2"], ["w3", "w4"]]
+    assert perturber.get_feature_names_out().tolist() == ["tokens"]
+    assert perturber.get_feature_names_out(["said"]).tolist() == ["said"]
+
+
+def test_bags_are_sparse_columns_in_pandas_and_refused_in_polars(small_embedding):
+    texts = pd.Series(["w1 w2 w1", "w3"], index=[7, 9])
+    perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, random_state=2**70)
+    plain = perturber.fit_transform(texts)
+    frame = perturber.set_output(transform="pandas").transform(texts)
+    assert frame.columns.tolist() == list(small_embedding.words)
+    assert frame.index.tolist() == [7, 9]
+    assert all(isinstance(kind, pd.SparseDtype) for kind in frame.dtypes)
+    np.testing.assert_array_equal(frame.to_numpy(), plain.toarray())
+    MultinomialNB().fit(frame, [0, 1]).predict(frame)
+    np.testing.assert_array_equal(  # the bags are read again, as a count matrix
+        perturber.fit(frame).transform(frame).sum(axis=1), [3, 1]
+    )
+    perturber.set_output(transform="polars")
+    with pytest.raises(InvalidParameterError, match='must not be transform="polars"'):
+        perturber.transform(texts)
+    columns = make_column_transformer((perturber, "said")).set_output(
+        transform="pandas"
+    )
+    frame = columns.fit_transform(pd.DataFrame({"said": texts}))
+    assert frame.shape == (2, len(small_embedding))
+
+
+def test_parameters_are_checked_by_fit_and_again_when_one_is_set(
+    small_embedding, monkeypatch
+):
+    made = []
+    reader_of = DocumentReader.of.__func__
+    monkeypatch.setattr(
+        DocumentReader,
+        "of",
+        classmethod(lambda cls, *given: made.append(1) or reader_of(cls, *given)),
+    )
+    perturber = DPWordPerturber(small_embedding, document_length=2, output="tokens")
+    perturber.set_params(order="keep", random_state=0).fit([])
+    made.clear()
+    for _ in range(3):
+        perturber.transform([["w1", "w2", "w3"]])
+        perturber.guarantee()
+    again = pickle.loads(pickle.dumps(perturber))
+    again.transform([["w1", "w2", "w3"]])
+    assert made == []
+    perturber.document_length = 3
+    assert len(perturber.transform([["w1", "w2", "w3"]])[0]) == 3
+    assert len(made) == 1
+    perturber.set_params(lam=0.3)
+    for _ in range(2):  # what is refused is not remembered as checked
+        with pytest.raises(InvalidParameterError, match="lam must not change after"):
+            perturber.transform([["w1", "w2", "w3"]])
+    perturber.fit([])
+    assert len(perturber.transform([["w1", "w2", "w3"]])[0]) == 3
+
+
+def test_options_of_a_mechanism_are_compared_at_each_release(small_embedding):
+    mechanism = Exponential()
+    perturber = DPWordPerturber(
+        small_embedding, mechanism=mechanism, document_length=2
+    ).fit([])
+    perturber.transform([["w1", "w2"]])
+    mechanism.calibration = "half"
+    with pytest.raises(InvalidParameterError, match="mechanism must not change after"):
+        perturber.transform([["w1", "w2"]])
+    perturber.set_params(mechanism=None)
+    with pytest.raises(InvalidParameterError, match="mechanism must not change after"):
+        perturber.transform([["w1", "w2"]])

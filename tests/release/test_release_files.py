@@ -409,6 +409,43 @@ def test_a_seal_counts_and_names_what_is_wrong(make_release, source, tmp_path):
         seal(out)
 
 
+@pytest.mark.parametrize("rows", [10**9, 10**18])
+@pytest.mark.parametrize("batch_rows", [1, 10**6])
+def test_a_manifest_of_billions_of_rows_is_refused_at_once(
+    make_release, source, tmp_path, rows, batch_rows
+):
+    out = tmp_path / "out"
+    release_files(source, out, make_release(), batch_rows=100)
+    seal(out)
+    path = out / "_release.json"
+    manifest = json.loads(path.read_text())
+    manifest["inputs"][0]["rows"] = [rows]
+    path.write_text(
+        json.dumps({**manifest, "batch_rows": batch_rows, "documents": rows})
+    )
+    faults = verify(out)
+    assert faults[-1].endswith("files are there.") or rows // batch_rows < 10_000
+    assert len(faults) < 20_000
+    with pytest.raises(InvalidParameterError, match="is missing"):
+        seal(out)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".x.csv", "_x.csv", "..csv", ".csv", "名.csv", "._.csv", "-.csv", "x y.csv"],
+)
+def test_any_name_of_an_input_gives_shards_that_readers_see(
+    make_release, tmp_path, name
+):
+    path = tmp_path / name
+    path.write_text("id,text\n1,word1\n")
+    release_files([path], tmp_path / "out", make_release())
+    sealed = seal(tmp_path / "out")
+    assert verify(tmp_path / "out") == []
+    (shard,) = sealed["shards"]
+    assert shard[0] not in "._"
+
+
 @pytest.mark.parametrize("call", [seal, verify, read_bags])
 def test_what_is_no_release_is_refused(tmp_path, call):
     with pytest.raises(InvalidParameterError, match="out must be a folder that"):

@@ -121,12 +121,12 @@ def test_outputs_are_forms_of_one_answer(public, private):
 def test_frames_keep_the_name_and_the_index(replacer, private):
     X = pd.Series(private[0], index=range(5, 29), name="text")
     released = replacer.set_output(transform="pandas").fit_transform(X)
-    assert released.name == "text"
+    assert released.columns.tolist() == ["text"]
     assert released.index.tolist() == X.index.tolist()
     replacer.set_output(transform="polars").set_params(output="group")
     released = replacer.fit_transform(pl.Series("text", private[0]))
-    assert isinstance(released, pl.Series)
-    assert released.name == "text"
+    assert isinstance(released, pl.DataFrame)
+    assert released.columns == ["text"]
 
 
 def test_token_lists_and_generators_are_read(public, private):

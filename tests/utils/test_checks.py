@@ -191,7 +191,7 @@ SECRET = "Anna has the flu"
         ([[1, 2], SECRET], "got a str of 16 characters as row 1"),
         ([[1, 2], [1]], "got a list of 1 as row 1"),
         (np.array([[b"a", SECRET.encode()]]), "a bytes_ in row 0, column 0"),
-        (pd.DataFrame({SECRET: ["x"]}), r"table of strings \(shape \(1, 1\)\)"),
+        (pd.DataFrame({SECRET: ["x"], 1: "y"}), r"table of strings \(shape \(1, 2\)\)"),
         (["a", SECRET.encode()], "got a bytes as document 1"),
         (["a", {SECRET: 1}], "got a dict as document 1"),
     ],
