@@ -38,7 +38,7 @@ from skdptext.search import k_nearest_words
 
 FICTION, GLOVE = "pan19_fanfiction_en.jsonl.gz", "glove_6B_13k_50d.npz"
 PEER = Path(__file__).with_name("release_peer.py")
-N_DOCUMENTS, N_WORDS, N_AUTHORS, N_TRIALS = 300, 200, 12, 200
+N_DOCUMENTS, N_WORDS, N_AUTHORS, N_TRIALS = 150, 200, 8, 200
 NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 NUMBER = re.compile(r"\d+")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from skdptext.metrics import (
     released_profiles,
     word_transitions,
 )
+from skdptext.naive_bayes._mixture import DocumentMixture
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
@@ -34,6 +36,9 @@ from skdptext.utils import (
 )
 
 __all__ = ["ChannelNaiveBayes"]
+
+# Values of τ that "auto" tries, the simplest first, and its folds.
+_TAUS, _FOLDS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1), 3
 
 
 class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
@@ -56,6 +61,13 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     alpha : float > 0, default=100.0
         Smoothing of p_c: this many words are added to each class, in the proportions of
         all classes together (after adding one of every word, if there is no noise).
+    tau : float in (0, 1] or "auto", default=1.0
+        How much a class is like one text. 1: all its documents are of the frequencies
+        q_c. Below, a release is of one of the known documents d of the class, with the
+        frequencies (1 − τ) q_d + τ q_c, and the class is as likely as these are on
+        average; this takes time in proportion to the known documents. ``"auto"``: the
+        best of several values, by cross-validation on releases of the known documents.
+        With known texts only, and not for releasers of whole documents.
     prior : str or array-like of shape (n_classes,), default="frequency"
         The π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
         number per class, in any unit.
@@ -78,6 +90,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         p_c.
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
         ln q_c, with a column for each word that may be released.
+    tau_ : float
+        τ in use.
     perturber_ : DPWordPerturber
         A fitted copy of `perturber`, for releasing what is to be classified. Absent if
         `perturber` is None.
@@ -136,6 +150,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         perturber: Any = None,
         *,
         alpha: float = 100.0,
+        tau: float | str = 1.0,
         prior: Any = "frequency",
         trained_on: str = "originals",
         n_iter: int = 30,
@@ -144,6 +159,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     ) -> None:
         self.perturber = perturber
         self.alpha = alpha
+        self.tau = tau
         self.prior = prior
         self.trained_on = trained_on
         self.n_iter = n_iter
@@ -175,6 +191,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         alpha = check_real("alpha", self.alpha, low=0, open_low=True)
         check_option("trained_on", self.trained_on, ("originals", "releases"))
         check_integer("n_iter", self.n_iter, low=1)
+        tau = self._check_tau()
         if not isinstance(self.perturber, DPWordPerturber | None):
             return self._fit_releaser(X, y)
         if self.perturber is None or is_count_matrix(X):
@@ -222,6 +239,13 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         else:
             profiles, released = self._through_noise(fitted, counts, alpha)
             self.perturber_ = fitted
+        if tau == "auto":
+            tau = self._chosen_tau(fitted, bags, labels, alpha)
+        self.tau_ = float(tau)
+        self._mixture = None
+        if self.tau_ < 1:
+            through = self._pushed(fitted, bags)
+            self._mixture = DocumentMixture(bags, labels, released, through)
         if is_count_matrix(X):
             validate_data(self, X, skip_check_array=True)
         self.n_features_in_ = counts.shape[1]
@@ -275,6 +299,71 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             with np.errstate(divide="ignore"):
                 found[some] = np.where(mixed.any(axis=1)[:, None], np.log(mixed), 0)
         return found
+
+    def _check_tau(self) -> float | str:
+        if isinstance(self.tau, str):
+            return check_option("tau", self.tau, ("auto",))
+        tau = check_real("tau", self.tau, low=0, high=1, open_low=True)
+        whole = not isinstance(self.perturber, DPWordPerturber | None)
+        if tau < 1 and (whole or self.trained_on == "releases"):
+            raise InvalidParameterError(
+                "tau must be 1 for releasers of whole documents, and with "
+                f'trained_on="releases", got {tau:g}.'
+            )
+        return tau
+
+    def _pushed(
+        self, fitted: DPWordPerturber | None, bags: sp.csr_array
+    ) -> Callable[[sp.csr_array], np.ndarray]:
+        """From word frequencies of these documents to those of their releases."""
+        if fitted is None:
+            return lambda profiles: profiles.toarray()
+        share = np.asarray(bags.sum(axis=0)).ravel()
+        ids = np.flatnonzero(share)
+        channel = word_transitions(
+            fitted,
+            share[ids],
+            words=fitted.embedding_.word_array[ids].tolist(),
+            n_draws=self.n_draws,
+            random_state=self.random_state,
+        )
+        return lambda profiles: channel.profiles(profiles[:, ids])
+
+    def _chosen_tau(
+        self,
+        fitted: DPWordPerturber | None,
+        bags: sp.csr_array,
+        labels: np.ndarray,
+        alpha: float,
+    ) -> float:
+        """The τ that classifies most releases of documents that were held out."""
+        from sklearn.model_selection import StratifiedKFold
+
+        if self.trained_on == "releases" or np.bincount(labels).max() < _FOLDS:
+            return 1.0
+        noisy = bags
+        if fitted is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # these texts are known
+                source = clone(fitted).set_params(output="bow", random_state=None)
+                noisy = sp.csr_array(source.fit(bags).transform(bags))
+        through = self._pushed(fitted, bags)
+        member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
+        right = np.zeros(len(_TAUS))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # classes of few documents
+            folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
+            splits = list(folds.split(labels, labels))
+        log_prior = self._check_prior(np.bincount(labels))
+        for learn, ask in splits:
+            counts = np.asarray((member[:, learn] @ bags[learn]).todense())
+            total = counts.sum(axis=0) + (fitted is None)
+            profiles = _smoothed(counts, total, alpha)
+            classes = profiles if fitted is None else through(sp.csr_array(profiles))
+            mixture = DocumentMixture(bags[learn], labels[learn], classes, through)
+            joint = mixture.joint(noisy[ask], _TAUS) + log_prior
+            right += (joint.argmax(axis=2) == labels[ask]).sum(axis=1)
+        return _TAUS[int(right.argmax())]
 
     def _fitted(self, X: Any) -> DPWordPerturber | None:
         if self.perturber is None:
@@ -347,6 +436,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         else:
             vocabulary = self.perturber_.mechanism_.released
             bags = read_release(X, vocabulary).bags(n_columns)
+        if self._mixture is not None:
+            return self._mixture.joint(bags, [self.tau_])[0] + self.class_log_prior_
         return bags @ self.feature_log_prob_.T + self.class_log_prior_
 
     def predict_log_proba(self, X: Any) -> np.ndarray:

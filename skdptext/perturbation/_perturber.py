@@ -18,6 +18,7 @@ from skdptext.documents import (
     EncodedDocuments,
     as_column,
     as_frame,
+    read_release,
     word_ids,
     write_documents,
 )
@@ -42,6 +43,7 @@ from skdptext.perturbation._leaks import (
     warn_of_leaks,
     warn_of_unknown_words,
 )
+from skdptext.perturbation._likelihood import bag_likelihood, text_likelihood
 from skdptext.perturbation._release import Release
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
@@ -57,6 +59,7 @@ from skdptext.utils import (
     check_noise_state,
     check_option,
     check_real,
+    check_rng,
     is_count_matrix,
     show_progress,
     shown,
@@ -638,6 +641,62 @@ class DPWordPerturber(
             names[codes[codes >= 0]].tolist()
             for codes in map(documents.__getitem__, range(len(documents)))
         ]
+
+    def log_likelihood(
+        self,
+        documents: Any,
+        released: Any,
+        *,
+        n_draws: int = 100,
+        random_state: Any = None,
+    ) -> np.ndarray:
+        r"""ln Pr[release | document]: all that an adversary needs to know.
+
+        Parameters
+        ----------
+        documents : iterable of str, of lists of str, or count matrix
+            Candidates in clear.
+        released : iterable of str, of lists of str, or count matrix
+            What `transform` released.
+        n_draws : int, default=100
+            Draws per word of the candidates, where the law of a word is not known in
+            full.
+        random_state : None, int or numpy.random.Generator, default=None
+            Seeds these draws, which are not secret.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_released, n_documents)
+            −inf where the length rules a document out.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks its rule.
+
+        See Also
+        --------
+        skdptext.metrics.ReleaseLikelihood : Draws less, and keeps what it has drawn.
+
+        Notes
+        -----
+        For texts in order :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact. For
+        bags, and for documents that are redrawn, words are taken for independent draws
+        from the document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
+        """
+        reader = self._check_ready()
+        n_draws = check_integer("n_draws", n_draws, low=1)
+        rng = check_rng(random_state)
+        vocabulary, sample = self.mechanism_.released, reader.sample_length
+        written = self._read(reader, documents).known()
+        if is_count_matrix(released):
+            bags = check_bags(released, n_words=len(vocabulary), counts=True)
+        else:
+            read = read_release(released, vocabulary)
+            if self.output != "bow" and sample is None:
+                return text_likelihood(self.mechanism_, written, read, n_draws, rng)
+            bags = read.bags(len(vocabulary))
+        return bag_likelihood(self.mechanism_, written, bags, sample, n_draws, rng)
 
     # -- what is promised, and scikit-learn's conventions ----------------------
 

@@ -168,6 +168,11 @@ def fitted_groups(
     """Groups of public documents, by a grouper that is fitted on them if need be."""
     labels = None
     if public_labels is not None:
+        if grouper is not None and not is_classifier(grouper):
+            raise InvalidParameterError(
+                "public_labels must be None for a grouper that is no classifier, which "
+                "does not learn them, got labels."
+            )
         labels = as_labels("public_labels", public_labels)
         if labels.shape != (len(documents),):
             raise InvalidParameterError(

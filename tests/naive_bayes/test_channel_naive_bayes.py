@@ -168,3 +168,71 @@ def test_bad_input():
         model.fit(["aa"], Y)
     with pytest.raises(InvalidParameterError, match="at least 2 classes, got 1 class"):
         model.fit(["aa", "bb"], [1, 1])
+
+
+def test_mixture_over_documents_by_hand():
+    """Pr[release | class] is the mean over its documents of (1 − τ) q_d + τ q_c."""
+    model = ChannelNaiveBayes(perturber(), alpha=2.0, tau=0.3).fit(X, Y)
+    law = np.exp(model.perturber_.mechanism_.log_proba(np.arange(3)))
+    of_documents = np.array(X) / np.sum(X, axis=1, keepdims=True) @ law
+    of_classes = model.profiles_ @ law
+    noisy = np.array([[0, 3, 1], [2, 0, 0], [0, 0, 0]])
+    expected = np.zeros((3, 2))
+    for c, name in enumerate("xy"):
+        mixed = 0.3 * of_classes[c] + 0.7 * of_documents[name == Y]
+        expected[:, c] = np.exp(noisy @ np.log(mixed).T).mean(axis=1)
+    joint = np.log(expected) + np.log([2 / 3, 1 / 3])
+    np.testing.assert_allclose(
+        model.predict_joint_log_proba(noisy), joint, rtol=1e-5, atol=1e-6
+    )
+    # an empty document says nothing of its class; one class may have no other
+    lone = ChannelNaiveBayes(perturber(), tau=0.3).fit(
+        [[2, 1, 0], [0, 0, 0]], ["x", "y"]
+    )
+    assert np.isfinite(lone.predict_joint_log_proba(noisy)).all()
+    plain = ChannelNaiveBayes(perturber(), alpha=2.0).fit(X, Y)
+    near = ChannelNaiveBayes(perturber(), alpha=2.0, tau=1 - 1e-9).fit(X, Y)
+    np.testing.assert_allclose(
+        near.predict_proba(noisy), plain.predict_proba(noisy), rtol=1e-5
+    )
+    without = ChannelNaiveBayes(tau=0.5).fit(X, Y)
+    assert without.predict([[4, 2, 0]]).tolist() == ["x"]
+
+
+def test_tau_is_chosen_by_cross_validation():
+    """Classes of many kinds of documents want a small τ; of one kind, any."""
+    rng = np.random.default_rng(0)
+    table = make_embedding(120, 8, random_state=0)
+    kinds = rng.dirichlet(np.full(120, 0.05), 12)
+    kind = rng.integers(0, 12, 240)
+    bags = np.array([rng.multinomial(20, kinds[k]) for k in kind])
+    labels = np.where(kind % 2, "odd", "even")
+    source = DPWordPerturber(
+        table, epsilon=4.0, lam=0.0, document_length=20, mechanism=RandomizedResponse()
+    )
+    options = {"n_draws": 20, "random_state": 0}
+    auto = ChannelNaiveBayes(source, tau="auto", **options).fit(
+        bags[:160], labels[:160]
+    )
+    assert auto.tau_ < 1
+    plain = ChannelNaiveBayes(source, **options).fit(bags[:160], labels[:160])
+    assert plain.tau_ == 1
+    noisy = source.fit([]).transform(bags[160:])
+    assert auto.score(noisy, labels[160:]) >= plain.score(noisy, labels[160:])
+    few = ChannelNaiveBayes(source, tau="auto", **options).fit(bags[:2], ["a", "b"])
+    assert few.tau_ == 1
+    clear = ChannelNaiveBayes(tau="auto").fit(bags, labels)
+    assert 0 < clear.tau_ <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tau": 0}, r"tau must be a finite number in \(0, 1\]"),
+        ({"tau": "best"}, "tau must be one of 'auto'"),
+        ({"tau": 0.5, "trained_on": "releases"}, "tau must be 1"),
+    ],
+)
+def test_bad_tau(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        ChannelNaiveBayes(perturber(), **options).fit(X, Y)

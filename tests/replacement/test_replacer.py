@@ -356,6 +356,7 @@ def test_groups_without_a_public_document_are_refused_with_advice(public):
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"verbose": -1}, "verbose must be"),
         ({"public_labels": ["a"] * 30}, "at least 2 different labels"),
+        ({"public_labels": ["a"] * 30, "grouper": Fixed(by_length)}, "no classifier"),
         ({"public_labels": ["a", "b"]}, r"one label per public document \(30\)"),
         ({"public_labels": [None] * 30}, "public_labels must not be missing"),
     ],
