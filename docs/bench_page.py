@@ -45,8 +45,11 @@ OWN_PAGE = (
     "comparison_peers_audited", "linkage", "linkage_channel", "linkage_classes",
     "linkage_lengths", "linkage_word", "tuning_bounds", "utility_lengths",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
-    "obfuscation_docstrings", "obfuscation_kept", "obfuscation_lambda",
+    "frontier_docstrings", "frontier_fan_fiction", "frontier_sms", "frontier_summary",
+    "frontier_tweets", "obfuscation_docstrings", "obfuscation_kept",
+    "obfuscation_lambda",
     "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",
+    "release_report",
     "obfuscation_scale", "obfuscation_text", "obfuscation_trade", "obfuscation_words",
 )  # fmt: skip
 # Okabe and Ito's blue, vermilion and grey: apart for every eye, and in grey.

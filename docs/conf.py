@@ -79,6 +79,7 @@ EXAMPLES = [
     "plot_noise_shapes.py",
     "plot_mechanisms.py",
     "plot_linkage.py",
+    "plot_release_report.py",
     "plot_audit.py",
     "plot_wmd_map.py",
     "*",

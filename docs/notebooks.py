@@ -1,8 +1,8 @@
 """The notebooks: run with their outputs stored, and shown as pages of the site.
 
 ``python docs/notebooks.py`` runs those of ``examples`` from top to bottom, on the data
-in the folder that ``SKDPTEXT_DATA`` names or in ``../shared/data``, and stores what each
-cell shows. Neither that nor the pages need Jupyter.
+in the folder that ``SKDPTEXT_DATA`` names or in ``../shared/data``, and stores what
+each cell shows. Neither that nor the pages need Jupyter.
 """
 
 from __future__ import annotations

@@ -466,6 +466,9 @@ VALID: dict[Any, Valid] = {
     DPWordPerturber.get_feature_names_out: Valid(lambda: (released(),)),
     DPWordPerturber.guarantee: Valid(lambda: (released(),)),
     DPWordPerturber.known_words: Valid(lambda: (released(), TEXTS)),
+    DPWordPerturber.log_likelihood: Valid(
+        lambda: (released(output="text"), TEXTS, ["w0"])
+    ),
     DPWordPerturber.perturb_words: Valid(lambda: (released(), ["w0"])),
     DPWordPerturber.set_output: Valid(lambda: (released(),)),
     DPWordPerturber.transform: Valid(lambda: (released(), TEXTS)),

@@ -17,6 +17,7 @@ import numpy as np
 from obfuscation.corpora import FANDOMS
 from real_data import DATA, absent
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import chi2
 
 from skdptext import WordEmbedding
 from skdptext.datasets import (
@@ -99,6 +100,34 @@ def embedding(name: str) -> WordEmbedding:
     if name == "docstrings":
         return load_docstring_embedding().restrict(N_WORDS)
     return WordEmbedding.load(DATA / "googlenews_8k_300d.npz").restrict(N_WORDS)
+
+
+def vocabulary(name: str, split: Split) -> WordEmbedding:
+    """The words that are released; those that public text says carry the topic.
+
+    Names of persons carry the topics of fan fiction, and are no frequent words of news.
+    """
+    if name != "fan fiction":
+        return embedding(name)
+    table = vectors(name)
+    counts = CountVectorizer(vocabulary=[w.lower() for w in _once(table.words)])
+    bags = counts.fit_transform(split.public)
+    scores = np.nan_to_num(chi2(bags, split.public_topic)[0])
+    return _lowered(table).restrict(
+        [counts.get_feature_names_out()[i] for i in np.argsort(-scores)[:1500]]
+    )
+
+
+def _once(words: tuple[str, ...]) -> list[str]:
+    """Words that differ in more than capitals, the first of each."""
+    return list({word.lower(): word for word in reversed(words)}.values())[::-1]
+
+
+@cache
+def _lowered(table: WordEmbedding) -> WordEmbedding:
+    once = _once(table.words)
+    rows = table.find(once)
+    return WordEmbedding([word.lower() for word in once], table.vectors[rows])
 
 
 @cache

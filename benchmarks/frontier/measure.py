@@ -184,7 +184,7 @@ def by_words(
     name: str, split: Split, epsilon: float, kind: str, rng: np.random.Generator
 ) -> dict[str, Any]:
     """The same for bags of words under noise, drawn once."""
-    embedding, length = corpora.embedding(name), corpora.LENGTHS[name]
+    embedding, length = corpora.vocabulary(name, split), corpora.LENGTHS[name]
     mechanism: Any = Exponential()
     if kind == "topics":
         mechanism = TopicResponse.from_documents(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from skdptext.utils import (
     check_integer,
     check_option,
     is_count_matrix,
+    kept_property,
     kind_of,
     plain_documents,
     shown_words,
@@ -93,12 +93,16 @@ class DocumentReader:
         check_option("oov", self.oov, ("drop", "error", "keep"))
         self._vectorizer  # noqa: B018, checks the rest
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew from its options: scikit-learn's tokenizers cannot be pickled.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
     @classmethod
     def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
         """The reader that an estimator's parameters describe."""
         return cls(embedding, **{name: getattr(estimator, name) for name in _OPTIONS})
 
-    @cached_property
+    @kept_property
     def _vectorizer(self) -> CountVectorizer:
         return make_vectorizer(
             lowercase=self.lowercase,
@@ -107,7 +111,7 @@ class DocumentReader:
             tokenizer=self.tokenizer,
         )
 
-    @cached_property
+    @kept_property
     def _tokenize(self) -> Callable[[str], Any]:
         preprocess = self._vectorizer.build_preprocessor()
         tokenize = self._vectorizer.build_tokenizer()

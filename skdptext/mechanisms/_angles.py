@@ -17,6 +17,8 @@ __all__ = ["NoisyAngles"]
 _CELLS = 4096
 _DEPTH = 60.0
 _TOGETHER = 32
+# From π down to the smallest float.
+_HALVINGS = 1100
 
 
 class NoisyAngles:
@@ -38,6 +40,8 @@ class NoisyAngles:
     """
 
     def __init__(self, dim: int, kappa: float, *, chord: bool) -> None:
+        # more than this overflows, and changes nothing
+        kappa = min(kappa, 1e300)
         self._dim, self._kappa, self._chord = dim, kappa, chord
         if dim == 1:  # two directions, π apart
             self._flipped = expit(-kappa * (2 if chord else np.pi))
@@ -48,11 +52,16 @@ class NoisyAngles:
             peak = np.arctan2(np.sqrt((dim - 2) * cosine / kappa), cosine)
         top = self._log_density(peak)
         ends = [0.0, np.pi]
+        # the tail must hold little of the mass, however narrow the peak
+        depth = max(_DEPTH, 25 + float(np.log(kappa)))
         for side in (0, 1):  # where the density is down to e^−60 of its peak
             near, far = peak, ends[side]
-            for _ in range(60):
+            for step in range(_HALVINGS):
+                # a large κ asks for more of them than 60
+                if step >= 60 and abs(far - near) <= 1e-9 * max(near, far):
+                    break
                 middle = (near + far) / 2
-                below = top - self._log_density(middle) > _DEPTH
+                below = top - self._log_density(middle) > depth
                 near, far = (near, middle) if below else (middle, far)
             ends[side] = far
         half = _CELLS // 2

@@ -16,9 +16,11 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
 from skdptext.mechanisms._channel import Draws, WordMechanism, part_of
+from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, Rows
 from skdptext.mechanisms._law import ExponentialLaw
 from skdptext.mechanisms._lazy import KEY_WORDS
+from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.mechanisms._rate import Fit
 from skdptext.mechanisms._sentences import exponential_sentences
 from skdptext.utils import check_option, check_real, kind_of, shown
@@ -95,6 +97,10 @@ class Exponential(WordMechanism):
     *ε does not compare with that of noise on vectors.* For the same share of words kept
     it is four to twelve times smaller than that of `MahalanobisNoise`, depending on
     embedding and share.
+
+    *Time* tells on how many different words there are: each is looked up once in a
+    call, so that documents of few different words take less of it. Whoever can measure
+    the time of a call learns about their number; nothing here hides it.
 
     *Cost.* All calibrations but "half" pass over all pairs of words several times when
     the mechanism is prepared; the result is kept for the process. "balanced" and
@@ -219,6 +225,8 @@ class ExponentialChannel(InvertedChannel):
         check_option("sampler", options.sampler, ["auto", "rows", "lazy"])
         if cap is not None:
             cap = check_real("max_distance", cap, low=0, open_low=True)
+        if self.lam == 1:  # which "half" would look at only when it draws
+            MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
         of_table = self.embedding, self.lam, cap, self._outputs, self._for_all
         self._law = ExponentialLaw(*of_table, rate=self.epsilon / 2)
         if options.calibration != "half":

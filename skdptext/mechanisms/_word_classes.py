@@ -198,7 +198,8 @@ class WordClassesChannel(FiniteChannel):
             t = self.rates[label] * self._distances(x[rows], y[columns])
             t += self._logs(label, y[columns])
             t -= self._logs(label, x[rows])[:, None]
-            found[np.ix_(rows, columns)] = np.maximum(t, 0)  # rounding
+            # more than ε is rounding, too: the rate proves ε
+            found[np.ix_(rows, columns)] = np.clip(t, 0, self.epsilon)
         return found
 
     def describe(self) -> list[str]:
@@ -232,7 +233,12 @@ def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
     if widest == 0:
         return 0.0, _log_normalizers(distances, 0.0)
     low, high = epsilon / (2 * widest), epsilon / widest
-    rate = float(brentq(excess, low, high, xtol=1e-14 * high))
+    if excess(high) <= 0:  # as for two words, but for rounding
+        rate = high
+    elif excess(low) >= 0:  # rounding alone, at a tiny ε
+        rate = low
+    else:
+        rate = float(brentq(excess, low, high, xtol=1e-14 * high))
     return rate, _log_normalizers(distances, rate)
 
 

@@ -276,3 +276,15 @@ def test_guarantees_with_delta_fall_from_the_pure_exponent(distribution):
     opposite, same = line.losses(np.array([0, 0]), np.array([1, 2]))
     assert same.exponent(1e-6) == 0
     assert opposite.exponent(0) == pytest.approx(t, rel=1e-3)
+
+
+@pytest.mark.parametrize("distribution", ["vmf", "purkayastha"])
+@pytest.mark.parametrize("dim", [1, 2, 50])
+@pytest.mark.parametrize("epsilon", [1e20, 1e35, 1e100, 1.7e308])
+def test_an_enormous_epsilon_leaves_directions_as_they_are(distribution, dim, epsilon):
+    vectors = np.random.default_rng(0).normal(size=(2, dim))
+    table = WordEmbedding(["a", "b"], vectors if dim > 1 else [[1.0], [-1.0]])
+    channel = Directional(distribution).prepare(table, epsilon, 0.0)
+    draws = channel.draw(np.random.default_rng(0), 100)
+    assert np.isfinite(draws[0]).all()
+    assert (channel.apply(np.zeros(100, dtype=int), draws) == 0).all()

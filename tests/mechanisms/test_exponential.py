@@ -1119,3 +1119,10 @@ def test_the_metric_is_that_of_lam():
     D = metric.distances(TABLE.vectors, TABLE.vectors)
     found = (logs.diagonal()[:, None] - logs) / channel.rate
     np.testing.assert_allclose(found, D, atol=1e-12)
+
+
+@pytest.mark.parametrize("calibration", ["half", "exact"])
+def test_a_singular_covariance_is_refused_before_anything_is_drawn(calibration):
+    table = named(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0]]))
+    with pytest.raises(InvalidParameterError, match="lam must be < 1 where the covar"):
+        Exponential(calibration).prepare(table, 1.0, 1.0)

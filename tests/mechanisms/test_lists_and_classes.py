@@ -114,3 +114,17 @@ def test_classes_must_be_small():
     words = WordEmbedding([f"w{i}" for i in range(2049)], np.arange(2049.0)[:, None])
     with pytest.raises(InvalidParameterError, match="at most 2048 words each, got one"):
         WordClasses(np.zeros(2049, dtype=int)).prepare(words, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-17, 1e-13, 1e-9, 1e-3])
+@pytest.mark.parametrize("n_words", [2, 3, 5])
+def test_small_classes_at_a_tiny_epsilon(n_words, epsilon):
+    """Where rounding hides the sign that the search for the rate looks for."""
+    vectors = np.random.default_rng(3).normal(size=(n_words, 2))
+    table = WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+    channel = WordClasses(2).prepare(table, epsilon, 0.0)
+    ids = np.arange(n_words)
+    claimed = channel.exponents(ids, ids)
+    inside = np.isfinite(claimed)
+    assert claimed[inside].max() <= epsilon
+    assert losses(np.exp(channel.log_proba(ids)))[inside].max() <= epsilon + 1e-15

@@ -1,0 +1,147 @@
+"""The summary of the frontier, and its figure, from the tables that `run.py` wrote.
+
+python benchmarks/frontier/report.py
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+from results import RESULTS, load, record  # noqa: E402
+from run import AT, CHOSEN, FIRST  # noqa: E402
+
+FIGURE = Path(__file__).parents[2] / "docs" / "_static" / "frontier" / "frontier.png"
+ALLOWED, EPSILON = 0.10, 4.0
+Rows = list[dict[str, Any]]
+
+
+def main() -> None:
+    tables = {
+        name: found["rows"]
+        for name in AT
+        for found in load(RESULTS)
+        if found["name"] == f"frontier_{name.replace(' ', '_').lower()}"
+    }
+    rows = [row for name, table in tables.items() for row in summary(name, table)]
+    record(
+        "frontier_summary",
+        rows,
+        title="Which release protects: topic kept where hardly a document is found",
+        note=(
+            "Words: the accuracy at which 10 % of the documents are found, between two "
+            "measured ε; where fewer are found at the largest ε, what it keeps. "
+            "Documents replaced: ε = 4, the encoder and the number of "
+            "groups fixed before. The tables of each corpus have settings and "
+            "intervals."
+        ),
+    )
+    draw(tables)
+
+
+def summary(name: str, rows: Rows) -> Rows:
+    """A row for each kind of release."""
+    found: Rows = []
+    for release in ("clear", "words", "words answer topics"):
+        mine = [row for row in rows if row["release"] == release]
+        if release == "clear":
+            (row,) = mine
+        else:
+            row = at_found(mine, ALLOWED)
+        found.append({"corpus": name, "release": release, **shown(row)})
+    for row in rows:
+        if row["release"] == "documents replaced" and row["epsilon"] == EPSILON:
+            by_labels = row["groups"] == "public labels"
+            chosen = row["encoder"] == CHOSEN.get(name, FIRST)
+            if by_labels or (chosen and row["n_groups"] == AT[name]):
+                groups = f"replaced, K = {row['n_groups']}, {row['groups']}"
+                found.append({"corpus": name, "release": groups, **shown(row)})
+    return found
+
+
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    """Topic, document and author, with intervals where there are any."""
+    cells: dict[str, Any] = {}
+    for what in ("topic", "found", "author"):
+        if what not in row:
+            cells[what] = None
+        elif f"{what} low" in row:
+            low, high = row[f"{what} low"], row[f"{what} high"]
+            cells[what] = f"{row[what]:.2f} [{low:.2f}, {high:.2f}]"
+        else:
+            cells[what] = f"{row[what]:.2f}"
+    return cells
+
+
+def at_found(rows: Rows, allowed: float) -> dict[str, Any]:
+    """What is kept where so many documents are found, between two settings."""
+    rows = sorted(rows, key=lambda row: row["found"])
+    at = [row["found"] for row in rows]
+    return {
+        what: float(np.interp(allowed, at, [row[what] for row in rows]))
+        for what in ("topic", "found", "author")
+        if what in rows[0]
+    }
+
+
+def draw(tables: dict[str, Rows]) -> None:
+    """Topic kept against documents found, one panel per corpus."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.5), layout="constrained")
+    for axis, (name, rows) in zip(axes.flat, tables.items(), strict=False):
+        (clear,) = [row for row in rows if row["release"] == "clear"]
+        axis.axhline(clear["topic"], color="0.5", linewidth=1)
+        axis.text(1.0, clear["topic"], "clear text", ha="right", va="bottom",
+                  color="0.4", fontsize=9)  # fmt: skip
+        groups = next(
+            row["groups"] for row in rows if row["groups"] not in ("", "public labels")
+        )
+        for label, marker, colour, mine in (
+            ("words", "o", "#d55e00", by(rows, release="words")),
+            ("words answer topics", "s", "#e69f00",
+             by(rows, release="words answer topics")),
+            ("replaced, without labels of these topics", "D", "#56b4e9",
+             by(rows, groups=groups, encoder=CHOSEN.get(name, FIRST),
+                n_groups=AT[name])),
+            ("replaced, public labels", "^", "#0072b2",
+             by(rows, groups="public labels")),
+        ):  # fmt: skip
+            mine = sorted(mine, key=lambda row: row["epsilon"])
+            x, y = ([row[what] for row in mine] for what in ("found", "topic"))
+            bars = [
+                [[max(0, row[w] - row[f"{w} low"]) for row in mine],
+                 [max(0, row[f"{w} high"] - row[w]) for row in mine]]
+                for w in ("found", "topic")
+            ]  # fmt: skip
+            axis.errorbar(np.maximum(x, 0.008), y, yerr=bars[1], xerr=None,
+                          marker=marker, markersize=5, color=colour, capsize=2,
+                          label=label)  # fmt: skip
+        axis.axvline(ALLOWED, color="0.8", linewidth=1, zorder=0)
+        axis.set(title=name, xscale="log", xlim=(0.007, 1.15), ylim=(0, 1),
+                 xticks=[0.01, 0.03, 0.1, 0.3, 1])  # fmt: skip
+        axis.set_xticklabels(["1 %", "3 %", "10 %", "30 %", "all"])
+        axis.minorticks_off()
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), ncols=4, frameon=False,
+                  loc="outside upper center", fontsize=9)  # fmt: skip
+    figure.supxlabel("of 100 protected documents, found by who knows the mechanism")
+    figure.supylabel("topic accuracy")
+    FIGURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(FIGURE, dpi=130)
+    plt.close(figure)
+
+
+def by(rows: Rows, **wanted: Any) -> Rows:
+    return [row for row in rows if all(row[k] == v for k, v in wanted.items())]
+
+
+if __name__ == "__main__":
+    main()

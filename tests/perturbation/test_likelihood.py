@@ -1,0 +1,101 @@
+"""DPWordPerturber.log_likelihood against its definition, and against releases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import RandomizedResponse
+from skdptext.metrics import ReleaseLikelihood
+
+WORDS = ["cat", "dog", "tea"]
+EMBEDDING = WordEmbedding(WORDS, [[0.0], [1.0], [4.0]])
+DOCUMENTS = ["cat dog", "tea tea", "dog cat", "cat dog tea"]
+RELEASED = ["dog dog", "cat tea", "tea cat dog"]
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning"
+)
+
+
+def fitted(mechanism=None, **options):
+    options = {"epsilon": 1.0, "output": "text", **options}
+    return DPWordPerturber(EMBEDDING, mechanism=mechanism, **options).fit([])
+
+
+def law_of(perturber, n=200_000):
+    """Pr[z | w], from draws where it is not known."""
+    if perturber.mechanism_.log_proba is not None:
+        return np.exp(perturber.mechanism_.log_proba(np.arange(3)))
+    drawn = perturber.perturb_words(WORDS, n)
+    return np.array([[(row == z).mean() for z in WORDS] for row in drawn])
+
+
+def ids(text):
+    return [WORDS.index(word) for word in text.split()]
+
+
+@pytest.mark.parametrize("mechanism", [None, RandomizedResponse()], ids=repr)
+def test_likelihood_is_that_of_the_words(mechanism):
+    perturber = fitted(mechanism)
+    law = law_of(perturber)
+    options = {"n_draws": 200_000, "random_state": 0}
+    found = perturber.log_likelihood(DOCUMENTS, RELEASED, **options)
+    bag = perturber.set_params(output="bow")
+    counts = np.array([[ids(text).count(j) for j in range(3)] for text in RELEASED])
+    of_bags = bag.log_likelihood(DOCUMENTS, counts, **options)
+    np.testing.assert_allclose(
+        bag.log_likelihood(DOCUMENTS, RELEASED, **options), of_bags
+    )
+    for i, z in enumerate(map(ids, RELEASED)):
+        for j, w in enumerate(map(ids, DOCUMENTS)):
+            if len(z) != len(w):
+                assert found[i, j] == of_bags[i, j] == -np.inf
+                continue
+            assert found[i, j] == pytest.approx(np.log(law[w, z]).sum(), abs=0.05)
+            mixed = np.log(law[w].mean(axis=0))[z].sum()
+            assert of_bags[i, j] == pytest.approx(mixed, abs=0.05)
+
+
+def test_redrawn_documents_have_no_order_and_may_be_empty():
+    perturber = fitted(RandomizedResponse(), document_length=2, resize="sample")
+    law = law_of(perturber)
+    found = perturber.log_likelihood(["cat", ""], ["dog tea", "tea"])
+    expected = [np.log(law[0, [1, 2]]).sum(), 2 * np.log(1 / 3)]
+    np.testing.assert_allclose(found[0], expected)
+    assert np.isneginf(found[1]).all()
+
+
+@pytest.mark.parametrize("output", ["text", "bow"])
+def test_it_agrees_with_the_likelihood_of_attacks(output):
+    perturber = fitted(output=output)
+    released = perturber.transform(DOCUMENTS[:3] * 100)
+    options = {"n_draws": 20_000, "random_state": 1}
+    ours = perturber.log_likelihood(DOCUMENTS, released, **options)
+    theirs = ReleaseLikelihood(perturber, DOCUMENTS, n_draws=5000, random_state=1)
+    theirs = theirs(released)
+    np.testing.assert_array_equal(np.isneginf(ours), np.isneginf(theirs))
+    at = ~np.isneginf(ours)
+    assert np.corrcoef(ours[at], theirs[at])[0, 1] > 0.99
+    again = perturber.log_likelihood(
+        DOCUMENTS, released, n_draws=20_000, random_state=1
+    )
+    np.testing.assert_array_equal(again, ours)
+
+
+def test_bad_input():
+    perturber = fitted()
+    with pytest.raises(InvalidParameterError, match="n_draws"):
+        perturber.log_likelihood(DOCUMENTS, RELEASED, n_draws=0)
+    with pytest.raises(InvalidParameterError, match="one column per word"):
+        perturber.log_likelihood(DOCUMENTS, [[1, 2]])
+    with (
+        config_context(working_memory=1e-5),
+        pytest.raises(InvalidParameterError, match="documents must be few enough"),
+    ):
+        perturber.log_likelihood(DOCUMENTS, RELEASED)
+    assert perturber.log_likelihood(DOCUMENTS, []).shape == (0, 4)
+    assert perturber.log_likelihood([], RELEASED).shape == (3, 0)

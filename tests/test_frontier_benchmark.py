@@ -1,0 +1,102 @@
+"""The benchmark of which release protects: its measures, against slow ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skdptext import DPDocumentReplacer
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def frontier():
+    """Its modules, whose names others have too."""
+    folders = [str(BENCHMARKS), str(BENCHMARKS / "frontier")]
+    names = ("corpora", "measure", "run", "report", "results", "real_data")
+    before = {name: sys.modules.pop(name, None) for name in names}
+    sys.path[:0] = folders
+    try:
+        import corpora
+        import measure
+        import report
+
+        yield corpora, measure, report
+    finally:
+        for folder in folders:
+            sys.path.remove(folder)
+        for name, module in before.items():
+            sys.modules.pop(name, None)
+            if module is not None:
+                sys.modules[name] = module
+
+
+@pytest.fixture
+def split(frontier):
+    rng = np.random.default_rng(0)
+    words = {"a": "cat dog pet fur", "b": "tea milk cup pot", "c": "law court judge"}
+
+    def texts(topics):
+        return [" ".join(rng.choice(words[t].split(), 6)) for t in topics]
+
+    public, topic = np.repeat(list("abc"), 10), np.repeat(list("abc"), [4, 8, 3])
+    author = np.array(["x", "y", "x"] * 5)
+    known = np.tile(["x", "y"], 6)
+    return frontier[0].Split(
+        texts(public), public, texts(topic), topic, [], author,
+        texts(np.repeat(list("abc"), 4)), known,
+    )  # fmt: skip
+
+
+def test_measures_of_replaced_documents_against_releases(frontier, split):
+    """Weighed by probability, as by many draws; and never above what is proven."""
+    _, measure, _ = frontier
+    replacer = DPDocumentReplacer(
+        split.public, measure.labels_grouper(), public_labels=split.public_topic,
+        epsilon=1.5, output="group", random_state=2**90,
+    ).fit()  # fmt: skip
+    P = measure.response(3, 1.5)
+    np.testing.assert_allclose(
+        P, np.exp(replacer.channel_.log_proba(np.arange(3))), rtol=1e-6
+    )
+    groups = measure.grouped(split, None, 0)
+    found = measure.replaced(split, groups, 3, 1.5, np.random.default_rng(0))
+    assert found["found"].max() <= replacer.guarantee().found_at_most(15) + 1e-9
+    names = replacer.groups_
+    ids = [f"{i}" for i in range(15)]
+    n, right, linked = 400, np.zeros(15), 0.0
+    for turn in range(n):
+        drawn = replacer.transform(
+            split.protected, document_ids=[f"{turn}-{i}" for i in ids]
+        )
+        right += np.asarray(drawn) == split.topic
+        logs = replacer.log_likelihood(split.protected, drawn)
+        best = logs >= logs.max(axis=1, keepdims=True) - 1e-9
+        linked += (np.diag(best) / best.sum(axis=1)).mean() / n
+    # the groups are told apart without error here, so that a topic is its group
+    assert names.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(right / n, found["topic"], atol=0.13)
+    assert linked == pytest.approx(found["found"].mean(), abs=0.03)
+
+
+def test_topics_count_alike(frontier):
+    _, measure, _ = frontier
+    values, topic = np.array([1, 1, 1, 0.0]), np.array(["a", "a", "a", "b"])
+    assert measure.by_topic(values, topic) == 0.5
+
+
+def test_near_copies_are_left_out(frontier):
+    corpora, _, _ = frontier
+    texts = ["one two three four", "one two three five", "six seven eight", "two", "",
+             "nine ten two three", "one two three four"]  # fmt: skip
+    assert corpora.without_near_copies(texts).tolist() == [0, 2, 5]
+
+
+def test_accuracy_between_two_settings(frontier):
+    report = frontier[2]
+    rows = [{"found": 0.2, "topic": 0.8}, {"found": 0.0, "topic": 0.4}]
+    assert report.at_found(rows, 0.1)["topic"] == pytest.approx(0.6)
