@@ -214,9 +214,13 @@ def _write(page, text):
         page.write_text(text, encoding="utf-8")
 
 
+# What docstrings write as a character, as TeX.
+TEX = str.maketrans({"‖": r"\|", "⟨": r"\langle ", "⟩": r"\rangle "})
+
+
 def _visit_math(translator, node):
     """Formulas as MathML, which browsers draw; an unknown command is an error."""
-    tex = node.astext().replace("‖", r"\|")
+    tex = node.astext().translate(TEX)
     block = isinstance(node, nodes.math_block)
     formula = tex2mathml(tex, as_block=block)
     translator.body.append(
