@@ -106,15 +106,17 @@ def releases(
             warnings.simplefilter("ignore")
             source = DPWordPerturber(
                 embedding, epsilon=1.0, lam=0.0, mechanism=Exponential("half"),
-                output=output, random_state=np.random.default_rng(0), **options,
+                output=output, random_state=np.random.default_rng(0),
+                order="keep", **options,
             ).fit([])  # fmt: skip
             found = calibrate_epsilon(
                 source, share, documents=public[:200], n_draws=20, tuned_on="public"
             )
             return source.set_params(epsilon=found.epsilon).fit(texts)
 
+    nearest = synonyms(embedding)
     half, tenth = words(None, "text", 0.5), words(60, "text", 0.1)
-    bags = words(60, "text", 0.1).set_params(resize="sample").fit(texts)
+    bags = words(60, "tokens", 0.1).set_params(resize="sample").fit(texts)
     replacer = DPDocumentReplacer(public, n_groups=8, epsilon=4.0, random_state=0)
     return {
         "names and numbers redacted, by rule": (
@@ -122,7 +124,7 @@ def releases(
         ),
         "scrubadub 2.0.1": (lambda: by_package("scrubadub", texts), None),
         "every word by its nearest (GloVe)": (
-            lambda: [replaced_words(t, synonyms(embedding)) for t in texts], None
+            lambda: [replaced_words(t, nearest) for t in texts], None
         ),
         "words shuffled": (lambda: [shuffled(t) for t in texts], None),
         "first 40 words": (lambda: [" ".join(t.split()[:40]) for t in texts], None),

@@ -85,6 +85,7 @@ EXAMPLES = [
     "plot_audit.py",
     "plot_linkage.py",
     "plot_hide_authors.py",
+    "plot_release_report.py",
     "*",
 ]
 sphinx_gallery_conf = {

@@ -34,7 +34,8 @@ def main() -> None:
         title="Which release protects: topic kept where hardly a document is found",
         note=(
             "Words: the accuracy at which 10 % of the documents are found, between two "
-            "measured ε. Documents replaced: ε = 4, the encoder and the number of "
+            "measured ε; where fewer are found at the largest ε, what it keeps. "
+            "Documents replaced: ε = 4, the encoder and the number of "
             "groups fixed before. The tables of each corpus have settings and "
             "intervals."
         ),
@@ -107,7 +108,7 @@ def draw(tables: dict[str, Rows]) -> None:
             ("words", "o", "#d55e00", by(rows, release="words")),
             ("words answer topics", "s", "#e69f00",
              by(rows, release="words answer topics")),
-            (f"replaced, {groups}", "D", "#56b4e9",
+            ("replaced, without labels of these topics", "D", "#56b4e9",
              by(rows, groups=groups, encoder=CHOSEN.get(name, FIRST),
                 n_groups=AT[name])),
             ("replaced, public labels", "^", "#0072b2",
@@ -129,7 +130,8 @@ def draw(tables: dict[str, Rows]) -> None:
         axis.set_xticklabels(["1 %", "3 %", "10 %", "30 %", "all"])
         axis.minorticks_off()
         axis.spines[["top", "right"]].set_visible(False)
-        axis.legend(frameon=False, fontsize=8, loc="lower right")
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), ncols=4, frameon=False,
+                  loc="outside upper center", fontsize=9)  # fmt: skip
     figure.supxlabel("of 100 protected documents, found by who knows the mechanism")
     figure.supylabel("topic accuracy")
     FIGURE.parent.mkdir(parents=True, exist_ok=True)

@@ -72,7 +72,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
     See Also
     --------
     DocumentLinkageAttack : Looks for the document.
-    skdptext.metrics.word_channel : The transition probabilities.
+    skdptext.metrics.word_transitions : The transition probabilities.
 
     Notes
     -----

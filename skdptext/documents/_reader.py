@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from skdptext.utils import (
     check_integer,
     check_option,
     is_count_matrix,
+    kept_property,
     kind_of,
     plain_documents,
     shown_words,
@@ -98,7 +98,7 @@ class DocumentReader:
         """The reader that an estimator's parameters describe."""
         return cls(embedding, **{name: getattr(estimator, name) for name in _OPTIONS})
 
-    @cached_property
+    @kept_property
     def _vectorizer(self) -> CountVectorizer:
         return make_vectorizer(
             lowercase=self.lowercase,
@@ -107,7 +107,7 @@ class DocumentReader:
             tokenizer=self.tokenizer,
         )
 
-    @cached_property
+    @kept_property
     def _tokenize(self) -> Callable[[str], Any]:
         preprocess = self._vectorizer.build_preprocessor()
         tokenize = self._vectorizer.build_tokenizer()

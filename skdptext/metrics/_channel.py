@@ -91,7 +91,7 @@ class WordTransitions:
         draws.
     form_smoothing : float
         Pseudo-count, in draws, that they add to each word as a log-bilinear form of
-        the transitions distributes them; see `word_channel`. Also chosen on further
+        the transitions distributes them; see `word_transitions`. Also chosen on further
         draws; 0 for fewer than 500 words.
 
     Notes

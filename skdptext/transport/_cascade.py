@@ -7,7 +7,7 @@ from math import inf, ldexp
 import numpy as np
 
 from skdptext.transport._bags import WordBags
-from skdptext.transport._exact import pair_distance, rounded
+from skdptext.transport._exact import pair_distance
 from skdptext.transport._index import Bounds, IndexedBags
 from skdptext.transport._kernels import Kernels
 from skdptext.transport._solver import solver_address
@@ -145,8 +145,8 @@ class Cascade:
 
     def _remaining(self, first: int, limit: float) -> np.ndarray:
         """Bags within the limit by first bounds: of the likeliest, from `first` on."""
-        few = self._likely[first:][self._better[first:] <= limit]
-        others = np.flatnonzero(self._others <= limit)
+        few = self._likely[first : self._better.searchsorted(limit, side="right")]
+        others = (self._others <= limit).nonzero()[0]
         return np.concatenate([few, others]) if len(few) else others
 
     def _left(self, first: int, limit: float) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +161,9 @@ class Cascade:
 
     def _solve(self, bags: np.ndarray) -> None:
         """Add exact distances of bags that have none."""
-        if len(bags):
+        if not len(self._bags):
+            self._bags, self._distances = bags, self._exact(bags)
+        elif len(bags):
             self._bags = np.concatenate([self._bags, bags])
             self._distances = np.concatenate([self._distances, self._exact(bags)])
 
@@ -172,11 +174,10 @@ class Cascade:
         if self._kernels is not None:
             all_bags = index.bags.starts, index.bags.ids, index.bags.weights
             out = np.empty(len(bags))
-            self._kernels.pairs(
+            if self._kernels.pairs(
                 solver_address(), *self._query, *all_bags, bags, index.vectors, out
-            )
-            if not np.isnan(out).any():
-                return rounded(out)
+            ):
+                return out
             # solve again in Python, which says what is wrong
         others = map(index.bags.row, bags)
         return np.array(

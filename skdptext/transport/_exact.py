@@ -2,7 +2,7 @@
 
 A pair's distance depends on the two bags alone: not on which comes first, nor on what
 else is computed with it. So duplicates tie exactly, and every caller sees the ties
-that brute force sees. Distances are rounded to `_BITS` binary digits: those that are
+that brute force sees. Distances are rounded to `BITS` binary digits: those that are
 equal in exact arithmetic come as different sums, and must not be ordered by how these
 were rounded.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import WordBags
-from skdptext.transport._loops import DAMPING, SAME, WORTH_REDUCING
+from skdptext.transport._loops import BITS, DAMPING, SAME, WORTH_REDUCING
 
 __all__ = [
     "Problem",
@@ -31,8 +31,6 @@ __all__ = [
     "transport_cost",
     "word_costs",
 ]
-
-_BITS = 42
 
 _SQRT2 = float(np.sqrt(2.0))
 
@@ -185,7 +183,7 @@ def pair_distance(
 def rounded(distances: np.ndarray) -> np.ndarray:
     """Distances to 42 binary digits, which is more than 12 decimal ones."""
     mantissas, exponents = np.frexp(distances)
-    return np.ldexp(np.rint(np.ldexp(mantissas, _BITS)), exponents - _BITS)
+    return np.ldexp(np.rint(np.ldexp(mantissas, BITS)), exponents - BITS)
 
 
 def one_hot_distances(

@@ -141,11 +141,11 @@ class CompiledBounds:
     ) -> None:
         self._index, self._loops = index, loops
         words, rows = np.unique(queries.ids, return_inverse=True)
-        self._products, *self._norms = index.table.products(words)
         own = table_columns(index.words, queries.ids)
-        self._queries = queries.starts, rows, own, queries.weights
-        bags, self._holders = index.arrays
-        self._relaxed_bags = bags
+        queried = queries.starts, rows, own, queries.weights
+        bags, holders = index.arrays
+        self._lengths = *index.table.products(words), *queried
+        self._all = *bags, *holders
         self._bags = *bags[:2], index.local.weights
         self._first = -GROUP
         self._widths = [padded_width(n) for n in queries.sizes.tolist()]
@@ -154,16 +154,14 @@ class CompiledBounds:
         self._known = np.empty(n_words, np.uint8), np.empty(n_words, np.int32)
 
     def relax(self, i: int) -> np.ndarray:
-        lengths = self._products, *self._norms, *self._queries
         if not self._first <= i < self._first + GROUP:
             self._first = i
             n = min(GROUP, len(self._widths) - i)
             self._relaxed = np.empty((n, len(self._index.bags)), np.float32)
-            bags = *self._relaxed_bags, *self._holders
-            self._loops.relax(*lengths, i, *bags, self._relaxed)
+            self._loops.relax(*self._lengths, i, *self._all, self._relaxed)
         n_words, self._width = len(self._index.words), self._widths[i]
         local = self._room[: n_words * self._width].reshape(n_words, self._width)
-        self._query = *lengths, i, *self._known, local, *self._bags
+        self._query = *self._lengths, i, *self._known, local, *self._bags
         return self._relaxed[i - self._first]
 
     def sample(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from math import frexp, ldexp
+from math import frexp, isnan, ldexp
 from typing import Any
 
 import numpy as np
 
 __all__ = [
+    "BITS",
     "COMPILED",
     "DAMPING",
     "GROUP",
@@ -45,6 +46,9 @@ SAME = 4 * 2.0**-52
 # fifth of its time, and the few passes over the costs take less.
 WORTH_REDUCING = 1024
 DAMPING = 0.75
+
+# Binary digits of a distance.
+BITS = 42
 
 # Potentials exceed feasible ones by one rounded difference of size 4 in float32; with
 # room for the float64 sums.
@@ -734,9 +738,10 @@ def _pair_problem(
         for d in range(dim):
             rows[i, d] = vectors[x_ids[x_rows[i]], d]
     columns = np.empty((dim, m))
-    for j in range(m):
-        for d in range(dim):
-            columns[d, j] = vectors[y_ids[y_rows[j]], d]
+    words = y_ids[y_rows]
+    for d in range(dim):
+        for j in range(m):
+            columns[d, j] = vectors[words[j], d]
     return x_left, y_left, looped_costs(rows, columns)
 
 
@@ -884,12 +889,17 @@ def looped_pairs(
     bags: np.ndarray,
     vectors: np.ndarray,
     out: np.ndarray,
-) -> None:
-    """Distances of a bag to some of others, into `out`, not rounded."""
+) -> bool:
+    """`pair_distance` of a bag to some of others, into `out`; whether all are found."""
     for at in range(len(bags)):
         low, high = starts[bags[at]], starts[bags[at] + 1]
         a, b, costs = _pair_problem(x_ids, x, ids[low:high], weights[low:high], vectors)
-        out[at] = looped_cost(address, a, b, costs) if len(a) else 0.0
+        cost = looped_cost(address, a, b, costs) if len(a) else 0.0
+        if isnan(cost):
+            return False
+        mantissa, exponent = frexp(cost)
+        out[at] = ldexp(np.rint(ldexp(mantissa, BITS)), exponent - BITS)
+    return True
 
 
 def run_solver(

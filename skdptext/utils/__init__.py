@@ -12,7 +12,7 @@ from skdptext.utils._inputs import (
     is_count_matrix,
     plain_documents,
 )
-from skdptext.utils._kept import Kept
+from skdptext.utils._kept import Kept, kept_property
 from skdptext.utils._labels import as_labels
 from skdptext.utils._lines import rounded_up, wrapped
 from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
@@ -79,6 +79,7 @@ __all__ = [
     "import_pyarrow",
     "is_column_of_documents",
     "is_count_matrix",
+    "kept_property",
     "keyed_generators",
     "kind_of",
     "limit_blas_threads",

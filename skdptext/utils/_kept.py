@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
-__all__ = ["Kept"]
+__all__ = ["Kept", "kept_property"]
 
 T = TypeVar("T")
+
+
+class kept_property(Generic[T]):  # noqa: N801, as cached_property
+    """A property of an object that is computed once, as of Python 3.12.
+
+    `functools.cached_property` of Python 3.11 lets one thread at a time compute the
+    property of any object: the others wait, and so does, forever, a process that is
+    forked meanwhile.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __get__(self, instance: Any, owner: Any) -> T:
+        # asked for only where the object itself has no attribute of that name
+        made = instance.__dict__[self._make.__name__] = self._make(instance)
+        return made
 
 
 class Kept(Generic[T]):
@@ -34,6 +54,7 @@ class Kept(Generic[T]):
         self._most = most
         self._made: OrderedDict[Hashable, tuple[int, T]] = OrderedDict()
         self._lock = threading.RLock()
+        _all.add(self)
 
     def get(self, key: Hashable, make: Callable[[], T], size: int = 1) -> T:
         """The result kept for a key; if there is none, `make` makes it, of a size."""
@@ -46,3 +67,16 @@ class Kept(Generic[T]):
             while sum(size for size, _ in self._made.values()) > most:
                 self._made.popitem(last=False)
             return found
+
+
+_all: WeakSet[Kept[Any]] = WeakSet()
+
+
+def _unlock_all() -> None:
+    """In a forked process, which lacks the threads that may hold a lock."""
+    for kept in _all:
+        kept._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_unlock_all)

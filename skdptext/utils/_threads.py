@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -77,6 +78,16 @@ def limit_blas_threads(n: int) -> Iterator[None]:
                     _limits[1].restore_original_limits()
                     _let_others_set(controller)
                 _limits = None
+
+
+def _forget_users() -> None:
+    """In a forked process, which lacks the threads that limit it, or hold the lock."""
+    global _lock, _users, _limits
+    _lock, _users, _limits = threading.Lock(), 0, None
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget_users)
 
 
 def _let_others_set(controller: ThreadpoolController) -> None:

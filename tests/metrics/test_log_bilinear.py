@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.metrics import word_channel
+from skdptext.metrics import word_transitions
 
 RNG = np.random.default_rng(0)
 TABLE = WordEmbedding([f"w{i}" for i in range(600)], RNG.normal(size=(600, 20)))
@@ -21,15 +21,15 @@ def source():
 
 @pytest.fixture(scope="module")
 def few(source):
-    return word_channel(source, PRIOR, n_draws=5, random_state=0)
+    return word_transitions(source, PRIOR, n_draws=5, random_state=0)
 
 
 def test_a_few_draws_tell_more_than_counts_of_them(source, few):
     """Bits that an adversary lacks are fewer, and near those of many draws."""
     assert few.form_smoothing > 0
     with_form = few.log_loss().value
-    many = word_channel(source, PRIOR, n_draws=500, random_state=1).log_loss().value
-    without = word_channel(source, PRIOR, n_draws=5, random_state=2)
+    many = word_transitions(source, PRIOR, n_draws=500, random_state=1).log_loss().value
+    without = word_transitions(source, PRIOR, n_draws=5, random_state=2)
     without.__dict__["_form"] = None  # the smoothing as it was: by a constant
     assert without.form_smoothing == 0
     assert with_form < without.log_loss().value
@@ -48,4 +48,4 @@ def test_profiles_are_distributions_of_what_counts_say(few):
 def test_small_vocabularies_have_no_form():
     table = TABLE.restrict(100)
     source = DPWordPerturber(table, epsilon=3.0, document_length=1).fit([])
-    assert word_channel(source, n_draws=5, random_state=0).form_smoothing == 0
+    assert word_transitions(source, n_draws=5, random_state=0).form_smoothing == 0

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
+import warnings
 
 import pytest
 
-from skdptext.utils import Kept
+from skdptext.documents import DocumentReader
+from skdptext.utils import Kept, limit_blas_threads
 
 
 def test_what_was_asked_for_last_is_kept():
@@ -53,3 +57,59 @@ def test_what_fails_is_not_kept_and_what_is_made_of_others_can_be():
     with pytest.raises(ZeroDivisionError):
         kept.get("a", lambda: 1 / 0)
     assert kept.get("a", lambda: kept.get("b", lambda: 1) + 1) == 2
+
+
+class Blocking(list):
+    """Stop words that are read when the test says so."""
+
+    def __init__(self):
+        self.reached, self.go_on = threading.Event(), threading.Event()
+
+    def __iter__(self):
+        self.reached.set()
+        self.go_on.wait()
+        return iter(())
+
+
+def test_readers_of_documents_do_not_wait_for_each_other():
+    """Under a lock of all readers, a process forked meanwhile would wait forever."""
+    words = Blocking()
+    thread = threading.Thread(
+        target=DocumentReader, args=(None,), kwargs={"stop_words": words}
+    )
+    thread.start()
+    words.reached.wait()
+    other = threading.Thread(target=DocumentReader, args=(None,), daemon=True)
+    other.start()
+    other.join(20)
+    waited = other.is_alive()
+    words.go_on.set()
+    thread.join()
+    assert not waited
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
+    kept = Kept(3)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def make():
+        with limit_blas_threads(1):
+            reached.set()
+            go_on.wait()
+
+    thread = threading.Thread(target=kept.get, args=("a", make))
+    thread.start()
+    reached.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with threads
+        child = os.fork()
+    if not child:
+        signal.alarm(20)  # ends it if it waits
+        kept.get("b", lambda: 1)
+        with limit_blas_threads(1):
+            os._exit(7)
+    status = os.waitpid(child, 0)[1]
+    go_on.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 7
