@@ -88,8 +88,8 @@ def search_results(
         )
     if "iter" in results and callable(getattr(search, "refit", None)):
         warn_once(
-            "A halving search never calls its refit: it chose by its own "
-            "rule, whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
+            "A halving search never calls its refit: it chose by its own rule, "
+            "whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
             UserWarning,
         )
     return SearchResults(
