@@ -59,8 +59,9 @@ class ExactResponseChannel(RandomizedResponseChannel):
             context.prec = 60
             ratio = Decimal(self.epsilon).exp()
             each = max(1, int(2**62 / (ratio + others)))
-            # rounded down, whatever the last digit of the ratio
-            return int(each * ratio * (1 - Decimal(10) ** -55)), each, each * others
+            # rounded down, whatever the last digit of the ratio, which is above 1
+            kept = int(each * ratio * (1 - Decimal(10) ** -55))
+            return max(kept, each), each, each * others
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """A whole number for each word, all of them equally likely."""

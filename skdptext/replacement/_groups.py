@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
@@ -151,7 +152,7 @@ def check_grouper(grouper: Any) -> None:
     if grouper is None:
         return
     unfit = isinstance(grouper, type) or not hasattr(grouper, "predict")
-    if unfit or is_regressor(grouper):
+    if unfit or _kind(grouper) == "regressor":
         name = kind_of(grouper)
         if isinstance(grouper, Pipeline):
             name = f"a Pipeline that ends in {kind_of(grouper.steps[-1][1])}"
@@ -162,13 +163,22 @@ def check_grouper(grouper: Any) -> None:
         )
 
 
+def _kind(grouper: Any) -> str | None:
+    """What scikit-learn takes it for; None where it does not know."""
+    try:
+        kind: str | None = get_tags(grouper).estimator_type
+    except (AttributeError, TypeError):  # not an estimator of scikit-learn
+        return None
+    return kind
+
+
 def fitted_groups(
     documents: PublicDocuments, grouper: Any, n_groups: int, public_labels: Any
 ) -> PublicGroups:
     """Groups of public documents, by a grouper that is fitted on them if need be."""
     labels = None
     if public_labels is not None:
-        if grouper is not None and not is_classifier(grouper):
+        if grouper is not None and _kind(grouper) != "classifier":
             raise InvalidParameterError(
                 "public_labels must be None for a grouper that is no classifier, which "
                 "does not learn them, got labels."
@@ -238,7 +248,7 @@ def _is_fitted(grouper: Any) -> bool:
         check_is_fitted(grouper)
     except NotFittedError:
         return False
-    except TypeError:  # not an estimator of scikit-learn
+    except (AttributeError, TypeError):  # not an estimator of scikit-learn
         return any(n.endswith("_") and n[:1] != "_" for n in vars(grouper))
     return True
 
@@ -253,7 +263,7 @@ def _grouped(
     ]
     assigned = np.concatenate(parts)
     # what a stand-in is, where that is known, and not what it was taken for
-    labelled = labels is not None and is_classifier(grouper)
+    labelled = labels is not None and _kind(grouper) == "classifier"
     of_public = labels if labelled else assigned
     names, numbers = np.unique(of_public, return_inverse=True)
     known = _all_labels(grouper)

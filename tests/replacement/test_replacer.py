@@ -458,3 +458,34 @@ def test_bags_have_the_columns_of_the_embedding(public):
     bags = replacer.set_params(embedding=embedding).fit_transform(["", "cat"])
     assert bags.shape == (2, 2)
     assert replacer.transform([]).shape == (0, 2)
+
+
+def test_groupers_that_are_no_estimators(public):
+    """What has no fit is taken as it is; what has, tells by its attributes."""
+
+    class Rule:
+        def predict(self, X):
+            return by_length(X)
+
+    class Fits(Rule):
+        def fit(self, X, y=None):
+            self.seen_ = len(X)
+            return self
+
+    replacer = DPDocumentReplacer(public[0], Rule()).fit()
+    assert replacer.n_groups_ == 2
+    assert "was given fitted" in str(replacer.guarantee())
+    given = Fits()
+    replacer = DPDocumentReplacer(public[0], given).fit()
+    assert replacer.grouper_.seen_ == 30
+    assert not hasattr(given, "seen_")  # a copy is fitted
+    assert "was given fitted" not in str(replacer.guarantee())
+    fitted = Fits().fit(public[0])
+    assert DPDocumentReplacer(public[0], fitted).fit().grouper_ is fitted
+
+
+def test_as_many_groups_as_documents_hide_nothing():
+    texts = [f"w{i}" for i in range(4097)]
+    numbers = Fixed(lambda X: [int(t[1:]) if t[1:] else 0 for t in X])
+    with pytest.raises(InvalidParameterError, match="at most 4096 groups, got 4097"):
+        DPDocumentReplacer(texts, numbers).fit()
