@@ -1,6 +1,7 @@
 """Reading documents: texts, token lists and counts become words of an embedding."""
 
 from skdptext.documents._encoding import EncodedDocuments, resample
+from skdptext.documents._output import ColumnOutput as ColumnOutput
 from skdptext.documents._output import FORMATS, as_column, as_frame, write_documents
 from skdptext.documents._reader import (
     DocumentReader,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import import_pandas, is_column_of_documents
+from skdptext.utils import check_option, import_pandas, is_column_of_documents
 
-__all__ = ["FORMATS", "as_column", "as_frame", "write_documents"]
+__all__ = ["FORMATS", "ColumnOutput", "as_column", "as_frame", "write_documents"]
 
 FORMATS = ("bow", "tokens", "text")
 
@@ -123,3 +123,44 @@ def as_frame(bags: sp.csr_matrix, X: Any, kind: str | None, words: np.ndarray) -
     pd = import_pandas('set_output(transform="pandas")')
     index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
     return pd.DataFrame.sparse.from_spmatrix(bags, index=index, columns=words)
+
+
+class ColumnOutput:
+    """`set_output` of an estimator that releases texts, by the wish that is its own."""
+
+    _container: str | None = None
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> Self:
+        """Return a data frame.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            For texts, token lists and labels, a data frame of one column, with the name
+            of the column given to `transform` and, in pandas, its index, which is
+            thereby released. Vectorizers of scikit-learn want the column itself. For
+            bags of perturbed words, ``"pandas"`` gives sparse columns, and ``"polars"``
+            is refused, as it has none; other matrices stay what they are. None changes
+            nothing.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Notes
+        -----
+        In a `~sklearn.compose.ColumnTransformer`, name the column of documents as a
+        list, ``["said"]``: from a table of one column comes a table of one column.
+        """
+        if transform is not None:
+            check_option("transform", transform, ("default", "pandas", "polars"))
+            self._container = transform
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        # A clone gives the same output, as those of scikit-learn's transformers do.
+        made = super().__sklearn_clone__()  # type: ignore[misc]
+        return made.set_output(transform=self._container)

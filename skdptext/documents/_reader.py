@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,10 @@ class DocumentReader:
         check_option("resize", self.resize, ("truncate", "sample"))
         check_option("oov", self.oov, ("drop", "error", "keep"))
         self._vectorizer  # noqa: B018, checks the rest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew from its options: scikit-learn's tokenizers cannot be pickled.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
     def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:

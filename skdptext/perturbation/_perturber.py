@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.documents import (
     FORMATS,
+    ColumnOutput,
     DocumentReader,
     EncodedDocuments,
     as_column,
@@ -68,6 +69,7 @@ __all__ = ["DPWordPerturber"]
 
 
 class DPWordPerturber(
+    ColumnOutput,
     DocLinked,
     TransformerMixin,
     BaseEstimator,
@@ -285,6 +287,7 @@ class DPWordPerturber(
         self.verbose = verbose
 
     def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__.pop("_reader", None)  # what is set is checked when it is used
         # Not in a property, so that `set_params` and `vars` find it where it belongs.
         super().__setattr__(
             name, SecretSeed.of(value) if name == "random_state" else value
@@ -340,6 +343,7 @@ class DPWordPerturber(
         if metric is not None:
             self.covariance_ = metric.spectrum.covariance
             self.noise_factor_ = metric.factor
+        self._reader = DocumentReader.of(self, embedding)
         return self
 
     def _prepare(self, embedding: WordEmbedding, empty: bool) -> WordChannel:
@@ -403,23 +407,31 @@ class DPWordPerturber(
         return reader
 
     def _check_ready(self) -> DocumentReader:
+        """The reader of documents; parameters set since `fit` are checked for it."""
         check_is_fitted(self, "mechanism_")
-        reader = self._check_parameters(self.embedding_)
-        names = ("epsilon", "lam", "mechanism")
-        now = self._law_of(self.embedding_)
-        for name, fitted, value in zip(names, self._law, now, strict=True):
-            if fitted == value:
-                continue
-            changed = (
-                "its options differ"
-                if name == "mechanism"
-                else f"fitted with {fitted!r}, got {value!r}"
-            )
-            raise InvalidParameterError(
-                f"{name} must not change after fit, which fixes the noise: "
-                f"{changed}. Call fit again."
-            )
+        reader = vars(self).get("_reader")
+        if reader is not None and self.mechanism is None:
+            return reader
+        epsilon, lam, fingerprint = self._law
+        if reader is None:
+            reader = self._check_parameters(self.embedding_)
+            now = self._epsilon_and_lam()
+            for name, fitted, value in zip(
+                ("epsilon", "lam"), (epsilon, lam), now, strict=True
+            ):
+                if fitted != value:
+                    self._refuse_change(name, f"fitted with {fitted!r}, got {value!r}")
+        # An object of the user's, whose options may change without being set here.
+        given = self._mechanism(), self.embedding_, epsilon, lam
+        if law_fingerprint(*given) != fingerprint:
+            self._refuse_change("mechanism", "its options differ")
         return reader
+
+    def _refuse_change(self, name: str, changed: str) -> NoReturn:
+        raise InvalidParameterError(
+            f"{name} must not change after fit, which fixes the noise: {changed}. Call "
+            "fit again."
+        )
 
     # -- releasing -------------------------------------------------------------
 
@@ -500,10 +512,9 @@ class DPWordPerturber(
         released = write_documents(
             codes, offsets, self._names, documents.kept, self.output
         )
-        kind = vars(self).get("_sklearn_output_config", {}).get("transform")
         if self.output == "bow":
-            return as_frame(released, X, kind, self._names)
-        return as_column(released, X, kind, self.output)
+            return as_frame(released, X, self._container, self._names)
+        return as_column(released, X, self._container, self.output)
 
     @property
     def _names(self) -> np.ndarray:
@@ -738,36 +749,6 @@ class DPWordPerturber(
         if input_features is not None and len(input_features) == 1:
             return np.array(input_features, dtype=object)
         return np.array([self.output], dtype=object)
-
-    def set_output(
-        self, *, transform: Literal["default", "pandas", "polars"] | None = None
-    ) -> DPWordPerturber:
-        """Return a data frame.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, default=None
-            For texts and token lists, a data frame of one column, with the name of the
-            column given to `transform` and, in pandas, its index, which is thereby
-            released. Vectorizers of scikit-learn want the column itself. For bags,
-            ``"pandas"`` gives sparse columns, and ``"polars"`` is refused, as it has
-            none. None changes nothing.
-
-        Returns
-        -------
-        self : object
-            The estimator itself.
-
-        Notes
-        -----
-        In a `~sklearn.compose.ColumnTransformer`, name the column of documents as a
-        list, ``["said"]``: from a table of one column comes a table of one column.
-        """
-        if transform is not None:
-            check_option("transform", transform, ("default", "pandas", "polars"))
-            # under the name that scikit-learn's clone copies
-            self._sklearn_output_config = {"transform": transform}
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,7 +16,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.documents import DocumentReader, EncodedDocuments, as_column
+from skdptext.documents import (
+    ColumnOutput,
+    DocumentReader,
+    EncodedDocuments,
+    as_column,
+)
 from skdptext.embeddings import WordEmbedding, one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
@@ -63,6 +68,7 @@ _FITTED_BEFORE = (
 
 
 class DPDocumentReplacer(
+    ColumnOutput,
     DocLinked,
     TransformerMixin,
     BaseEstimator,
@@ -131,7 +137,7 @@ class DPDocumentReplacer(
     groups_ : ndarray of shape (n_groups,)
         Labels of the groups, sorted.
     n_groups_ : int
-        K.
+        Their number.
     public_ : PublicDocuments
         The public documents.
     public_groups_ : ndarray of shape (n_public_documents,)
@@ -392,11 +398,10 @@ class DPDocumentReplacer(
             released: Any = self.groups_[noisy]
         else:
             released = self._shown(_stand_ins(groups, noisy, streams, read.owners))
-        kind = vars(self).get("_sklearn_output_config", {}).get("transform")
-        table = is_column_of_documents(X) or kind in ("pandas", "polars")
-        if self.output in ("bow", "vector") or not table:
+        frame = self._container in ("pandas", "polars")
+        if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):
             return released
-        return as_column(list(released), X, kind, self.output)
+        return as_column(list(released), X, self._container, self.output)
 
     def _context(self) -> bytes:
         """All that an answer depends on besides seed and document.
@@ -628,29 +633,6 @@ class DPDocumentReplacer(
         if self.output == "vector":
             return np.asarray(_encoder(self.grouper_).get_feature_names_out())
         return np.array([self.output], dtype=object)
-
-    def set_output(
-        self, *, transform: Literal["default", "pandas", "polars"] | None = None
-    ) -> DPDocumentReplacer:
-        """Return texts, groups and numbers as a column of a data frame library.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, default=None
-            ``"pandas"`` and ``"polars"``: a data frame of one column, with the name of
-            the column given to `transform` and, in pandas, its index, which is thereby
-            released. Bags and vectors stay matrices. None changes nothing.
-
-        Returns
-        -------
-        self : object
-            The estimator itself.
-        """
-        if transform is not None:
-            check_option("transform", transform, ("default", "pandas", "polars"))
-            # under the name that scikit-learn's clone copies
-            self._sklearn_output_config = {"transform": transform}
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

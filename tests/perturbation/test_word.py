@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -17,10 +18,12 @@ from sklearn.naive_bayes import MultinomialNB
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstrings
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
 )
+from skdptext.mechanisms import Exponential
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -413,3 +416,47 @@ def test_bags_are_sparse_columns_in_pandas_and_refused_in_polars(small_embedding
     )
     frame = columns.fit_transform(pd.DataFrame({"said": texts}))
     assert frame.shape == (2, len(small_embedding))
+
+
+def test_parameters_are_checked_by_fit_and_again_when_one_is_set(
+    small_embedding, monkeypatch
+):
+    made = []
+    reader_of = DocumentReader.of.__func__
+    monkeypatch.setattr(
+        DocumentReader,
+        "of",
+        classmethod(lambda cls, *given: made.append(1) or reader_of(cls, *given)),
+    )
+    perturber = DPWordPerturber(small_embedding, document_length=2, output="tokens")
+    perturber.set_params(order="keep", random_state=0).fit([])
+    made.clear()
+    for _ in range(3):
+        perturber.transform([["w1", "w2", "w3"]])
+        perturber.guarantee()
+    again = pickle.loads(pickle.dumps(perturber))
+    again.transform([["w1", "w2", "w3"]])
+    assert made == []
+    perturber.document_length = 3
+    assert len(perturber.transform([["w1", "w2", "w3"]])[0]) == 3
+    assert len(made) == 1
+    perturber.set_params(lam=0.3)
+    for _ in range(2):  # what is refused is not remembered as checked
+        with pytest.raises(InvalidParameterError, match="lam must not change after"):
+            perturber.transform([["w1", "w2", "w3"]])
+    perturber.fit([])
+    assert len(perturber.transform([["w1", "w2", "w3"]])[0]) == 3
+
+
+def test_options_of_a_mechanism_are_compared_at_each_release(small_embedding):
+    mechanism = Exponential()
+    perturber = DPWordPerturber(
+        small_embedding, mechanism=mechanism, document_length=2
+    ).fit([])
+    perturber.transform([["w1", "w2"]])
+    mechanism.calibration = "half"
+    with pytest.raises(InvalidParameterError, match="mechanism must not change after"):
+        perturber.transform([["w1", "w2"]])
+    perturber.set_params(mechanism=None)
+    with pytest.raises(InvalidParameterError, match="mechanism must not change after"):
+        perturber.transform([["w1", "w2"]])
