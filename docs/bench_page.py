@@ -49,6 +49,7 @@ OWN_PAGE = (
     "frontier_tweets", "obfuscation_docstrings", "obfuscation_kept",
     "obfuscation_lambda",
     "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",
+    "release_report",
     "obfuscation_scale", "obfuscation_text", "obfuscation_trade", "obfuscation_words",
 )  # fmt: skip
 # Okabe and Ito's blue, vermilion and grey: apart for every eye, and in grey.
