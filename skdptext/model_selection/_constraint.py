@@ -107,6 +107,10 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     pass ``scoring`` where the search is scored, as in ``cross_val_score(search, X, y,
     scoring="accuracy")``.
 
+    *Halving searches*, such as ``HalvingGridSearchCV``, never call a function given as
+    ``refit``, so that this rule has no effect there. Use ``GridSearchCV`` or
+    ``RandomizedSearchCV``.
+
     The 2020 paper [1]_ (section 6) poses the choice of λ as this problem. Among equally
     good candidates, the one that clears the first constraint by the largest margin is
     taken; then the first one. A candidate with a NaN score is never taken.

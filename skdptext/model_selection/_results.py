@@ -18,7 +18,7 @@ from skdptext.model_selection._intervals import (
     score_summary,
 )
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import import_pandas
+from skdptext.utils import import_pandas, warn_once
 
 __all__ = ["SearchResults", "search_results", "search_results_frame"]
 
@@ -85,6 +85,12 @@ def search_results(
         raise InvalidParameterError(
             "search must be a fitted search or its cv_results_, got "
             f"{type(search).__name__}."
+        )
+    if "iter" in results and callable(getattr(search, "refit", None)):
+        warn_once(
+            "A halving search never calls its refit: it chose by its own rule, "
+            "whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
+            UserWarning,
         )
     return SearchResults(
         _params(search, list(results["params"]), name),

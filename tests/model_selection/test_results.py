@@ -6,6 +6,7 @@ import pickle
 import statistics
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -354,3 +355,14 @@ def test_a_search_over_two_perturbers(small_embedding):
     assert frame["a__epsilon"].tolist() == [1, 2]
     with pytest.raises(InvalidParameterError, match="name must select one, got 2"):
         search_results(search)
+
+
+def test_a_halving_search_that_ignored_its_rule_is_told():
+    rule = best_under_constraint(maximize="a", subject_to={"a": 2}, tuned_on="public")
+    table = results([0.5]) | {"iter": np.array([0])}
+    search = SimpleNamespace(cv_results_=table, refit=rule)
+    with pytest.warns(UserWarning, match="never calls its refit"):
+        search_results(search)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search_results(SimpleNamespace(cv_results_=table, refit=True))
