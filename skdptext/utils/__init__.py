@@ -1,5 +1,6 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
+from skdptext.utils._bisect import bisect
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._files import delete_abandoned, replacing
@@ -58,6 +59,7 @@ __all__ = [
     "SecretSeed",
     "as_array",
     "as_labels",
+    "bisect",
     "blas_threads",
     "blocks",
     "bullets",
