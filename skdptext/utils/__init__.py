@@ -16,6 +16,7 @@ from skdptext.utils._inputs import (
 from skdptext.utils._kept import Kept, kept_property
 from skdptext.utils._labels import as_labels
 from skdptext.utils._lines import rounded_up, wrapped
+from skdptext.utils._locks import ProcessLock
 from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
@@ -54,6 +55,7 @@ __all__ = [
     "Kept",
     "LoadedOnce",
     "NoiseStreams",
+    "ProcessLock",
     "SecretSeed",
     "as_array",
     "as_labels",
