@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -465,6 +464,8 @@ def default_adversaries(
 
 def adversaries_of_texts(random_state: int) -> dict[str, Any]:
     """Those that need no embedding."""
+    from sklearn.linear_model import LogisticRegression
+
     words = CountVectorizer(analyzer=words_of, dtype=np.float64)
     linear = make_pipeline(
         words,
