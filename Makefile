@@ -147,7 +147,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/_benchmarks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/reference/commands.txt docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_benchmarks docs/notebooks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/reference/commands.txt docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
 
 import bench_page  # noqa: E402
+import notebooks  # noqa: E402
 
 import skdptext  # noqa: E402
 from skdptext.cli import main  # noqa: E402
@@ -76,16 +77,11 @@ EXAMPLES = [
     "plot_replace_documents.py",
     "plot_guarantee.py",
     "plot_noise_shapes.py",
-    "plot_rare_words.py",
     "plot_mechanisms.py",
-    "plot_choose_epsilon_lambda.py",
-    "plot_sms_spam.py",
-    "plot_wmd_neighbors.py",
-    "plot_wmd_map.py",
-    "plot_audit.py",
     "plot_linkage.py",
-    "plot_hide_authors.py",
     "plot_release_report.py",
+    "plot_audit.py",
+    "plot_wmd_map.py",
     "*",
 ]
 sphinx_gallery_conf = {
@@ -218,9 +214,13 @@ def _write(page, text):
         page.write_text(text, encoding="utf-8")
 
 
+# What docstrings write as a character, as TeX.
+TEX = str.maketrans({"‖": r"\|", "⟨": r"\langle ", "⟩": r"\rangle "})
+
+
 def _visit_math(translator, node):
     """Formulas as MathML, which browsers draw; an unknown command is an error."""
-    tex = node.astext().replace("‖", r"\|")
+    tex = node.astext().translate(TEX)
     block = isinstance(node, nodes.math_block)
     formula = tex2mathml(tex, as_block=block)
     translator.body.append(
@@ -235,5 +235,6 @@ def setup(app):
     app.connect("builder-inited", _write_api_names)
     app.connect("builder-inited", _write_commands)
     app.connect("builder-inited", bench_page.write)
+    app.connect("builder-inited", notebooks.write)
     app.connect("autodoc-skip-member", _own_members_only)
     app.connect("missing-reference", _link_public_name)

@@ -31,24 +31,41 @@ print(f"{len(corpus.data)} documents; {embedding}")
 # What the noise does to a sentence
 # ---------------------------------
 #
-# Each word moves to the word nearest to its noisy vector. ``output="text"`` gives
-# strings. The smaller ε, the more words change.
+# Each word stays, or becomes another one. ``output="text"`` gives strings. ε is found
+# on public text: it is the one at which a share of the words of such text changes.
 
 import warnings
 
 from skdptext import DPWordPerturber
 from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.model_selection import calibrate_epsilon
 
+perturber = DPWordPerturber(embedding, mechanism="exponential", lam=0)
+epsilons = {
+    share: calibrate_epsilon(
+        perturber,
+        share,
+        statistic="changed",
+        documents=corpus.data[::10],
+        tuned_on="public",
+    ).epsilon
+    for share in (0.25, 0.5, 0.75)
+}
 sentence = "Compute the eigenvalues and right eigenvectors of a square matrix"
 print(f"as written   {sentence}")
 with warnings.catch_warnings():
     # The number of words is released here; below it is fixed.
     warnings.simplefilter("ignore", PrivacyLeakWarning)
-    for epsilon in (40, 20, 10):
+    for share, epsilon in epsilons.items():
         perturber = DPWordPerturber(
-            embedding, epsilon=epsilon, output="text", order="keep"
+            embedding,
+            mechanism="exponential",
+            lam=0,
+            epsilon=epsilon,
+            output="text",
+            order="keep",
         )
-        print(f"ε = {epsilon:<9d}{perturber.fit_transform([sentence])[0]}")
+        print(f"{share:<13.0%}{perturber.fit_transform([sentence])[0]}")
 
 # %%
 # One word is missing, and always will be: "a", since scikit-learn's analyzers take
@@ -64,6 +81,7 @@ with warnings.catch_warnings():
 # that have fewer; ``resize="sample"`` draws words from each, and so takes any.
 
 import matplotlib.pyplot as plt
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
 LENGTH = 60
@@ -98,7 +116,13 @@ plt.show()
 # word j of the embedding. ``random_state`` is None, so the noise is fresh in each call
 # and comes from a cryptographic generator keyed by the operating system.
 
-perturber = DPWordPerturber(embedding, epsilon=20, document_length=LENGTH)
+perturber = DPWordPerturber(
+    embedding,
+    mechanism="exponential",
+    lam=0,
+    epsilon=epsilons[0.25],
+    document_length=LENGTH,
+)
 bags = perturber.fit_transform(corpus.data)
 print(repr(bags))
 print("words per document:", set(bags.sum(axis=1).A1.tolist()))
@@ -116,9 +140,11 @@ print("most frequent words of the noisy svd:", [embedding.words[j] for j in top]
 # to show them. In real use, make only one: each further release of the same documents
 # costs its exponent again.)
 
-tokens = DPWordPerturber(
-    embedding, epsilon=20, document_length=LENGTH, output="tokens", order="keep"
-).fit_transform(corpus.data)
+tokens = (
+    clone(perturber)
+    .set_params(output="tokens", order="keep")
+    .fit_transform(corpus.data)
+)
 print(tokens[row][:12])
 
 # %%

@@ -413,7 +413,7 @@ VALID: dict[Any, Valid] = {
     model_selection.search_results_frame: Valid(lambda: (searched(),)),
     # -- classifiers -----------------------------------------------------------
     ChannelNaiveBayes: Valid(
-        lambda: (released(), 1.0, "uniform", "originals", 1, 1),
+        lambda: (released(), 1.0, 1.0, "uniform", "originals", 1, 1),
         lambda made: made.fit(BAGS, TOPICS).predict(BAGS),
     ),
     ChannelNaiveBayes.fit: Valid(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from skdptext.utils import (
     check_integer,
     check_rng,
     is_count_matrix,
+    kept_property,
     kind_of,
     plain_documents,
     progress_bar,
@@ -291,7 +291,7 @@ class _Texts:
 
     # -- vectors of words -------------------------------------------------------------
 
-    @cached_property
+    @kept_property
     def vectors(self) -> np.ndarray:
         """Vectors of the words, centred at their mean; 0 for those without one."""
         if self.embedding is not None:
@@ -310,7 +310,7 @@ class _Texts:
         weight = np.asarray(bags.sum(axis=0)).ravel() * known
         return weight @ vectors / max(weight.sum(), 1)
 
-    @cached_property
+    @kept_property
     def released_vectors(self) -> np.ndarray:
         """The same, centred at the mean of the releases."""
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents

@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import threading
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,7 +19,13 @@ from skdptext.embeddings._readers import read
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.embeddings._writers import write
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, kind_of
+from skdptext.utils import (
+    ProcessLock,
+    check_flag,
+    check_integer,
+    kept_property,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -30,7 +34,7 @@ __all__ = ["WordEmbedding"]
 
 # One object per embedding and process: unpickling twice gives the same object.
 _live: weakref.WeakValueDictionary[bytes, WordEmbedding] = weakref.WeakValueDictionary()
-_live_lock = threading.Lock()
+_live_lock = ProcessLock()
 # Those loaded by address stay, so that the next task finds the file open.
 _arrived: dict[bytes, WordEmbedding] = {}
 
@@ -239,7 +243,7 @@ class WordEmbedding:
             return self.vectors[row]
         return None if self._subwords is None else self._subwords.infer(word)
 
-    @cached_property
+    @kept_property
     def words(self) -> tuple[str, ...]:
         """The vocabulary, in the order of the rows of `vectors`."""
         return tuple(self._index)
@@ -491,7 +495,7 @@ class WordEmbedding:
 
     # -- identity, copies, pickles ---------------------------------------------
 
-    @cached_property
+    @kept_property
     def fingerprint(self) -> bytes:
         """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")
@@ -515,7 +519,7 @@ class WordEmbedding:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with _live_lock:  # so that a pickle opened in this process finds this embedding
+        with _live_lock():  # so that a pickle opened here finds this embedding
             _live.setdefault(self.fingerprint, self)
         if self._address is not None:
             return _arrive, (self.fingerprint, *self._address)
@@ -539,7 +543,7 @@ def _restore(
     subwords: SubwordVectors | None,
 ) -> WordEmbedding:
     """The live embedding with this fingerprint, or a new one."""
-    with _live_lock:
+    with _live_lock():
         embedding = _live.get(fingerprint)
         if embedding is None:
             embedding = WordEmbedding._trusted(
@@ -551,7 +555,7 @@ def _restore(
 
 def _arrive(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
     """The embedding of this fingerprint: the live one, or that of the file."""
-    with _live_lock:  # held while reading, so that two threads do not both do it
+    with _live_lock():  # held while reading, so that two threads do not both do it
         embedding = _live.get(fingerprint)
         if embedding is None:
             embedding = _live[fingerprint] = _open(fingerprint, path, n_words)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, xlogy
 
 from skdptext.mechanisms._losses import LossDistribution, cosine_cells
+from skdptext.utils import kept_property
 
 __all__ = ["NoisyAngles"]
 
@@ -97,7 +97,7 @@ class NoisyAngles:
 
     # -- privacy losses --------------------------------------------------------
 
-    @cached_property
+    @kept_property
     def _coarse(self) -> tuple[np.ndarray, np.ndarray]:
         """Edges of wider cells, and upper bounds on their probabilities."""
         n = len(self._most)

@@ -6,7 +6,6 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -17,7 +16,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import DocLinked, check_real
+from skdptext.utils import DocLinked, check_real, kept_property
 
 __all__ = [
     "Apply",
@@ -318,7 +317,7 @@ class WordChannel(ABC):
         """
         return self.embedding
 
-    @cached_property
+    @kept_property
     def fingerprint(self) -> bytes:
         """Digest of everything that the law depends on; it keys the noise."""
         law = law_fingerprint(self.mechanism, self.embedding, self.epsilon, self.lam)
@@ -464,7 +463,7 @@ class _Wrapped(WordChannel):
         super().__init__(*given)
         self.prepared = prepared
 
-    @cached_property
+    @kept_property
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,13 +14,13 @@ from skdptext.mechanisms._angles import NoisyAngles
 from skdptext.mechanisms._channel import Draws, WordMechanism
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._searching import SearchingChannel
-from skdptext.utils import check_option
+from skdptext.utils import ProcessLock, check_option
 
 __all__ = ["Directional", "DirectionalChannel"]
 
 # Unit vectors, keyed by the embedding object, of which there is one per process.
 _directions: WeakKeyDictionary[WordEmbedding, WordEmbedding] = WeakKeyDictionary()
-_directions_lock = threading.Lock()
+_directions_lock = ProcessLock()
 
 
 class Directional(WordMechanism):
@@ -170,7 +169,7 @@ class DirectionalChannel(SearchingChannel):
     @property
     def _searched(self) -> WordEmbedding:
         # not an attribute: a copy of the embedding must not be pickled
-        with _directions_lock:
+        with _directions_lock():
             found = _directions.get(self.embedding)
             if found is None:
                 units = self._units(slice(None))

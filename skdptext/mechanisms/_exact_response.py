@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, localcontext
-from functools import cached_property
 
 import numpy as np
 
 from skdptext.mechanisms._channel import Draws
 from skdptext.mechanisms._exponential import RandomizedResponseChannel
+from skdptext.utils import kept_property
 
 __all__ = ["ExactResponseChannel"]
 
@@ -49,7 +49,7 @@ class ExactResponseChannel(RandomizedResponseChannel):
 
     numerical_delta = 0.0
 
-    @cached_property
+    @kept_property
     def shares(self) -> tuple[int, int, int]:
         """Of the numbers: how many keep a word, lead to one other, or to any other."""
         others = len(self.embedding) - 1

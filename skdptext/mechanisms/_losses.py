@@ -19,7 +19,7 @@ from scipy.special import (
     gammaincinv,
 )
 
-from skdptext.utils import check_real
+from skdptext.utils import bisect, check_real
 
 __all__ = ["LossDistribution", "cosine_cells"]
 
@@ -383,16 +383,11 @@ class LossDistribution:
             return math.inf
         if self.delta(0.0) <= delta:
             return 0.0
-        low, high = 0.0, self._highest
         # The bisection points are the same for every delta, so that rounding in δ(t)
         # cannot make the result grow with delta.
-        while high - low > 1e-12 * high:
-            middle = (low + high) / 2
-            if self.delta(middle) <= delta:
-                high = middle
-            else:
-                low = middle
-        return high
+        return bisect(
+            lambda t: self.delta(t) <= delta, self._highest, 0.0, precision=1e-12
+        )[0]
 
     # -- the grid --------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._covariance import Spectrum
+from skdptext.utils import kept_property
 
 __all__ = ["MahalanobisMetric"]
 
@@ -73,12 +73,12 @@ class MahalanobisMetric:
         """Length of a vector."""
         return len(self.spectrum.eigenvalues)
 
-    @cached_property
+    @kept_property
     def eigenvalues(self) -> np.ndarray:
         """Eigenvalues of M, ascending."""
         return self.lam * self.spectrum.eigenvalues + (1 - self.lam)
 
-    @cached_property
+    @kept_property
     def factor(self) -> np.ndarray:
         """The symmetric square root of M, shape (dim, dim)."""
         if self.lam == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,14 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import WordMechanism
 from skdptext.mechanisms._finite import InvertedChannel
-from skdptext.utils import as_array, as_labels, check_real, is_count_matrix, kind_of
+from skdptext.utils import (
+    as_array,
+    as_labels,
+    check_real,
+    is_count_matrix,
+    kept_property,
+    kind_of,
+)
 
 __all__ = ["TopicResponse", "TopicResponseChannel"]
 
@@ -209,7 +215,7 @@ class TopicResponseChannel(InvertedChannel):
         check_real("full_span", self.mechanism.full_span, low=0, open_low=True)
         self._names = _checked_names(self.mechanism.topics, odds.shape[1])
 
-    @cached_property
+    @kept_property
     def scores(self) -> np.ndarray:
         """s of every word and topic, shape (n_words, n_topics); 0 to at most 1."""
         odds = np.asarray(self.mechanism.log_odds, dtype=np.float64)
@@ -222,7 +228,7 @@ class TopicResponseChannel(InvertedChannel):
         derived = ("scores", "released", "worst_exponent")
         return {k: v for k, v in vars(self).items() if k not in derived}
 
-    @cached_property
+    @kept_property
     def released(self) -> WordEmbedding:
         """The topics, each at the mean of the words that speak for it."""
         above = np.maximum(self.scores - self.scores.mean(axis=1, keepdims=True), 0)
@@ -235,7 +241,7 @@ class TopicResponseChannel(InvertedChannel):
         logs = self.epsilon * self.scores[words]
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
-    @cached_property
+    @kept_property
     def worst_exponent(self) -> float:
         """The largest exponent between two words of the embedding, in nats."""
         logs = self.log_proba(np.arange(len(self.embedding)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from skdptext.utils import (
     check_noise_state,
     check_real,
     check_rng,
+    kept_property,
     progress_bar,
     warn_once,
     working_memory_bytes,
@@ -138,7 +138,7 @@ class WordTransitions:
         """Draws added to each word, as the log-bilinear form distributes them."""
         return self._smoothing[2]
 
-    @cached_property
+    @kept_property
     def _smoothing(self) -> tuple[float, float, float]:
         if self.method == "exact":
             return 0.0, 0.0, 0.0
@@ -172,14 +172,14 @@ class WordTransitions:
         """Whether words are released, and not names of topics."""
         return self._simulated.channel.released is self._simulated.channel.embedding
 
-    @cached_property
+    @kept_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Words and what they were released as, in further draws."""
         pairs = [(w, z) for w, z, _ in self._test_draws(_N_TRIED)]
         written, released = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return written, released
 
-    @cached_property
+    @kept_property
     def _form(self) -> LogBilinear | None:
         """A form with few parameters; None where draws are enough."""
         channel, ids = self._simulated.channel, self._simulated.ids

@@ -28,6 +28,7 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import (
     NoiseStreams,
+    bisect,
     check_integer,
     check_option,
     check_real,
@@ -400,14 +401,13 @@ class _Exact:
         """The smallest scale that is accepted, to a relative error of _STEP."""
         if self._channel(_LOWEST) is not None:
             return _LOWEST
-        low, high = self.too_small, self.own.epsilon
-        while high > low * (1 + _STEP):
-            middle = float(np.sqrt(low * high))
-            if self._channel(middle) is None:
-                low = middle
-            else:
-                high = middle
-        return high
+        return bisect(
+            lambda scale: self._channel(scale) is not None,
+            self.own.epsilon,
+            self.too_small,
+            precision=_STEP,
+            geometric=True,
+        )[0]
 
     def limits(self) -> tuple[float, float]:
         """The least and the largest share that some ε reaches."""
@@ -543,11 +543,13 @@ class _Drawn:
         low, high = self.range()
         if not self.at(low)[0] < share <= self.at(high)[0]:
             return None
-        while high > low * (1 + self.precision):
-            middle = float(np.sqrt(low * high))
-            reached = self.at(middle)[0] >= share
-            low, high = (low, middle) if reached else (middle, high)
-        return high
+        return bisect(
+            lambda epsilon: self.at(epsilon)[0] >= share,
+            high,
+            low,
+            precision=self.precision,
+            geometric=True,
+        )[0]
 
     def limits(self) -> tuple[float, float]:
         low, high = self.range()
@@ -579,9 +581,8 @@ def _interval(
         if agrees(limit):
             ends.append(beyond)
             continue
-        inside, outside = epsilon, limit
-        while max(inside, outside) > min(inside, outside) * (1 + shares.precision):
-            middle = float(np.sqrt(inside * outside))
-            inside, outside = (middle, outside) if agrees(middle) else (inside, middle)
+        inside, _ = bisect(
+            agrees, epsilon, limit, precision=shares.precision, geometric=True
+        )
         ends.append(inside)
     return ends[0], ends[1]

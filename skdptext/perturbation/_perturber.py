@@ -152,8 +152,9 @@ class DPWordPerturber(
         one, all words get fresh noise: releases of both versions can be averaged, and
         their ε add up. The integer is a secret: whoever knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
-        2^64. Views of the estimator say ``<secret>``, but pickles hold it. A Generator
-        or RandomState of NumPy: a key is drawn from it in every call. A copy of it
+        2^64. Views of the estimator say ``<secret>``, and JSON refuses it, but pickles
+        hold it, and the grid of a search shows what it was given. A Generator or
+        RandomState of NumPy: a key is drawn from it in every call. A copy of it
         (`clone` makes one) repeats the noise of a document at the same position; other
         documents get noise of their own. NumPy's global RandomState is refused.
     n_jobs : int, default=None
@@ -650,7 +651,7 @@ class DPWordPerturber(
         n_draws: int = 100,
         random_state: Any = None,
     ) -> np.ndarray:
-        r"""ln Pr[release | document]: all that an adversary needs to know.
+        r"""Compute ln Pr[release | document], all that an adversary needs to know.
 
         Parameters
         ----------

@@ -18,6 +18,7 @@ from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
 from skdptext.privacy._part import ReleasePart, listed
 from skdptext.privacy._wording import as_html, head, in_words, scale_rows
 from skdptext.utils import (
+    bisect,
     check_flag,
     check_integer,
     check_option,
@@ -711,7 +712,5 @@ def _largest_within(total: Any, allowed: float, start: float) -> float:
         low, high = high, high * 2
         if high > start * 2.0**60:
             return math.inf
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if total(middle) <= allowed else (low, middle)
+    low, _ = bisect(lambda t: total(t) <= allowed, low, high, precision=1e-9)
     return low if total(low) > -math.inf else 0.0

@@ -6,7 +6,6 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -21,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._public import PublicDocuments
-from skdptext.utils import Kept, as_labels, kind_of, progress_bar
+from skdptext.utils import Kept, as_labels, kept_property, kind_of, progress_bar
 
 __all__ = [
     "PublicGroups",
@@ -70,7 +69,7 @@ class PublicGroups:
     of_public: np.ndarray
     fitted_before: bool
 
-    @cached_property
+    @kept_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
         """Public documents in the order of their groups, and where each group starts.
 
@@ -80,7 +79,7 @@ class PublicGroups:
         sizes = np.bincount(self.of_public, minlength=len(self.names))
         return order, np.concatenate([[0], np.cumsum(sizes)])
 
-    @cached_property
+    @kept_property
     def fingerprint(self) -> bytes:
         """Digest of the public documents and their groups."""
         digest = blake2b(digest_size=32, person=b"skdptext-groups")

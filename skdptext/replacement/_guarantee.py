@@ -18,6 +18,7 @@ from skdptext.mechanisms import (
     word_losses,
 )
 from skdptext.utils import (
+    bisect,
     bullets,
     check_integer,
     check_real,
@@ -354,10 +355,7 @@ class ReplacementGuarantee:
             return 0.0
         if within(high):
             return math.inf
-        while high - low > 1e-12 * high:
-            middle = (low + high) / 2
-            low, high = (middle, high) if within(middle) else (low, middle)
-        return low
+        return bisect(within, low, high, precision=1e-12)[0]
 
     def compose(self, other: int | ReplacementGuarantee) -> ReplacementGuarantee:
         """What several releases of one document promise together.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 from weakref import WeakValueDictionary
@@ -13,12 +11,19 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_document, is_count_matrix, kind_of, plain_documents
+from skdptext.utils import (
+    ProcessLock,
+    check_document,
+    is_count_matrix,
+    kept_property,
+    kind_of,
+    plain_documents,
+)
 
 __all__ = ["PublicDocuments", "document_bytes"]
 
 _live: WeakValueDictionary[bytes, PublicDocuments] = WeakValueDictionary()
-_live_lock = threading.RLock()
+_live_lock = ProcessLock()
 
 
 class PublicDocuments(Sequence[Any]):
@@ -109,7 +114,7 @@ class PublicDocuments(Sequence[Any]):
         except InvalidParameterError:
             return documents
 
-    @cached_property
+    @kept_property
     def fingerprint(self) -> bytes:
         """32-byte digest, equal for equal documents."""
         digest = blake2b(digest_size=32, person=b"skdptext-public")
@@ -117,7 +122,7 @@ class PublicDocuments(Sequence[Any]):
         digest.update(np.ascontiguousarray(self._bytes).data)
         return digest.digest()
 
-    @cached_property
+    @kept_property
     def hashes(self) -> frozenset[int]:
         """Python's hashes of the documents: those of this process."""
         return frozenset(hash(d if isinstance(d, str) else tuple(d)) for d in self)
@@ -154,7 +159,7 @@ class PublicDocuments(Sequence[Any]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with _live_lock:  # so that a pickle opened in this process finds these
+        with _live_lock():  # so that a pickle opened in this process finds these
             _live.setdefault(self.fingerprint, self)
         return _restored, (self.fingerprint, self._ends, self._bytes)
 
@@ -163,7 +168,7 @@ def _restored(
     fingerprint: bytes, ends: np.ndarray, data: np.ndarray
 ) -> PublicDocuments:
     """The live documents with this fingerprint, or new ones."""
-    with _live_lock:
+    with _live_lock():
         documents = _live.get(fingerprint)
         if documents is None:
             documents = PublicDocuments.__new__(PublicDocuments)

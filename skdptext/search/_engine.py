@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
@@ -14,6 +14,7 @@ import numpy as np
 from skdptext.embeddings import WordEmbedding
 from skdptext.search._int8 import Int8Search, is_exact
 from skdptext.search._nearest import half_squared_norms, nearest_words
+from skdptext.utils import ProcessLock
 
 __all__ = ["ENGINES", "Search", "embedding_search", "require_engine"]
 
@@ -74,7 +75,7 @@ class TorchSearch(Int8Search):
 
 # One embedding is one object in a process; an entry is dropped with it.
 _searches: WeakKeyDictionary[WordEmbedding, dict[str, Search]] = WeakKeyDictionary()
-_searches_lock = threading.Lock()
+_searches_lock = ProcessLock()
 
 
 def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
@@ -97,7 +98,7 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
         If the engine's library is not installed.
     """
     require_engine(engine)
-    with _searches_lock:  # held while computing, so that two threads do not both do it
+    with _searches_lock():  # held while computing: two threads must not both do it
         made = _searches.setdefault(embedding, {})
         if "numpy" not in made:
             half_norms = half_squared_norms(embedding.vectors)
@@ -142,7 +143,7 @@ def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:
 
 _users = 0
 _threads_before = 0
-_session_lock = threading.Lock()
+_session_lock = ProcessLock()
 
 
 @contextmanager
@@ -154,7 +155,7 @@ def _session(n_threads: int) -> Iterator[None]:
     import torch
 
     global _users, _threads_before
-    with _session_lock:
+    with _session_lock():
         if not _users:
             _threads_before = torch.get_num_threads()
         _users += 1
@@ -162,7 +163,17 @@ def _session(n_threads: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with _session_lock:
+        with _session_lock():
             _users -= 1
             if not _users:
                 torch.set_num_threads(_threads_before)
+
+
+def _forget_users() -> None:
+    """In a forked process, which lacks the threads that search."""
+    global _users
+    _users = 0
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget_users)

@@ -1,5 +1,6 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
+from skdptext.utils._bisect import bisect
 from skdptext.utils._blocks import blocks, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._files import delete_abandoned, replacing
@@ -15,6 +16,7 @@ from skdptext.utils._inputs import (
 from skdptext.utils._kept import Kept, kept_property
 from skdptext.utils._labels import as_labels
 from skdptext.utils._lines import rounded_up, wrapped
+from skdptext.utils._locks import ProcessLock
 from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
 from skdptext.utils._progress import progress, progress_bar, show_progress
 from skdptext.utils._random import (
@@ -53,9 +55,11 @@ __all__ = [
     "Kept",
     "LoadedOnce",
     "NoiseStreams",
+    "ProcessLock",
     "SecretSeed",
     "as_array",
     "as_labels",
+    "bisect",
     "blas_threads",
     "blocks",
     "bullets",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
+
+from skdptext.utils._locks import ProcessLock
 
 __all__ = ["LoadedOnce", "compile_loops"]
 
@@ -45,12 +46,12 @@ class LoadedOnce(Generic[_Loops]):
 
     def __init__(self, loader: Callable[[], _Loops]) -> None:
         self.__wrapped__ = loader
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._found: list[_Loops] = []
 
     def __call__(self) -> _Loops:
         """The result of the loader."""
-        with self._lock:
+        with self._lock():
             if not self._found:
                 self._found.append(self.__wrapped__())
             return self._found[0]

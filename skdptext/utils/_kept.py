@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar
-from weakref import WeakSet
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from skdptext.utils._locks import ProcessLock
 
 __all__ = ["Kept", "kept_property"]
 
 T = TypeVar("T")
 
 
-class kept_property(Generic[T]):  # noqa: N801, as cached_property
+class kept_property(cached_property[T]):  # noqa: N801, as cached_property
     """A property of an object that is computed once, as of Python 3.12.
 
     `functools.cached_property` of Python 3.11 lets one thread at a time compute the
@@ -22,14 +22,14 @@ class kept_property(Generic[T]):  # noqa: N801, as cached_property
     forked meanwhile.
     """
 
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self._make = make
-        self.__doc__ = make.__doc__
+    if not TYPE_CHECKING:  # the same types
 
-    def __get__(self, instance: Any, owner: Any) -> T:
-        # asked for only where the object itself has no attribute of that name
-        made = instance.__dict__[self._make.__name__] = self._make(instance)
-        return made
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            # asked for only where the object itself has no attribute of that name
+            made = instance.__dict__[self.attrname] = self.func(instance)
+            return made
 
 
 class Kept(Generic[T]):
@@ -53,12 +53,11 @@ class Kept(Generic[T]):
     def __init__(self, most: int | Callable[[], int]) -> None:
         self._most = most
         self._made: OrderedDict[Hashable, tuple[int, T]] = OrderedDict()
-        self._lock = threading.RLock()
-        _all.add(self)
+        self._lock = ProcessLock()
 
     def get(self, key: Hashable, make: Callable[[], T], size: int = 1) -> T:
         """The result kept for a key; if there is none, `make` makes it, of a size."""
-        with self._lock:  # held while computing: two threads must not do it twice
+        with self._lock():  # held while computing: two threads must not do it twice
             if key not in self._made:
                 self._made[key] = size, make()
             self._made.move_to_end(key)
@@ -67,16 +66,3 @@ class Kept(Generic[T]):
             while sum(size for size, _ in self._made.values()) > most:
                 self._made.popitem(last=False)
             return found
-
-
-_all: WeakSet[Kept[Any]] = WeakSet()
-
-
-def _unlock_all() -> None:
-    """In a forked process, which lacks the threads that may hold a lock."""
-    for kept in _all:
-        kept._lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_unlock_all)

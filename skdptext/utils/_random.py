@@ -29,13 +29,19 @@ RandomState = None | int | np.integer | np.random.Generator | np.random.RandomSt
 _SOURCES = (np.random.Generator, np.random.RandomState)
 
 
-class SecretSeed(int):
-    """An integer whose repr hides it; ``int(seed)`` reveals it.
+@Integral.register
+class SecretSeed:
+    """An integer that does not show; ``int(seed)`` reveals it.
 
-    Views of estimators, also in pipelines and searches, show the repr of each value.
+    No subclass of int: what writes numbers, such as json, would not ask for the repr.
+    It is an Integral to what checks seeds, and is equal to the integer, so that
+    parameters compare as before. ``"%d" % seed`` calls ``int`` and reveals it.
     """
 
-    __slots__ = ()
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = int(value)
 
     @classmethod
     def of(cls, random_state: Any) -> Any:
@@ -45,16 +51,33 @@ class SecretSeed(int):
             return random_state
         return cls(random_state)
 
+    def __int__(self) -> int:
+        return self._value
+
+    __index__ = __int__
+
     def __repr__(self) -> str:
         return "<secret>"
 
     __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return "<secret>"  # also for ":d", ":x" and widths
+
+    def __eq__(self, other: object) -> bool:
+        return self._value == (int(other) if isinstance(other, SecretSeed) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._value)
 
     def __copy__(self) -> SecretSeed:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SecretSeed:
         return self  # which scikit-learn's clone asks for
+
+    def __reduce__(self) -> tuple[type[SecretSeed], tuple[int]]:
+        return SecretSeed, (self._value,)
 
 
 def check_noise_state(random_state: Any) -> RandomState:
@@ -72,9 +95,10 @@ def check_noise_state(random_state: Any) -> RandomState:
     wrong_kind = isinstance(random_state, bool | np.bool_)
     if wrong_kind or not isinstance(random_state, Integral):
         raise InvalidParameterError(f"{rule}, got {kind_of(random_state)}.")
-    if random_state < 0:
+    value = int(random_state)
+    if value < 0:
         raise InvalidParameterError(f"{rule}, got a negative integer.")
-    return int(random_state)
+    return value
 
 
 def check_rng(random_state: Any) -> np.random.Generator:

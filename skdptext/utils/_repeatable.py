@@ -34,7 +34,7 @@ def warn_of_repeats(random_state: object, has_ids: bool = False) -> None:
             "transform(X, document_ids=...), or use random_state=None.",
             PrivacyLeakWarning,
         )
-    if random_state < _GUESSABLE:
+    if int(random_state) < _GUESSABLE:
         warn_once(
             "random_state is an integer below 2^64, which can be guessed by trying: "
             "small ones in minutes. Whoever knows it can undo the noise. Draw it with "

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
+
+from skdptext.utils._locks import ProcessLock
 
 __all__ = ["blas_threads", "limit_blas_threads"]
 
@@ -47,7 +48,7 @@ def _counted(controller: ThreadpoolController) -> int:
 _limits: tuple[int, Any] | None = None
 _users = 0
 _set = 0  # the latest user's setting
-_lock = threading.Lock()
+_lock = ProcessLock()
 
 
 @contextmanager
@@ -59,7 +60,7 @@ def limit_blas_threads(n: int) -> Iterator[None]:
     scikit-learn's estimators limit it for a while, too.
     """
     global _users, _limits, _set
-    with _lock:
+    with _lock():
         controller = _libraries()
         before = _counted(controller)
         limiter = controller.limit(limits=n, user_api="blas")
@@ -71,7 +72,7 @@ def limit_blas_threads(n: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock:
+        with _lock():
             _users -= 1
             if not _users and _limits is not None:
                 if _counted(controller) == _set:
@@ -81,9 +82,9 @@ def limit_blas_threads(n: int) -> Iterator[None]:
 
 
 def _forget_users() -> None:
-    """In a forked process, which lacks the threads that limit it, or hold the lock."""
-    global _lock, _users, _limits
-    _lock, _users, _limits = threading.Lock(), 0, None
+    """In a forked process, which lacks the threads that limit it."""
+    global _users, _limits
+    _users, _limits = 0, None
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import numbers
 import pickle
 import secrets
 import subprocess
@@ -83,7 +84,24 @@ def test_no_error_shows_the_seed(perturber):
         assert f"{SEED / 2!r}"[:8] not in told
 
 
+@pytest.mark.parametrize("spec", ["", "d", ",", "x", ">60", "e"])
+def test_no_format_shows_the_seed(perturber, spec):
+    shown = format(perturber.random_state, spec) + f"{perturber.random_state!s:>50}"
+    assert set(shown.split()) == {"<secret>"}
+
+
+def test_json_refuses_the_seed_and_shows_nothing(perturber):
+    parameters = {"random_state": perturber.get_params()["random_state"]}
+    with pytest.raises(TypeError) as error:
+        json.dumps(parameters)
+    assert str(SEED)[:8] not in str(error.value)
+    assert json.dumps(parameters, default=str) == '{"random_state": "<secret>"}'
+
+
 def test_it_is_still_the_integer_that_was_given(perturber):
+    assert isinstance(perturber.random_state, numbers.Integral)
+    assert hash(perturber.random_state) == hash(SEED)
+    assert perturber.random_state != SEED + 1
     assert perturber.random_state == SEED
     assert int(perturber.random_state) == SEED
     assert type(int(perturber.random_state)) is int

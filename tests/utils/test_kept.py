@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
+import pickle
 import signal
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 
+import skdptext
+from skdptext.datasets import make_embedding
 from skdptext.documents import DocumentReader
-from skdptext.utils import Kept, limit_blas_threads
+from skdptext.mechanisms import Directional
+from skdptext.replacement import PublicDocuments
+from skdptext.search import embedding_search
+from skdptext.utils import (
+    Kept,
+    LoadedOnce,
+    ProcessLock,
+    kept_property,
+    limit_blas_threads,
+)
 
 
 def test_what_was_asked_for_last_is_kept():
@@ -113,3 +128,103 @@ def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
     go_on.set()
     thread.join()
     assert os.waitstatus_to_exitcode(status) == 7
+
+
+def other_locks():
+    """Locks beside those of `Kept`, and what takes each."""
+    embedding = make_embedding(3, 2, n_clusters=1)
+    texts = PublicDocuments(["a cat", "a dog"])
+    loaded = LoadedOnce(lambda: 1)
+    return {
+        "embeddings": lambda: pickle.loads(pickle.dumps(embedding)),
+        "public documents": lambda: pickle.loads(pickle.dumps(texts)),
+        "searches": lambda: embedding_search(embedding),
+        "directions": lambda: Directional().prepare(embedding, 1.0, 0.0),
+        "compiled loops": loaded,
+    }
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_forked_process_takes_every_lock_that_a_thread_held():
+    """Of the whole library: all locks are held by a thread while this one forks."""
+    calls = other_locks()
+    held, go_on = threading.Event(), threading.Event()
+    locks = [each for each in gc.get_objects() if type(each) is ProcessLock]
+    assert len(locks) >= len(calls)
+
+    def hold():
+        with contextlib.ExitStack() as stack:
+            for lock in locks:
+                stack.enter_context(lock())
+            held.set()
+            go_on.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with threads
+        child = os.fork()
+    if not child:
+        signal.alarm(20)
+        for call in calls.values():
+            call()
+        os._exit(7)
+    status = os.waitpid(child, 0)[1]
+    go_on.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_what_forks_under_a_lock_releases_it():
+    lock = ProcessLock()
+    with lock():
+        if not (child := os.fork()):
+            with lock(), lock():
+                os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+class _Slow:
+    """Two properties: one takes as long as the test says."""
+
+    def __init__(self, wait):
+        self.wait = wait
+
+    @kept_property
+    def made(self):
+        """What is made."""
+        self.wait()
+        return [1]
+
+
+def test_a_property_is_computed_once_and_does_not_wait_for_other_objects():
+    calls = []
+    slow = _Slow(lambda: calls.append(1))
+    assert slow.made is slow.made
+    assert calls == [1]
+    assert _Slow.made.__doc__ == "What is made."
+    reached, go_on = threading.Event(), threading.Event()
+    waits = _Slow(lambda: reached.set() or go_on.wait())
+    thread = threading.Thread(target=lambda: waits.made)
+    thread.start()
+    reached.wait()
+    other = threading.Thread(target=lambda: _Slow(lambda: None).made, daemon=True)
+    other.start()
+    other.join(20)
+    waited = other.is_alive()
+    go_on.set()
+    thread.join()
+    assert not waited
+
+
+def test_no_lock_is_inherited_and_no_property_waits():
+    """Each lock is a `ProcessLock`, each cached property a `kept_property`."""
+    found = {}
+    for path in Path(skdptext.__file__).parent.rglob("*.py"):
+        text = path.read_text()
+        for word in ("threading.Lock(", "threading.RLock(", "@cached_property"):
+            if word in text and path.name != "_locks.py":
+                found[path.name] = word
+    assert found == {}
