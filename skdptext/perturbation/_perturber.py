@@ -651,7 +651,7 @@ class DPWordPerturber(
         n_draws: int = 100,
         random_state: Any = None,
     ) -> np.ndarray:
-        r"""Log-likelihood ln Pr[release | document], all that an adversary needs.
+        r"""Compute ln Pr[release | document], all that an adversary needs to know.
 
         Parameters
         ----------

@@ -404,9 +404,7 @@ def _nats(exponent: float) -> str:
 
 
 def _delta_promise() -> str:
-    return (
-        "Here δ is one in a million: the probability that the promise does not cover."
-    )
+    return "Here δ = 1e-6 is the probability with which the bound may fail."
 
 
 def _described(part: ReleasePart) -> list[str]:
@@ -451,9 +449,8 @@ def _part_limits(part: ReleasePart) -> list[str]:
         )
     else:
         length = (
-            f"Length, where it shows: these documents are released with "
-            f"{part.n_words} words each, which hides it; in any other release "
-            "of them it would show."
+            f"Document length. It is hidden here, since every document has "
+            f"{part.n_words} words, but not in other releases."
         )
     unknown = (
         "Unknown words: those not in the embedding are left out of the release, and "
@@ -481,11 +478,11 @@ def _part_limits(part: ReleasePart) -> list[str]:
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases, by an integer random_state or the key of a "
-        "DocumentRelease: whoever knows or guesses it can undo the noise, and whoever "
+        "DocumentRelease: anyone who learns it can remove the noise, and anyone who "
         "can release documents of their own with it finds out which were released, by "
-        "giving their guesses the same ids. To everyone else the noise is as good as "
-        "fresh. Under a seed, equal documents come out equal, unless each has an id of "
-        "its own.",
+        "giving their guesses the same ids. To everyone else it is indistinguishable "
+        "from fresh noise. Under a seed, equal documents come out equal, unless each "
+        "has an id of its own.",
         "What goes with a document: ids, labels and columns that are kept are released "
         "as they are.",
         "Perfect arithmetic: the odds are those of exact arithmetic; with finite "

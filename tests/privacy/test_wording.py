@@ -62,7 +62,7 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
     assert "exp(4·20·D)" in fixed
     assert "Earth Mover's Distance" in fixed
     assert "with λ = 0.5" in fixed
-    assert "released with 20 words each" in fixed
+    assert "every document has 20 words" in fixed
     assert "not protected from being told apart" not in fixed
     assert "in order" in words(n_words=20, ordered=True)
     drawn = words(n_words=20, resampled=True)
@@ -134,7 +134,7 @@ def test_exponents_with_delta_stand_beside_the_pure_ones(small_embedding, n_word
     assert {row["delta"] for row in rows} == {1e-6}
     assert len(rows) == (2 if n_words == 1 else 4)
     assert f"With δ = 1e-6 these exponents are {near:.3g} and {far:.3g}." in text
-    assert "δ is one in a million: the probability that the promise does not" in text
+    assert "δ = 1e-6 is the probability with which the bound may fail" in text
     assert f"{near:.4g}" in shown
     if n_words == 1:
         assert "words of a document become" not in text
@@ -253,7 +253,7 @@ def test_composed(small_embedding):
         for part in (
             "all 3 releases of a document",
             "sum of the exponents of the parts",
-            "released with 3 words each",
+            "every document has 3 words",
             "documents of different length are not protected",
             "released in clear",
             "More than 3 releases",
