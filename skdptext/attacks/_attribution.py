@@ -544,8 +544,8 @@ def make_splits(
         if smallest < max(2, n_splits):
             raise InvalidParameterError(
                 "each author must have at least as many documents as there are "
-                f"splits ({max(2, n_splits)}), got an author with {smallest}: give cv, "
-                "or leave out authors with too few documents."
+                f"splits ({max(2, n_splits)}), got an author with {smallest}: leave "
+                "out authors with too few documents, or, in Python, give cv."
             )
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(n_splits, shuffle=True, random_state=random_state)
