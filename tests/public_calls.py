@@ -82,6 +82,10 @@ def replacer() -> DPDocumentReplacer:
     return DPDocumentReplacer(TEXTS, public_labels=TOPICS)
 
 
+def compared() -> replacement.GroupingComparison:
+    return replacement.compare_groupings(TEXTS * 3, TOPICS * 3, n_groups=2, cv=2)
+
+
 def classifier(**options: Any) -> WMDKNNClassifier:
     return WMDKNNClassifier(table(), n_neighbors=1, **options).fit(BAGS, TOPICS)
 
@@ -310,6 +314,7 @@ VALID: dict[Any, Valid] = {
     embeddings.column_names: Valid(lambda: (BAGS,)),
     embeddings.one_hot_embedding: Valid(lambda: (2,)),
     # -- inspection ------------------------------------------------------------
+    inspection.GroupingDisplay.from_comparison: Valid(lambda: (compared(),)),
     inspection.NeighborhoodDisplay.from_estimator: Valid(
         lambda: (released(), "w0", 1, 1, 10)
     ),
@@ -546,6 +551,11 @@ VALID: dict[Any, Valid] = {
     ),
     DPDocumentReplacer.set_output: Valid(lambda: (replacer(),)),
     DPDocumentReplacer.transform: Valid(lambda: (replacer().fit(), TEXTS)),
+    replacement.GroupingComparison.best: Valid(lambda: (compared(),)),
+    replacement.GroupingComparison.sentences: Valid(lambda: (compared(), 1.0)),
+    replacement.compare_groupings: Valid(
+        lambda: (TEXTS * 3, TOPICS * 3, {"a": preprocessing.TopicEncoder(1)}, 2)
+    ),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.kept: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.of: Valid(lambda: (TEXTS,)),
@@ -573,6 +583,7 @@ RESULTS = {
     audit.NoiseLawAudit,
     audit.WordPrivacyAudit,
     documents.EncodedDocuments,
+    inspection.GroupingDisplay,
     inspection.NeighborhoodDisplay,
     inspection.ObfuscationDisplay,
     inspection.ObfuscationReport,
@@ -589,6 +600,8 @@ RESULTS = {
     model_selection.SearchResults,
     preprocessing.KnownAndSnippets,
     privacy.PrivacyGuarantee,
+    replacement.GroupingComparison,
+    replacement.GroupingScore,
     ReplacementGuarantee,
 }
 
@@ -609,6 +622,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     documents.resample: "takes ids of words",
     documents.write_documents: "takes ids of words",
     privacy.ReleasePart: "takes ids of words",
+    inspection.GroupingDisplay.plot: _AXES,
     inspection.NeighborhoodDisplay.plot: _AXES,
     inspection.ObfuscationDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,

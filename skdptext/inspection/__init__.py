@@ -1,6 +1,7 @@
 """Displays: classes that hold the numbers of a figure and can draw it."""
 
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
+from skdptext.inspection._groupings import GroupingDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay
 from skdptext.inspection._obfuscation import ObfuscationDisplay, ObfuscationReport
 from skdptext.inspection._obfuscation_report import obfuscation_report
@@ -18,6 +19,7 @@ from skdptext.inspection._tables import (
 )
 
 __all__ = [
+    "GroupingDisplay",
     "NeighborhoodDisplay",
     "ObfuscationDisplay",
     "ObfuscationReport",

@@ -26,9 +26,13 @@ __all__ = [
     "PublicGroups",
     "check_grouper",
     "check_not_fitted_on",
+    "default_grouper",
     "fitted_groups",
     "in_blocks",
+    "is_classifier",
+    "is_fitted",
     "last_step",
+    "words_of",
 ]
 
 # Documents that are grouped at a time: so many, or so many characters.
@@ -171,13 +175,18 @@ def _kind(grouper: Any) -> str | None:
     return kind
 
 
+def is_classifier(grouper: Any) -> bool:
+    """Whether it learns labels."""
+    return _kind(grouper) == "classifier"
+
+
 def fitted_groups(
     documents: PublicDocuments, grouper: Any, n_groups: int, public_labels: Any
 ) -> PublicGroups:
     """Groups of public documents, by a grouper that is fitted on them if need be."""
     labels = None
     if public_labels is not None:
-        if grouper is not None and _kind(grouper) != "classifier":
+        if grouper is not None and not is_classifier(grouper):
             raise InvalidParameterError(
                 "public_labels must be None for a grouper that is no classifier, which "
                 "does not learn them, got labels."
@@ -198,17 +207,21 @@ def fitted_groups(
         )
         key = documents.fingerprint, n_groups, told
         fitted = _kept.get(
-            key, lambda: _fit(_default(labels, n_groups, documents), documents, labels)
+            key,
+            lambda: _fit(
+                default_grouper(labels, n_groups, documents), documents, labels
+            ),
         )
         before = False
-    elif before := _is_fitted(grouper):
+    elif before := is_fitted(grouper):
         fitted = grouper
     else:
         fitted = _fit(clone(grouper, safe=False), documents, labels)
     return _grouped(documents, fitted, labels, before)
 
 
-def _default(labels: Any, n_groups: int, documents: PublicDocuments) -> Any:
+def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
+    """What ``grouper=None`` stands for."""
     from sklearn.cluster import KMeans  # late, as it is slow to load
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -239,7 +252,7 @@ def _fit(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
         return grouper.fit(texts) if labels is None else grouper.fit(texts, labels)
 
 
-def _is_fitted(grouper: Any) -> bool:
+def is_fitted(grouper: Any) -> bool:
     """Whether a grouper learned from something before it came here."""
     if not hasattr(grouper, "fit"):
         return True
@@ -262,7 +275,7 @@ def _grouped(
     ]
     assigned = np.concatenate(parts)
     # what a stand-in is, where that is known, and not what it was taken for
-    labelled = labels is not None and _kind(grouper) == "classifier"
+    labelled = labels is not None and is_classifier(grouper)
     of_public = labels if labelled else assigned
     names, numbers = np.unique(of_public, return_inverse=True)
     known = _all_labels(grouper)

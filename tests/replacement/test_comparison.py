@@ -1,0 +1,351 @@
+"""What groupings keep, by public text alone: against enumeration and simulation."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPDocumentReplacer
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection import GroupingDisplay
+from skdptext.preprocessing import TopicEncoder
+from skdptext.replacement import compare_groupings
+from tests.replacement.conftest import texts_of
+
+HALVES = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
+
+
+@pytest.fixture(scope="module")
+def many():
+    return texts_of(60, 0)
+
+
+@pytest.fixture(scope="module")
+def compared(many):
+    texts, topics = many
+    return compare_groupings(
+        texts, topics, n_groups=[2, 3, 5], epsilon=[1.0, 3.0], cv=3
+    )
+
+
+class Spy(ClusterMixin, BaseEstimator):
+    """Groups by the length of a text; keeps what it learned from."""
+
+    def __init__(self, learned=None):
+        self.learned = learned
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit(self, X, y=None):
+        self.learned.append(list(X))
+        return self
+
+    def predict(self, X):
+        return np.array([len(text) % 3 for text in X])
+
+
+def test_accuracy_is_that_of_releases(many):
+    """What is computed without noise, against many releases and a slow reading."""
+    texts, topics = many
+    comparison = compare_groupings(
+        texts, topics, {"words": TopicEncoder(2)}, n_groups=4, epsilon=1.2, cv=HALVES
+    )
+    (row,) = comparison.rows
+    rng, rights = np.random.default_rng(0), []
+    for train, test in HALVES:
+        replacer = DPDocumentReplacer(
+            [texts[i] for i in train], row.grouper, epsilon=1.2, output="group",
+            random_state=rng,
+        ).fit()  # fmt: skip
+        told = np.log(np.full((4, 4), 1.0) + np.eye(4) * np.expm1(1.2))
+        channel = np.exp(told) / np.exp(told).sum(axis=1, keepdims=True)
+        public = replacer.public_groups_
+        best = {}
+        for z in range(4):
+            chances = {}
+            for topic in sorted(set(topics)):
+                groups = public[topics[train] == topic]
+                shares = (np.bincount(groups, minlength=4) + 0.25) / (len(groups) + 1)
+                chances[topic] = sum(shares[g] * channel[g, z] for g in range(4))
+            best[replacer.groups_[z]] = max(chances, key=chances.get)
+        n = 300
+        asked = [texts[i] for i in test] * n
+        said = np.array([best[z] for z in replacer.transform(asked)])
+        right = (said == np.tile(topics[test], n)).reshape(n, -1).mean(axis=0)
+        rights.append(
+            np.mean([right[topics[test] == name].mean() for name in set(topics)])
+        )
+    # 18,000 draws: a standard error of at most .0038; five of them
+    assert row.score == pytest.approx(np.mean(rights), abs=0.02)
+    assert row.without_noise > row.score > 1 / 3
+    replacer.set_params(epsilon=1.2)
+    assert row.found_at_most == replacer.guarantee().found_at_most(100)
+
+
+def halves(text):
+    """Each half of eight words, and the other one."""
+    words = text.split()
+    return [(words[:4], words[4:]), (words[4:], words[:4])]
+
+
+def test_nats_per_word_by_enumeration(many):
+    texts, _ = many
+    grouper = make_pipeline(CountVectorizer(), KMeans(3, n_init=3, random_state=0))
+    comparison = compare_groupings(
+        texts, groupers={"counts": grouper}, epsilon=2.0, cv=HALVES
+    )
+    (row,) = comparison.rows
+    assert comparison.criterion == "nats per word"
+    assert comparison.chance == 0
+    channel = (np.ones((3, 3)) + np.eye(3) * np.expm1(2.0)) / (np.exp(2.0) + 2)
+    found = []
+    for train, test in HALVES:
+        grouper.fit([texts[i] for i in train])
+        pairs = [half for i in train for half in halves(texts[i])]
+        groups = grouper.predict([" ".join(seen) for seen, _ in pairs])
+        every = [w for _, other in pairs for w in other]
+        frequency = {w: every.count(w) / len(every) for w in set(every)}
+        words_of = [sum(len(o) for (_, o), h in zip(pairs, groups, strict=True)
+                        if h == g) for g in range(3)]  # fmt: skip
+        prior = [(n + 1 / 3) / (sum(words_of) + 1) for n in words_of]
+        chance = []
+        for g in range(3):
+            mine = [
+                w
+                for (_, other), h in zip(pairs, groups, strict=True)
+                if h == g
+                for w in other
+            ]
+            chance.append(
+                {w: (mine.count(w) + 1000 * frequency[w]) / (len(mine) + 1000)
+                 for w in frequency}
+            )  # fmt: skip
+        nats = words = 0.0
+        for i in test:
+            for seen, other in halves(texts[i]):
+                (g,) = grouper.predict([" ".join(seen)])
+                for w in other:
+                    words += 1
+                    for z in range(3):
+                        joint = [prior[h] * channel[h, z] for h in range(3)]
+                        mixed = sum(
+                            joint[h] / sum(joint) * chance[h][w] for h in range(3)
+                        )
+                        nats += channel[g, z] * np.log(mixed / frequency[w])
+        found.append(nats / words)
+    assert row.score == pytest.approx(np.mean(found), rel=1e-9)
+    assert row.without_noise > row.score > 0
+    assert not np.isnan(row.low)
+
+
+def test_words_choose_the_number_of_topics():
+    """Without labels, and for token lists, topics are told from lengths of texts."""
+    texts, _ = texts_of(150, 3)
+    lists = [text.split() for text in texts]
+    groupers = {"topics": make_pipeline(TopicEncoder(2), KMeans(3, random_state=0))}
+    groupers["noise"] = Spy(learned=[])
+    for documents in (texts, lists):
+        comparison = compare_groupings(documents, groupers=groupers, cv=3)
+        topics, noise = comparison.rows
+        assert topics.score > 0.1 > 0.01 > abs(noise.score)
+        assert comparison.best() is topics
+
+
+@pytest.mark.parametrize("kind", ["clusters", "classifier"])
+def test_labels_of_what_is_asked_are_never_learned(many, kind):
+    """Random labels and a grouper that can learn them by heart: nothing is kept.
+
+    Had the groups or the reading been learned from the documents that are asked, the
+    accuracy would be near 1.
+    """
+    texts, _ = many
+    random = np.random.default_rng(1).permutation(np.repeat(["a", "b"], 30))
+    unique = [f"{text} w{i}" for i, text in enumerate(texts)]
+    groupers = {
+        "clusters": {"many": TopicEncoder(10, min_df=1)},
+        "classifier": {
+            "heart": make_pipeline(CountVectorizer(), LogisticRegression(C=1e4))
+        },
+    }[kind]
+    comparison = compare_groupings(unique, random, groupers, n_groups=25, epsilon=9.0)
+    (row,) = comparison.rows
+    # 60 coins: a standard error of .065; four of them
+    assert row.without_noise == pytest.approx(0.5, abs=0.26)
+    heart = next(iter(groupers.values()))
+    if kind == "classifier":
+        assert (heart.fit(unique, random).predict(unique) == random).all()
+
+
+def test_only_public_documents_come_in(many):
+    """There is no place to put the documents to be protected, by mistake or not."""
+    names = list(inspect.signature(compare_groupings).parameters)
+    assert names[:2] == ["public_documents", "public_labels"]
+    assert not {"X", "y", "documents", "protected"} & set(names)
+    texts, topics = many
+    learned: list[list[str]] = []
+    splits = list(GroupKFold(3).split(texts, topics, np.repeat(range(6), 10)))
+    compare_groupings(texts, topics, {"spy": Spy(learned)}, cv=splits)
+    for (train, _), seen in zip(splits, learned, strict=True):
+        assert seen == [texts[i] for i in train]
+
+
+def test_best_is_the_best_within_what_may_be_found(compared):
+    frame = compared.frame()
+    assert len(frame) == len(compared.rows) == (3 * 3 + 1) * 2
+    assert compared.chance == pytest.approx(1 / 3)
+    for found in (0.02, 0.03, 0.1):
+        best = compared.best(found)
+        within = frame[frame.found_at_most <= found]
+        assert best.score == within.score.max()
+        assert best.found_at_most <= found
+    assert compared.best(0.1, epsilon=2.0).epsilon == 1.0
+    tied = frame[(frame.grouper == best.name) & (frame.n_groups == best.n_groups)]
+    assert tied.score.is_monotonic_increasing  # in ε
+    with pytest.raises(InvalidParameterError, match=r"found must be at least 0\.01"):
+        compared.best(0.001)
+    with pytest.raises(InvalidParameterError, match="epsilon must be at least 1"):
+        compared.best(epsilon=0.5)
+
+
+def test_the_chosen_grouper_is_ready_for_a_replacer(many, compared):
+    texts, topics = many
+    by_labels = [row for row in compared.rows if row.uses_labels]
+    assert {row.n_groups for row in by_labels} == {3}
+    for row in (compared.best(), by_labels[0], compared.rows[0]):
+        replacer = DPDocumentReplacer(
+            texts, row.grouper, epsilon=row.epsilon,
+            public_labels=topics if row.uses_labels else None,
+        ).fit()  # fmt: skip
+        assert replacer.n_groups_ == row.n_groups
+        assert replacer.guarantee().found_at_most(100) == row.found_at_most
+
+
+def test_sentences(compared):
+    first, *others, last = compared.sentences(0.03)
+    best = compared.best(0.03)
+    assert first.startswith("Where nobody may find more than 3% of 100 candidates, ")
+    assert f"{best.name} with {best.n_groups} groups at ε = {best.epsilon:g}" in first
+    assert len(others) == 3
+    assert last.startswith("Accuracy of the public labels")
+    assert "20 settings" in repr(compared)
+    assert str(compared).startswith("- Where nobody may find more than 10%")
+    assert "found_at_most" in compared._repr_html_()
+    few = compare_groupings(
+        *texts_of(30, 4),
+        {"two": TopicEncoder(2), "nine": DoesNotFit(9)},
+        n_groups=2,
+        epsilon=6.0,
+        cv=2,
+    )
+    assert "nine cannot: 8.8% may be found at the least." in few.sentences(0.05)
+
+
+class DoesNotFit(ClusterMixin, BaseEstimator):
+    """As many groups as asked for, whatever the texts."""
+
+    def __init__(self, k=2):
+        self.k = k
+
+    def fit(self, X, y=None):
+        return self
+
+    def predict(self, X):
+        return np.arange(len(X)) % self.k
+
+
+class Plain(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"public_documents": "a text"}, "public_documents must be a list"),
+        ({"public_labels": [1, 2]}, "public_labels must hold one label per"),
+        ({"public_labels": ["a"] * 60}, "at least 2 different labels"),
+        ({"groupers": TopicEncoder(2)}, "groupers must be None or a mapping"),
+        ({"groupers": {}}, "groupers must be None or a mapping"),
+        ({"groupers": {1: TopicEncoder(2)}}, "names that are str, got an int"),
+        ({"groupers": {"a": TopicEncoder}}, "grouper must be an estimator"),
+        ({"groupers": {"a": None}}, "got None as grouper 0"),
+        ({"groupers": {"a": Plain()}}, "groupers must put .* at least 2 groups"),
+        ({"groupers": {"a": Plain()}, "public_labels": None}, "public_labels must be"),
+        ({"n_groups": 1}, "n_groups must be an integer >= 2"),
+        ({"n_groups": "4"}, "n_groups must be an integer >= 2"),
+        ({"n_groups": []}, "n_groups must hold at least one"),
+        ({"n_groups": [2, 2.5]}, r"n_groups\[1\] must be an integer"),
+        ({"n_groups": 41}, r"n_groups must be at most the number .* \(40\), got 41"),
+        ({"n_groups": 9, "public_documents": ["a cat", "a dog", "a cow"] * 20},
+         "groups are empty"),
+        ({"epsilon": 0}, r"epsilon\[0\] must be"),
+        ({"epsilon": [1.0, np.inf]}, r"epsilon\[1\] must be"),
+        ({"epsilon": "1"}, r"epsilon\[0\] must be a number"),
+        ({"n_candidates": 0}, "n_candidates must be an integer >= 1"),
+        ({"cv": 1}, "cv must be an integer >= 2"),
+        ({"cv": "three"}, "cv must be an integer, a splitter"),
+        ({"cv": 31}, "cv must be able to split"),
+        ({"cv": []}, "cv must give splits with documents on both sides, got none"),
+        ({"cv": [([0, 1], [])]}, "got an empty side"),
+        ({"random_state": -1}, "random_state must be an integer >= 0"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)  # fmt: skip
+def test_what_breaks_a_rule_is_refused(many, options, message):
+    texts, topics = many
+    valid = {
+        "public_documents": texts,
+        "public_labels": topics,
+        "groupers": {"a": TopicEncoder(2, min_df=1)},
+        "n_groups": 2,
+        "cv": 3,
+    }
+    with pytest.raises(InvalidParameterError, match=message):
+        compare_groupings(**valid | options)
+
+
+def test_documents_without_words_are_refused():
+    with pytest.raises(InvalidParameterError, match="must have words, of two letters"):
+        compare_groupings(["a b", "c", "d"] * 4, groupers={"a": DoesNotFit()}, cv=2)
+
+
+def test_a_frozen_grouper_is_not_fitted_again(many):
+    texts, topics = many
+    fitted = make_pipeline(TopicEncoder(2), KMeans(3, random_state=0)).fit(texts[:40])
+    frozen = FrozenEstimator(fitted)
+    row = compare_groupings(texts, topics, {"frozen": frozen}, cv=2).rows[0]
+    assert row.grouper is frozen
+    assert row.n_groups == 3
+
+
+def test_the_display(compared):
+    display = GroupingDisplay.from_comparison(compared, found=0.04).plot()
+    assert len(display.lines_) == 8  # four groupers, two ε
+    best = compared.best(0.04)
+    assert display.chosen_.get_offsets().tolist() == [[best.found_at_most, best.score]]
+    line = display.lines_["correspondence analysis 10, ε = 3"].lines[0]
+    mine = [r for r in compared.rows if r.name == "correspondence analysis 10"]
+    expected = [r.found_at_most for r in mine if r.epsilon == 3.0]
+    np.testing.assert_allclose(line.get_xdata(), sorted(expected))
+    assert display.ax_.get_ylabel() == "balanced accuracy"
+    assert {label.get_text() for label in display.labels_} <= {
+        "K = 2", "K = 3", "K = 5"
+    }  # fmt: skip
+    nothing = GroupingDisplay.from_comparison(compared, found=1e-4).plot()
+    assert nothing.chosen_ is None
+    assert not nothing.labels_
+    with pytest.raises(InvalidParameterError, match="comparison must be a Grouping"):
+        GroupingDisplay.from_comparison([compared])
