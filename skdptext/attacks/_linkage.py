@@ -18,6 +18,7 @@ from skdptext.attacks._similarity import (
     text_similarities,
 )
 from skdptext.documents import read_release
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     InvalidParameterError,
@@ -505,8 +506,8 @@ def linkage_attack(
                 read_release(d, noisy.embedding_).bags(len(noisy.embedding_))
                 for d in (clear, released)
             )
-            scores["WMD 1-NN"] = -pairwise_word_movers_distances(
-                _added(of_released, groups), of_clear, embedding=noisy.embedding_
+            scores["WMD 1-NN"] = _nearness(
+                _added(of_released, groups), of_clear, noisy.embedding_
             )
     if n_targets >= FEWEST_PAIRS:
         every = {name: score for name, _, score in found} | scores
@@ -528,6 +529,24 @@ def linkage_attack(
         n_releases=n_releases,
         changed=changed,
     )
+
+
+def _nearness(
+    released: sp.csr_matrix, clear: sp.csr_matrix, embedding: WordEmbedding
+) -> np.ndarray:
+    """Minus Word Mover's Distance; bags without words are as far as the farthest."""
+    rows, columns = (
+        np.flatnonzero(np.asarray(bags.sum(axis=1)).ravel())
+        for bags in (released, clear)
+    )
+    nearness = np.zeros((released.shape[0], clear.shape[0]))
+    if len(rows) and len(columns):
+        distances = pairwise_word_movers_distances(
+            released[rows], clear[columns], embedding=embedding
+        )
+        nearness -= distances.max()
+        nearness[np.ix_(rows, columns)] = -distances
+    return nearness
 
 
 def _of_releaser(

@@ -234,3 +234,12 @@ def test_bad_input():
             linkage_attack(CANDIDATES, perturber(), **options)
     with pytest.raises(InvalidParameterError, match="at least 2 candidates, got 1"):
         linkage_attack([["a"]], perturber())
+
+
+def test_candidates_without_a_known_word_are_far_from_everything():
+    texts = [["a", "a", "a"], ["zz"], ["d", "d", "d"], []]
+    source = perturber(epsilon=1e3, resize="sample").fit([])
+    result = linkage_attack(texts, source, n_draws=5, random_state=0)
+    by_name = {row.adversary: row.success for row in result.rows}
+    # empty candidates draw random words, and so are taken for one of the others
+    assert by_name["WMD 1-NN"] == 0.5
