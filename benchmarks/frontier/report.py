@@ -36,8 +36,9 @@ def main() -> None:
             "Words: the accuracy at which 10 % of the documents are found, between two "
             "measured ε; where fewer are found at the largest ε, what it keeps. "
             "Documents replaced: ε = 4. No labels: groups are made from text alone; "
-            "for SMS and tweets, encoder and number of groups were chosen in each division "
-            "by compare_groupings, on labels of public documents, for found at most 10 %; "
+            "for SMS and tweets, encoder and number of groups were chosen in each "
+            "division by compare_groupings, on public labels, for found at "
+            "most 10 %; "
             "elsewhere they were fixed before. The tables of each "
             "corpus have settings and intervals."
         ),
