@@ -125,7 +125,7 @@ html_theme_options = {
             "icon": "fa-solid fa-code-branch",
         }
     ],
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 5,
     "show_prev_next": True,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc", "sourcelink"],

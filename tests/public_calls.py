@@ -21,6 +21,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -118,22 +119,27 @@ def fasttext() -> FastTextClassifier:
     return FastTextClassifier(table(), n_epochs=1).fit(TEXTS, TOPICS)
 
 
+@cache
 def transitions() -> WordTransitions:
     return metrics.word_transitions(released(), n_draws=2)
 
 
+@cache
 def deniability() -> metrics.PlausibleDeniability:
     return metrics.plausible_deniability(released(), n_draws=2)
 
 
+@cache
 def report() -> inspection.ObfuscationReport:
     return inspection.obfuscation_report(TEXTS * 2, TOPICS * 2, None, released())
 
 
+@cache
 def released_report() -> inspection.ReleaseReport:
     return inspection.release_report(TEXTS, TEXTS)
 
 
+@cache
 def searched() -> GridSearchCV:
     pipeline = make_pipeline(released(), MultinomialNB())
     grid = {"dpwordperturber__epsilon": [1.0, 2.0]}

@@ -126,6 +126,9 @@ class Refusing:
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     """What is given in place of a path may be written to."""
     monkeypatch.chdir(tmp_path)
+    # it matters neither what a guess of a key costs nor what a crash leaves behind
+    monkeypatch.setattr("skdptext.release._key._COST", {"n": 2, "r": 8, "p": 1})
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
 # What may hold a text by mistake; made anew for each call, as some are used up.

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from copy import copy
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
+from skdptext.attacks._koppel import KoppelAuthorClassifier
+from skdptext.attacks._similarity import split_words
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
+from skdptext.metrics import fitted_releaser
+from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import (
@@ -39,6 +43,10 @@ from skdptext.utils import (
 __all__ = ["Attributions", "attribution_attack"]
 
 _TARGETS = ("author", "topic")
+# What releases documents, by protocol: as in `fitted_releaser`.
+_PROTOCOL = ("transform", "log_likelihood", "guarantee")
+# Simulated draws per word of the law of noise on vectors.
+_N_DRAWS = 20
 _SEEDS = 2**31 - 1
 # Number of random permutations of the labels, for the permutation test.
 _SHUFFLES = 199
@@ -58,9 +66,10 @@ class Attempt(NamedTuple):
     adversary, target, trained_on : str
         Name of the adversary; what it wants to know, "author" or "topic"; what it
         knows, "originals" or "releases".
-    clean, noisy : ndarray of shape (n_documents,)
-        Share of right answers for each document, in clear (from other documents in
-        clear) and as released; NaN for a document that was never held out.
+    clean, cut, noisy : ndarray of shape (n_documents,)
+        Share of right answers for each document: whole and in clear (from other whole
+        documents in clear), in clear but cut as the release cuts it, and as released;
+        NaN for a document that was never held out.
     """
 
     release: int
@@ -68,6 +77,7 @@ class Attempt(NamedTuple):
     target: str
     trained_on: str
     clean: np.ndarray
+    cut: np.ndarray
     noisy: np.ndarray
 
 
@@ -78,9 +88,10 @@ class Attributions(NamedTuple):
     ----------
     attempts : list of Attempt
         Each with the index of its release; the names of the adversary, of its target
-        and of what it knows; and the share of right answers for each document, `clean`
-        and `noisy`. NaN marks a document that was never held out.
-    perturbers : list of DPWordPerturber
+        and of what it knows; and the share of right answers for each document: `clean`
+        (whole), `cut` (as the release cuts it, in clear) and `noisy`. NaN marks a
+        document that was never held out.
+    perturbers : list of DPWordPerturber or of other releasers
         The releases, fitted.
     documents : list or array
         As given, in a form that can be read again.
@@ -101,7 +112,7 @@ class Attributions(NamedTuple):
     """
 
     attempts: list[Attempt]
-    perturbers: list[DPWordPerturber]
+    perturbers: list[Any]
     documents: Any
     authors: np.ndarray
     topics: np.ndarray | None
@@ -189,19 +200,17 @@ def attribution_attack(
 
     scenes = []
     for p in perturbers:
-        scene = prepare(p, documents, seed, n_releases, None if fresh else rng)
-        scene.adversaries.extend(
-            given
-            if given is not None
-            else default_adversaries(
-                scene.perturber.embedding_,
-                as_text=isinstance(scene.originals, list),
+        release = prepare if isinstance(p, DPWordPerturber) else prepare_releaser
+        scene = release(p, documents, seed, n_releases, None if fresh else rng)
+        models, informed = given or [], list[Adversary]()
+        if given is None:
+            models, informed = default_adversaries(
+                scene,
                 with_topics=topics is not None,
                 n_known=n_known,
                 random_state=seed,
             )
-        )
-        scenes.append(scene)
+        scenes.append(scene._replace(adversaries=models, informed=informed))
     attempts = _attack_all(scenes, splits, labels, trained_on, n_jobs, verbose)
     attacked = np.unique(np.concatenate([held for _, held in splits]))
     strangers = [h[~np.isin(labels.author[h], labels.author[k])] for k, h in splits]
@@ -252,11 +261,14 @@ class Labels(NamedTuple):
 class Scene(NamedTuple):
     """One perturber, and the documents before and after it."""
 
-    perturber: DPWordPerturber  # fitted
-    originals: Any
+    perturber: Any  # fitted
+    whole: Any  # in clear
+    cut: Any  # in clear, as many words as are released
     released: list[Any]
-    key: str  # equal for scenes with equal originals
-    adversaries: list[Adversary]
+    key: str  # equal for scenes with equal documents in clear
+    adversaries: Sequence[Adversary] = ()
+    # replace those of the same name on releases: they know the law of the noise
+    informed: Sequence[Adversary] = ()
 
 
 class Trial(NamedTuple):
@@ -287,17 +299,24 @@ class Tally:
             return self.hits / self.tries
 
 
-def check_perturbers(perturber: Any) -> list[DPWordPerturber]:
-    if isinstance(perturber, DPWordPerturber):
+def check_perturbers(perturber: Any) -> list[Any]:
+    if _releases(perturber):
         perturber = [perturber]
     is_list = isinstance(perturber, Iterable) and not isinstance(perturber, str)
     found = list(perturber) if is_list else []
-    if not found or not all(isinstance(p, DPWordPerturber) for p in found):
+    if not found or not all(map(_releases, found)):
         raise InvalidParameterError(
-            "perturber must be a word perturber or a list of them, got "
-            f"{kind_of(perturber)}."
+            "perturber must be a word perturber or a list of them, or of other "
+            f"releasers with {', '.join(_PROTOCOL)}, got {kind_of(perturber)}."
         )
     return found
+
+
+def _releases(releaser: Any) -> bool:
+    return isinstance(releaser, DPWordPerturber) or (
+        not isinstance(releaser, type)
+        and all(callable(getattr(releaser, name, None)) for name in _PROTOCOL)
+    )
 
 
 def check_documents(documents: Any) -> Any:
@@ -350,34 +369,79 @@ def prepare(
         preparer.set_params(random_state=seed)
         shown = preparer.get_params(deep=False) | {"embedding": id(perturber.embedding)}
         mechanism.set_params(output=perturber.output)
-        originals = preparer.fit_transform(documents)
-        return Scene(mechanism, originals, released, repr(sorted(shown.items())), [])
+        cut = preparer.fit_transform(documents)
+        whole = cut
+        if perturber.document_length is not None:
+            whole = clone(preparer).set_params(document_length=None)
+            whole = whole.fit_transform(documents)
+        return Scene(mechanism, whole, cut, released, repr(sorted(shown.items())))
+
+
+def prepare_releaser(
+    releaser: Any,
+    documents: Any,
+    seed: int,
+    n_releases: int,
+    rng: np.random.Generator | None,
+) -> Scene:
+    """Release texts by protocol; those in clear are cut to the lengths of releases."""
+    rule = "documents must hold texts or lists of words for a releaser of documents"
+    if is_count_matrix(documents, rule):
+        raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
+    noisy = copy(fitted_releaser(releaser, documents))
+    released = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        for _ in range(n_releases):
+            if hasattr(noisy, "random_state"):
+                noisy.random_state = (
+                    None if rng is None else np.random.default_rng(rng.integers(_SEEDS))
+                )
+            texts = noisy.transform(documents)
+            if not isinstance(texts, list) or not all(
+                isinstance(text, str | list | tuple) for text in texts
+            ):
+                raise InvalidParameterError(
+                    "perturber must release texts or lists of words, got "
+                    f"{kind_of(texts)} of something else."
+                )
+            released.append(texts)
+    cut = [
+        list(words_of(document))[: len(words_of(text))]
+        for document, text in zip(documents, released[0], strict=True)
+    ]
+    return Scene(noisy, documents, cut, released, f"releaser {id(noisy)}")
+
+
+def words_of(document: Any) -> Sequence[str]:
+    """The words of a text or of a list of words."""
+    return split_words(document) if isinstance(document, str) else document
 
 
 def default_adversaries(
-    embedding: WordEmbedding,
-    *,
-    as_text: bool,
-    with_topics: bool,
-    n_known: int,
-    random_state: int,
-) -> list[Adversary]:
-    """The adversaries of the 2019 paper that are installed, and linear models.
+    scene: Scene, *, with_topics: bool, n_known: int, random_state: int
+) -> tuple[list[Adversary], list[Adversary]]:
+    """The adversaries of the 2019 paper that are installed, linear models, and Bayes.
 
-    `as_text`: documents are strings with words unknown to the embedding. `n_known`: the
-    smallest number of documents in any fit.
+    Of other releasers, those that need no embedding. `n_known`: the smallest number of
+    documents in any fit.
     """
+    if not isinstance(scene.perturber, DPWordPerturber):
+        models = adversaries_of_texts(random_state)
+        return _named(models, ChannelNaiveBayes(scene.perturber), with_topics)
+    embedding = scene.perturber.embedding_
     fasttext = find_spec("floret") is not None
-    paper = paper_adversaries(
+    models = paper_adversaries(
         embedding,
         topic_model="fasttext" if fasttext else "linear",
         random_state=random_state,
     )
     if not fasttext:
-        del paper["DRtopic"]
-    paper["SRtopic"].set_params(n_neighbors=min(5, n_known))
+        del models["DRtopic"]
+    models["SRtopic"].set_params(n_neighbors=min(5, n_known))
     linear = linear_topic_classifier(embedding)
-    if as_text:
+    channel = None
+    if isinstance(scene.whole, list):  # with words unknown to the embedding
         # words as the release spells them, without those that have no vector
         preparer = DocumentPreparer(
             embedding,
@@ -387,17 +451,55 @@ def default_adversaries(
             output="bow",
         )
         for name in ("SRauth", "SRtopic"):
-            paper[name] = make_pipeline(preparer, paper[name])
+            models[name] = make_pipeline(preparer, models[name])
         every_word = CountVectorizer(lowercase=False, token_pattern=r"\S+")
         linear = make_pipeline(every_word, *(step for _, step in linear.steps[1:]))
-    models = paper | {"linear author": linear, "linear topic": linear}
-    order = ("SRauth", "DRauth", "linear author", "SRtopic", "DRtopic", "linear topic")
+    else:
+        models |= _of_both("channel", ChannelNaiveBayes())
+        channel = ChannelNaiveBayes(
+            scene.perturber, n_draws=_N_DRAWS, random_state=random_state
+        )
+    return _named(models | _of_both("linear", linear), channel, with_topics)
+
+
+def adversaries_of_texts(random_state: int) -> dict[str, Any]:
+    """Those that need no embedding."""
+    from sklearn.linear_model import LogisticRegression
+
+    words = CountVectorizer(analyzer=words_of, dtype=np.float64)
+    linear = make_pipeline(
+        words,
+        TfidfTransformer(sublinear_tf=True),
+        LogisticRegression(C=10.0, max_iter=1000),
+    )
+    return {
+        "DRauth": KoppelAuthorClassifier(random_state=random_state),
+        **_of_both("linear", linear),
+        **_of_both("channel", make_pipeline(words, ChannelNaiveBayes())),
+    }
+
+
+def _of_both(name: str, model: Any) -> dict[str, Any]:
+    return {f"{name} {target}": model for target in _TARGETS}
+
+
+def _named(
+    models: dict[str, Any], channel: Any, with_topics: bool
+) -> tuple[list[Adversary], list[Adversary]]:
+    """Adversaries in the order of a report, and those who know the noise."""
     found = [
-        Adversary(name, models[name], "topic" if name.endswith("topic") else "author")
-        for name in order
+        Adversary(name, models[name], target)
+        for target in _TARGETS[: 1 + with_topics]
+        for name in (
+            "SRauth" if target == "author" else "SRtopic",
+            "DRauth" if target == "author" else "DRtopic",
+            f"linear {target}",
+            f"channel {target}",
+        )
         if name in models
     ]
-    return [a for a in found if with_topics or a.target == "author"]
+    informed = [a for a in found if channel is not None and a.name.startswith("chan")]
+    return found, [a._replace(model=channel) for a in informed]
 
 
 def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
@@ -442,8 +544,8 @@ def make_splits(
         if smallest < max(2, n_splits):
             raise InvalidParameterError(
                 "each author must have at least as many documents as there are "
-                f"splits ({max(2, n_splits)}), got an author with {smallest}: give cv, "
-                "or leave out authors with too few documents."
+                f"splits ({max(2, n_splits)}), got an author with {smallest}: leave "
+                "out authors with too few documents, or, in Python, give cv."
             )
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(n_splits, shuffle=True, random_state=random_state)
@@ -490,46 +592,61 @@ def _attack_all(
     verbose: int,
 ) -> list[Attempt]:
     """All adversaries on all releases; those who know originals are fitted once."""
+    trials: list[Trial] = []
+    # which releases each attacked set speaks of, and what it is of them
+    places: list[list[tuple[list[int], str]]] = []
+
+    def plan(known: Any, adversaries: Any, *asked: tuple[Any, list[int], str]) -> None:
+        if adversaries and asked:
+            trials.append(Trial(known, [data for data, *_ in asked], adversaries))
+            places.append([(where, what) for _, where, what in asked])
+
     groups: dict[str, list[int]] = {}
     for i, scene in enumerate(scenes):
         groups.setdefault(scene.key, []).append(i)
-    trials, places = [], []
+    from_clear = [
+        [(data, [i], "originals") for data in scene.released]
+        for i, scene in enumerate(scenes)
+        if trained_on != "releases"
+    ] or [[] for _ in scenes]
     for members in groups.values():
         first = scenes[members[0]]
-        attacked = [first.originals]
-        for i in members if trained_on != "releases" else ():
-            attacked += scenes[i].released
-        trials.append(Trial(first.originals, attacked, first.adversaries))
-    n_clean = len(trials)
+        clear = (first.whole, members, "clean"), (first.cut, members, "cut")
+        asked = [place for i in members for place in from_clear[i]]
+        plan(first.whole, first.adversaries, *clear, *asked)
+    n_shared = len(trials)
+    for i, scene in enumerate(scenes):
+        plan(scene.whole, scene.informed, *from_clear[i])
+    n_clear = len(trials)
     for i, scene in enumerate(scenes if trained_on != "originals" else ()):
-        for released in scene.released:
-            trials.append(Trial(released, [released], scene.adversaries))
-            places.append(i)
-    tallies = run_trials(trials, splits, labels, n_jobs, verbose)
+        for data in scene.released:
+            plan(data, scene.adversaries, (data, [i], "releases"))
+    found: dict[tuple[int, str, str], list[Tally]] = {}
+    answers = run_trials(trials, splits, labels, n_jobs, verbose)
+    for t, (trial, place) in enumerate(zip(trials, places, strict=True)):
+        for adversary, tallies in zip(trial.adversaries, answers[t], strict=True):
+            if n_shared <= t < n_clear:
+                found.pop((place[0][0][0], adversary.name, "originals"))
+            for (where, what), tally in zip(place, tallies, strict=True):
+                for i in where:
+                    found.setdefault((i, adversary.name, what), []).append(tally)
 
-    def attempt(i: int, a: int, trained_on: str, parts: list[Tally]) -> Attempt:
-        adversary = scenes[i].adversaries[a]
-        own, noisy = clean[i, a].shares(), _sum(parts).shares()
-        return Attempt(i, adversary.name, adversary.target, trained_on, own, noisy)
+    def shares(i: int, name: str, what: str) -> np.ndarray:
+        return _sum(found[i, name, what]).shares()
 
-    clean: dict[tuple[int, int], Tally] = {}
-    rows = []
-    for members, answers in zip(groups.values(), tallies[:n_clean], strict=True):
-        for a, (own, *noisy) in enumerate(answers):
-            n_each = len(noisy) // len(members)
-            for j, i in enumerate(members):
-                clean[i, a] = own
-                if noisy:
-                    part = noisy[j * n_each : (j + 1) * n_each]
-                    rows.append(attempt(i, a, "originals", part))
-    informed: dict[tuple[int, int], list[Tally]] = {}
-    for i, answers in zip(places, tallies[n_clean:], strict=True):
-        for a, (tally,) in enumerate(answers):
-            informed.setdefault((i, a), []).append(tally)
-    for (i, a), parts in informed.items():
-        rows.append(attempt(i, a, "releases", parts))
-    order = {a.name: k for scene in scenes for k, a in enumerate(scene.adversaries)}
-    return sorted(rows, key=lambda r: (r.release, order[r.adversary], r.trained_on))
+    return [
+        Attempt(
+            i,
+            adversary.name,
+            adversary.target,
+            known,
+            *(shares(i, adversary.name, what) for what in ("clean", "cut", known)),
+        )
+        for i, scene in enumerate(scenes)
+        for adversary in scene.adversaries
+        for known in ("originals", "releases")
+        if (i, adversary.name, known) in found
+    ]
 
 
 def _sum(tallies: list[Tally]) -> Tally:

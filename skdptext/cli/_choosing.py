@@ -11,16 +11,18 @@ from typing import Any
 from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
+    OF_WORDS,
     add_noise,
     add_reading,
     add_stop_words,
     load_embedding,
     make_perturber,
+    read_flagged,
+    refuse,
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.inspection import obfuscation_report, release_report
 from skdptext.model_selection import calibrate_epsilon
-from skdptext.release import read_columns
 
 __all__ = ["add_commands"]
 
@@ -171,7 +173,9 @@ def add_commands(commands: Any) -> None:
 def _calibrate(arguments: argparse.Namespace) -> int:
     texts = None
     if arguments.public is not None:
-        (texts,) = read_columns(arguments.public, [arguments.column])
+        (texts,) = read_flagged(
+            arguments.public, "--public", {"--column": arguments.column}
+        )
         texts = [text or "" for text in texts]
     perturber = make_perturber(
         arguments,
@@ -229,11 +233,11 @@ def _report(arguments: argparse.Namespace) -> int:
                 f"--{name} must be given to release the documents; or name a second "
                 "source, of their releases."
             )
-    for name in ("topic", "html"):
-        if getattr(arguments, name) is not None and arguments.author is None:
-            raise InvalidParameterError(f"--{name} needs --author.")
-    names = [arguments.column, arguments.author, arguments.topic]
-    texts, *labels = read_columns(arguments.source, [name for name in names if name])
+    refuse(arguments, "--id --candidates --examples", "with one source.")
+    if arguments.author is None:
+        refuse(arguments, "--topic --html --n-jobs", "without --author.")
+    columns = {"--column": arguments.column, **_labels(arguments)}
+    texts, *labels = read_flagged(arguments.source, "source", columns)
     documents = [text or "" for text in texts]
     perturber = make_perturber(
         arguments,
@@ -263,26 +267,28 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def _report_on_lists(arguments: argparse.Namespace) -> int:
     """A report on originals and their releases, whoever made them."""
-    for name in ("epsilon", "length"):
-        if getattr(arguments, name) is not None:
-            raise InvalidParameterError(
-                f"--{name} must not be given with two sources: nothing is released."
-            )
-    sources = arguments.source, arguments.released
-    texts = [_column(source, arguments.column) for source in sources]
+    refuse(arguments, f"--epsilon {OF_WORDS}", "with two sources: nothing is released.")
+    sources = {"source": arguments.source, "released": arguments.released}
+
+    def columns_of(**named: str) -> list[list[Any]]:
+        columns = {f"--{flag}": name for flag, name in named.items()}
+        return [
+            read_flagged(source, place, columns)[0] for place, source in sources.items()
+        ]
+
+    texts = columns_of(column=arguments.column)
     original, released = ([text or "" for text in column] for column in texts)
     if arguments.id is not None:
-        places = _places_of(*(_column(source, arguments.id) for source in sources))
+        places = _places_of(*columns_of(id=arguments.id))
         released = [released[place] for place in places]
-    names = [name for name in (arguments.author, arguments.topic) if name]
-    labels = (
-        dict(zip(names, read_columns(sources[0], names), strict=True)) if names else {}
-    )
+    flags = {flag: name for flag, name in _labels(arguments).items() if name}
+    read = read_flagged(arguments.source, "source", flags) if flags else []
+    labels = dict(zip(flags, read, strict=True))
     report = release_report(
         original,
         released,
-        authors=labels.get(arguments.author),
-        topics=labels.get(arguments.topic),
+        authors=labels.get("--author"),
+        topics=labels.get("--topic"),
         embedding=None if arguments.embedding is None else load_embedding(arguments),
         n_candidates=arguments.candidates,
         examples=arguments.examples,
@@ -296,10 +302,9 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _column(source: str, name: str) -> list[Any]:
-    """A column, as strings."""
-    (values,) = read_columns(source, [name])
-    return values
+def _labels(arguments: argparse.Namespace) -> dict[str, str | None]:
+    """The columns of labels, by their flags."""
+    return {"--author": arguments.author, "--topic": arguments.topic}
 
 
 def _places_of(wanted: list[Any], there: list[Any]) -> list[int]:

@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from skdptext.cli._settings import (
+    OF_WORDS,
     add_noise,
     add_reading,
     load_embedding,
     make_perturber,
+    read_flagged,
+    refuse,
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release import (
     DocumentRelease,
     ReleaseKey,
-    read_columns,
     release_files,
     seal,
     verify,
@@ -198,10 +200,7 @@ def _releaser(arguments: argparse.Namespace) -> Any:
     """The perturber or replacer that the arguments describe."""
     if arguments.replace_by is not None:
         return _replacer(arguments)
-    for name in ("text_column", "label_column", "groups"):
-        if getattr(arguments, name) is not None:
-            flag = f"--{name.replace('_', '-')}"
-            raise InvalidParameterError(f"{flag} must come with --replace-by.")
+    refuse(arguments, "--text-column --label-column --groups", "without --replace-by.")
     if arguments.length is None:
         raise InvalidParameterError(
             "--length must be given: the number of words that each document is "
@@ -225,18 +224,17 @@ def _releaser(arguments: argparse.Namespace) -> Any:
 
 
 def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
-    if arguments.length is not None:
-        raise InvalidParameterError(
-            "--length must not be given with --replace-by: a stand-in is released "
-            "whole."
-        )
+    refuse(arguments, OF_WORDS, "with --replace-by: a stand-in is released whole.")
     if arguments.output == "tokens":
         raise InvalidParameterError(
             "--output must be text, bow, group or index with --replace-by, got tokens."
         )
-    column = arguments.text_column or arguments.column
-    names = [column, arguments.label_column]
-    read = read_columns(arguments.replace_by, [name for name in names if name])
+    flag = "--text-column" if arguments.text_column else "--column"
+    columns = {
+        flag: arguments.text_column or arguments.column,
+        "--label-column": arguments.label_column,
+    }
+    read = read_flagged(arguments.replace_by, "--replace-by", columns)
     replacer = DPDocumentReplacer(
         [text or "" for text in read[0]],
         n_groups=8 if arguments.groups is None else arguments.groups,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from skdptext.datasets import load_docstring_embedding
@@ -12,8 +13,10 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordMechanism, mechanism_class, mechanism_names
 from skdptext.perturbation import DPWordPerturber
+from skdptext.release import read_columns
 
 __all__ = [
+    "OF_WORDS",
     "add_noise",
     "add_reading",
     "add_stop_words",
@@ -21,6 +24,8 @@ __all__ = [
     "load_embedding",
     "make_perturber",
     "mechanism",
+    "read_flagged",
+    "refuse",
 ]
 
 BUILT_IN = "docstrings"
@@ -33,17 +38,32 @@ _FLAGS = {
     "columns": ("column",),
     "document_length": ("length",),
     "documents": ("public", "source"),
+    "grouper": ("groups",),
+    "n_candidates": ("candidates",),
     "n_draws": ("draws",),
     "n_groups": ("groups",),
     "n_pairs": ("pairs",),
+    "path": ("embedding",),
     "public_documents": ("replace_by",),
     "public_labels": ("label_column",),
     "source": ("public", "source"),
     "text": ("column",),
     "topics": ("topic",),
+    "X": ("replace_by",),  # nothing else is learned from documents
 }
+# What flags are where they are not given; None otherwise.
+_DEFAULTS = {
+    "candidates": 100,
+    "examples": False,
+    "lam": 0.0,
+    "mechanism": "exponential",
+    "oov": "drop",
+    "option": [],
+}
+# Of words, which mean nothing where no word is perturbed.
+OF_WORDS = "--length --lam --mechanism --option --stop-words --oov"
 # Those without dashes
-_PLACES = {"source", "file"}
+_PLACES = {"source", "released", "file"}
 
 _HOW_TO_GET_ONE = f"""\
 --embedding must name a file of public word vectors. They decide which words there are
@@ -82,13 +102,13 @@ def add_noise(
     group.add_argument(
         "--lam",
         type=float,
-        default=0.0,
+        default=_DEFAULTS["lam"],
         help="shape of the noise, from 0 (spherical) to 1 (that of the embedding) "
         "(default 0)",
     )
     group.add_argument(
         "--mechanism",
-        default="exponential",
+        default=_DEFAULTS["mechanism"],
         metavar="NAME",
         help="how a word is perturbed: "
         + ", ".join(mechanism_names())
@@ -118,7 +138,7 @@ def add_reading(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group.add_argument(
         "--oov",
         choices=["drop", "keep", "error"],
-        default="drop",
+        default=_DEFAULTS["oov"],
         help="words unknown to the embedding: left out, released IN CLEAR, or an error "
         "(default drop)",
     )
@@ -129,6 +149,32 @@ def add_stop_words(parser: Any) -> None:
     parser.add_argument(
         "--stop-words", choices=["english"], help="words to leave out (default: none)"
     )
+
+
+def refuse(arguments: argparse.Namespace, flags: str, reason: str) -> None:
+    """Refuse flags that would be ignored, where they are given."""
+    for flag in flags.split():
+        name = flag[2:].replace("-", "_")
+        if getattr(arguments, name) != _DEFAULTS.get(name):
+            raise InvalidParameterError(f"{flag} must not be given {reason}")
+
+
+def read_flagged(
+    source: str, place: str, columns: Mapping[str, str | None]
+) -> list[list[Any]]:
+    """Columns of a source by the flags that name them; errors name the flags.
+
+    `place` is the flag of the source. A column without a name is left out.
+    """
+    named = {flag: name for flag, name in columns.items() if name}
+    try:
+        return read_columns(source, list(named.values()))
+    except InvalidParameterError as error:
+        *first, last = named
+        flags = f"{', '.join(first)} and {last}" if first else last
+        told = re.sub(r"^columns(?= must )", flags, str(error))
+        told = re.sub(r"^source(?= must )", place, told)
+        raise InvalidParameterError(told) from None
 
 
 def load_embedding(arguments: argparse.Namespace) -> WordEmbedding:
@@ -180,8 +226,7 @@ def in_flags(message: str, arguments: argparse.Namespace) -> str:
     """A message of the library, with flags for the parameters that it begins with."""
     options = [option.partition("=")[0] for option in getattr(arguments, "option", [])]
 
-    def flag(word: re.Match[str]) -> str:
-        name = word[0]
+    def flag(name: str) -> str:
         if name in options:
             return f"--option {name}"
         for place in _FLAGS.get(name, (name,)):
@@ -195,6 +240,11 @@ def in_flags(message: str, arguments: argparse.Namespace) -> str:
     # parameters, after the name of a file where the fault is there
     found = re.match(r"(?:[^ :]+: )?((?:\w+(?:, | and | or )?)+)(?= must )", message)
     if found:
-        names = re.sub(r"\b(?!and\b|or\b)\w+", flag, found[1])
+        names = re.sub(r"\b(?!and\b|or\b)\w+", lambda name: flag(name[0]), found[1])
         message = message[: found.start(1)] + names + message[found.end(1) :]
-    return re.sub(r"(?<=with )allow_shared(?=\.)", flag, message)
+    # settings that a message quotes, as Python writes them
+    return re.sub(
+        r'(?<=with )(allow_shared|output)(=)?(?:"(\w+)")?',
+        lambda found: f"{flag(found[1])}{' ' if found[2] else ''}{found[3] or ''}",
+        message,
+    )

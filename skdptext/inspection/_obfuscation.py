@@ -13,7 +13,6 @@ from skdptext.attacks import Linkages
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
 from skdptext.mechanisms import resolve_mechanism
-from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
     Fragment,
     bullets,
@@ -43,8 +42,15 @@ _ADVERSARIES = (
     ({"DRauth"}, "DRauth: Koppel's method, many votes on random n-grams."),
     ({"DRtopic"}, "DRtopic: fastText, a linear model on learned word vectors."),
     ({"linear author", "linear topic"}, "linear: logistic regression on tf-idf."),
+    (
+        {"channel author", "channel topic"},
+        "channel: naive Bayes that knows the law of the noise.",
+    ),
 )
-_HEADER = ("ε", "λ", "adversary", "wants", "knows", "in clear", "released", "chance")
+_HEADER = (
+    *("ε", "λ", "adversary", "wants", "knows"),
+    *("in clear", "cut", "released", "chance"),
+)
 
 
 def noise_name(mechanism: Any, lam: float) -> str:
@@ -55,13 +61,13 @@ def noise_name(mechanism: Any, lam: float) -> str:
 
 
 class ReportedRelease(NamedTuple):
-    """One perturber, and what it does to these documents."""
+    """One releaser, and what it does to these documents."""
 
     noise: str  # see `noise_name`
     epsilon: float
     lam: float
     words_changed: float
-    guarantee: PrivacyGuarantee
+    guarantee: Any
     exponent: float  # typical value between documents of different authors
     n_empty: int  # documents without a known word
     keeps_unknown: bool
@@ -79,11 +85,13 @@ class ObfuscationReport:
         knows:
 
         - ``release``: index of the perturber; ``epsilon`` and ``lam``: its parameters;
-          ``noise``: its mechanism, with λ;
+          ``noise``: its mechanism, with λ (of other releasers the class, and no λ);
         - ``adversary``, ``target`` ("author" or "topic"), ``trained_on`` ("originals"
           or "releases");
-        - ``clean``, ``clean_low``, ``clean_high``: accuracy on documents in clear, for
-          an adversary who knows others in clear, and its interval;
+        - ``clean``, ``clean_low``, ``clean_high``: accuracy on whole documents in
+          clear, for an adversary who knows other whole documents in clear, and its
+          interval; ``cut``, ``cut_low``, ``cut_high``: the same on documents in clear
+          that are cut like the release;
         - ``noisy``, ``noisy_low``, ``noisy_high``: the same on released documents;
         - ``chance_majority``: accuracy of always giving the most frequent answer;
           ``chance_uniform``: of a random guess; ``chance_from_other``: of giving the
@@ -91,8 +99,8 @@ class ObfuscationReport:
           label but nothing of the text. It is counted on the attacked documents
           themselves, and so too high where few documents share the other label;
         - ``n_documents``: documents held out; ``words_changed``: share of their known
-          words that the noise changes.
-    guarantees : list of PrivacyGuarantee
+          words that the noise changes (NaN for releasers of whole documents).
+    guarantees : list
         One for each perturber.
     exponents : ndarray of shape (n_perturbers,)
         The guarantee's exponent, in nats, between two documents of this corpus by
@@ -262,7 +270,7 @@ class ObfuscationReport:
         found = []
         if release.n_empty:
             found.append(f"{release.n_empty} documents have no known word.")
-        if release.guarantee.n_words is None:
+        if getattr(release.guarantee, "n_words", 0) is None:
             found.append(
                 f"{name} releases the number of words of each document, which no "
                 "noise hides: set document_length."
@@ -280,10 +288,14 @@ class ObfuscationReport:
         topic = self.strongest(i, "topic")
         lost = bool(topic) and topic["noisy_low"] <= topic["chance_majority"]
         if lost and topic["noisy_high"] < topic["clean_low"]:
+            changes = (
+                "replaces documents"
+                if math.isnan(release.words_changed)
+                else f"changes {release.words_changed:.0%} of the words"
+            )
             found.append(
-                f"{name} changes {release.words_changed:.0%} of the words, and no "
-                "topic classifier is better than chance with certainty: ε is small "
-                "for this embedding."
+                f"{name} {changes}, and no topic classifier is better than chance "
+                "with certainty: ε is small for this purpose."
             )
         elif not topic and release.words_changed > _NEARLY_ALL:
             found.append(
@@ -323,7 +335,8 @@ class ObfuscationReport:
         return (
             f"{n} documents by {len(self._author_counts)} authors{topics}; "
             f"{self.n_splits} splits, {times}. Accuracy with {self.confidence:.0%} "
-            "intervals (Wilson, over documents)."
+            "intervals (Wilson, over documents). In clear: whole documents; cut: in "
+            "clear, as many words as are released. Released: at least."
         )
 
     def _linked(self) -> list[str]:
@@ -363,6 +376,7 @@ class ObfuscationReport:
                     str(r["target"][k]),
                     str(r["trained_on"][k]),
                     _share(r["clean"][k], r["clean_low"][k], r["clean_high"][k]),
+                    f"{r['cut'][k]:.2f}",
                     _share(r["noisy"][k], r["noisy_low"][k], r["noisy_high"][k]),
                     f"{r['chance_majority'][k]:.2f}",
                 ]
@@ -379,8 +393,10 @@ class ObfuscationReport:
             [
                 f"{release.epsilon:g}",
                 release.noise.removeprefix("λ = "),
-                str(release.guarantee.n_words or "as it is"),
-                f"{release.words_changed:.1%}",
+                str(getattr(release.guarantee, "n_words", "-") or "as it is"),
+                "-"
+                if math.isnan(release.words_changed)
+                else f"{release.words_changed:.1%}",
                 _number(release.exponent),
             ]
             for release in self._releases
@@ -562,6 +578,7 @@ class ObfuscationDisplay:
         r = self.results
         n = len(r["noisy"])
         places = np.arange(n)[::-1]
+        changed = float(r["words_changed"][0])
         labels = [
             f"{adversary}, knows {known}"
             for adversary, known in zip(r["adversary"], r["trained_on"], strict=True)
@@ -595,8 +612,8 @@ class ObfuscationDisplay:
             xlim=(0, 1.02),
             ylim=(-0.6, n - 0.4),
             xlabel=f"accuracy ({self.confidence:.0%} intervals)",
-            title=f"ε = {r['epsilon'][0]:g}, {r['noise'][0]}: "
-            f"{r['words_changed'][0]:.0%} of the words change",
+            title=f"ε = {r['epsilon'][0]:g}, {r['noise'][0]}"
+            + ("" if math.isnan(changed) else f": {changed:.0%} of the words change"),
         )
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.32 * n)), ncols=3)
 
@@ -662,7 +679,9 @@ class ObfuscationDisplay:
                     va="center",
                 )
         ax.set(
-            xlabel="ε (nats per unit of distance)",
+            xlabel="ε (nats per unit of distance; of whole documents, nats)"
+            if np.isnan(r["lam"]).any()
+            else "ε (nats per unit of distance)",
             ylabel=f"accuracy of the strongest ({self.confidence:.0%} intervals)",
             ylim=(0, 1.02),
         )

@@ -71,20 +71,26 @@ def obfuscation_report(
         The author of each document.
     topics : array-like of shape (n_documents,), default=None
         The topic of each document. None: only authors are attacked.
-    perturber : DPWordPerturber, or a list of them
+    perturber : DPWordPerturber or other releaser, or a list of them
         The releases to compare, such as one per ε and λ; fitted or not. Their
-        `random_state` is not used: an adversary does not know it.
+        `random_state` is not used: an adversary does not know it. Other releasers are
+        those of texts that have ``transform``, ``log_likelihood`` and ``guarantee``,
+        such as `~skdptext.DPDocumentReplacer`.
     adversaries : dict, default=None
         Maps names to pairs of a classifier and ``"author"`` or ``"topic"``. The
-        classifiers take bags-of-words (texts, with ``oov="keep"``). None: ``"SRauth"``,
-        ``"SRtopic"`` (Word Mover's Distance neighbours), ``"DRauth"`` (Koppel) and
-        ``"DRtopic"`` (fastText, if it is installed) of
-        `skdptext.attacks.paper_adversaries`, and ``"linear author"`` and
-        ``"linear topic"``, logistic regression on tf-idf weights.
+        classifiers take bags-of-words (texts, with ``oov="keep"`` and from other
+        releasers). None: ``"SRauth"``, ``"SRtopic"`` (Word Mover's Distance
+        neighbours), ``"DRauth"`` (Koppel) and ``"DRtopic"`` (fastText, if it is
+        installed) of `skdptext.attacks.paper_adversaries`; ``"linear author"`` and
+        ``"linear topic"``, logistic regression on tf-idf weights; and
+        ``"channel author"`` and ``"channel topic"``,
+        `~skdptext.naive_bayes.ChannelNaiveBayes`, which knows the law of the noise, or
+        plain naive Bayes where there is none, and of releases (not with
+        ``oov="keep"``). From other releasers, those that need no embedding.
     trained_on : {"both", "originals", "releases"}, default="both"
-        What the adversaries know: documents in clear, as in [1]_, prepared and
-        truncated to `document_length` like those under attack; or documents that they
-        perturb themselves, as anyone can who knows ε and λ; or each of these in turn.
+        What the adversaries know: documents in clear, whole; or documents that they
+        release themselves, as anyone can who knows the mechanism; or each of these in
+        turn.
     cv : int, splitter or iterable of (known, held out), default=None
         Which documents are known, and which are attacked. An int: the number of
         shuffled folds, stratified by author. None: 5, or the number of documents of
@@ -206,7 +212,7 @@ def obfuscation_report(
             "target": attempt.target,
             "trained_on": attempt.trained_on,
         }
-        for name in ("clean", "noisy"):
+        for name in ("clean", "cut", "noisy"):
             shares = getattr(attempt, name)
             shares = shares[~np.isnan(shares)]
             share, n = float(shares.mean()), len(shares)
@@ -236,7 +242,7 @@ def obfuscation_report(
 
 
 def _link(
-    perturber: DPWordPerturber, found: Attributions, rng: np.random.Generator | None
+    perturber: Any, found: Attributions, rng: np.random.Generator | None
 ) -> Linkages:
     """Linkage by an adversary who holds the documents: which one was released?"""
     n = len(found.authors)
@@ -254,8 +260,20 @@ def _link(
     )
 
 
-def _describe(perturber: DPWordPerturber, found: Attributions) -> ReportedRelease:
+def _describe(perturber: Any, found: Attributions) -> ReportedRelease:
     """The facts of a release that need no attack."""
+    if not isinstance(perturber, DPWordPerturber):
+        texts = found.documents
+        return ReportedRelease(
+            noise=type(perturber).__name__,
+            epsilon=float(getattr(perturber, "epsilon", math.nan)),
+            lam=math.nan,
+            words_changed=math.nan,
+            guarantee=perturber.guarantee(),
+            exponent=_typical_exponent(perturber, texts, found),
+            n_empty=sum(not (x.strip() if isinstance(x, str) else x) for x in texts),
+            keeps_unknown=False,
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         changed = 1 - words_unchanged(perturber, found.documents)
@@ -272,12 +290,11 @@ def _describe(perturber: DPWordPerturber, found: Attributions) -> ReportedReleas
     )
 
 
-def _typical_exponent(
-    perturber: DPWordPerturber, words: list[list[str]], found: Attributions
-) -> float:
+def _typical_exponent(perturber: Any, words: list[Any], found: Attributions) -> float:
     """Median exponent between documents of different authors, on one topic if any."""
+    of_words = isinstance(perturber, DPWordPerturber)
     # lengths, or unknown words, are released unchanged
-    if perturber.document_length is None or perturber.oov == "keep":
+    if of_words and (perturber.document_length is None or perturber.oov == "keep"):
         return math.inf
     guarantee = perturber.guarantee()
     rng = np.random.default_rng(0)
@@ -288,8 +305,11 @@ def _typical_exponent(
             same = other & (found.topics == found.topics[first])
             other = same if same.any() else other
         second = rng.choice(np.flatnonzero(other))
-        whole = len(words[first]) == len(words[second]) == perturber.document_length
-        if whole or guarantee.resampled:
+        if (
+            not of_words
+            or guarantee.resampled
+            or len(words[first]) == len(words[second]) == perturber.document_length
+        ):
             exponents.append(guarantee.exponent(words[first], words[second]))
         if len(exponents) == _PAIRS:
             break

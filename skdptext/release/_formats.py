@@ -252,7 +252,8 @@ def _as_array(values: list[Any], kind: Any, name: str, lines: list[int]) -> Any:
     raise LineError(
         lines[first - 1],
         f"the value of {name!r} is not of the same type as those above it, or is not "
-        "valid Unicode. Give the type of a column that is kept: keep={name: type}.",
+        "valid Unicode. Write all its values alike; in Python, the type of a column "
+        "that is kept may be given, too: keep={name: type}.",
     ) from None
 
 
@@ -436,19 +437,19 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     Returns
     -------
     values : list of lists
-        One list for each column, with None for null.
+        One list for each name, with None for null.
 
     Raises
     ------
     InvalidParameterError
         If a file or a column is missing.
     """
-    types = types_of(columns)
-    found: list[list[Any]] = [[] for _ in columns]
+    types = types_of(columns)  # each name once
+    found: dict[str, list[Any]] = {name: [] for name in types}
     for place in find_inputs(source):
         place.check_columns(columns, "columns")
         for group in place.groups(types, 1 << 16):
             for table in group:
-                for values, column in zip(found, table.columns, strict=True):
-                    values += column.to_pylist()
-    return found
+                for name in types:
+                    found[name] += table[name].to_pylist()
+    return [found[name] for name in columns]

@@ -94,15 +94,18 @@ def _is_unicode(text: str) -> bool:
 
 def csv_rows(path: Path) -> Rows:
     """The lists of values of a CSV file, of which the first one names the columns."""
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # of this process
     lines = _Lines(path)
     rows = csv.reader(iter(lines), strict=True)
     width = 0
     while True:
+        before = csv.field_size_limit()  # of the process, so it is given back
+        csv.field_size_limit(max(before, MAX_ROW))
         try:
             row = next(rows, None)
         except csv.Error:
             raise LineError(lines.row, _PAIRED) from None
+        finally:
+            csv.field_size_limit(before)
         if row is None:
             return
         line, size = lines.next_row()

@@ -427,10 +427,12 @@ class ReplacementGuarantee:
             "Anything, if the public documents, their labels or the grouper were "
             "learned from the documents to be protected: they must be public. So must "
             "the choice of ε and of the groups.",
-            "How many documents were released, and under which ids.",
+            "How many documents were released. What goes with a document: ids, labels "
+            "and columns that are kept are released as they are.",
             "Secrecy of the key: whoever has the integer random_state or the key of a "
-            "release can undo the noise. ChaCha20, from which it is drawn, is taken "
-            "for random bits.",
+            "release can undo the noise, and anyone who can release documents of their "
+            "own with it finds out which were released, by giving their guesses the "
+            "same ids. ChaCha20, from which noise is drawn, is taken for random bits.",
         ]
 
     def scale(self) -> list[dict[str, Any]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -297,7 +300,7 @@ def test_report_without_authors_seeks_documents(files, capsys):
     told = capsys.readouterr()
     assert "24 documents" in told.out
     assert main([*report, *noise, "--column", "said", "--topic", "what"]) == 2
-    assert "--topic needs --author" in capsys.readouterr().err
+    assert "--topic must not be given without --author" in capsys.readouterr().err
 
 
 def write_rows(name, header, rows):
@@ -506,3 +509,53 @@ def test_as_a_process(files):
     assert sorted(int(line["row"]) for line in lines) == list(range(24))
     assert all(len(line["said"].split()) == 4 for line in lines)
     assert "5a" * 8 not in (files / "out" / "_release.json").read_text() + done.stderr
+
+
+VALID = {
+    "release": [*RELEASE, "--key", "file:key"],
+    "report": ["report", "in.csv", "--column", "said", *RELEASE[8:10], *NOISE,
+               "--length", "4"],
+    "calibrate": ["calibrate", *RELEASE[8:10], "--draws", "2"],
+    "audit": ["audit", *RELEASE[8:10], *NOISE, "--draws", "100"],
+    "verify": ["verify", "in.csv"],
+    "key": ["key", "in.csv"],
+}  # fmt: skip
+WRONG = ["0", "-7", "gone", "words.txt"]
+REPLACED = ["release", "in.csv", "--column", "said", "--id", "row", "-o", "out",
+            "--epsilon", "4", "--name", "q4", "--replace-by", "in.csv", "--groups", "2",
+            "--key", "file:key"]  # fmt: skip
+LISTS = ["report", "in.csv", "in.csv", "--column", "said"]
+
+
+def flags_of(command, capsys):
+    """The flags of a command that take a value."""
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    named = set(re.findall(r"(--[\w-]+) [{A-Z]", capsys.readouterr().out))
+    assert named or command in ("verify", "key")
+    return sorted(named - {"--html"})
+
+
+@pytest.mark.parametrize(
+    "valid", [*VALID.values(), REPLACED, LISTS], ids=[*VALID, "replaced", "lists"]
+)
+def test_whatever_is_wrong_the_message_names_the_flag(valid, files, capsys):
+    """Each flag with values that are wrong for most: no message speaks Python."""
+    python, other = {}, {}
+    refused = 0
+    for flag in flags_of(valid[0], capsys):
+        for value in WRONG:
+            with contextlib.suppress(SystemExit), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if main([*valid, flag, value]) == 2:
+                    refused += 1
+                    told = capsys.readouterr().err.rpartition("skdptext ")[2]
+                    subject = told.partition(" must ")[0].partition(": ")[2]
+                    if subject.isidentifier() and subject not in ("source", "out"):
+                        python[flag, value] = told
+                    if re.search(r"\w=\S", told.replace("NAME=VALUE", "")):
+                        other[flag, value] = told
+            capsys.readouterr()
+            shutil.rmtree("out", ignore_errors=True)
+    assert (python, other) == ({}, {})
+    assert refused > 5 or valid[0] in ("verify", "key")

@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext import (
+    DPDocumentReplacer,
+    DPWordPerturber,
+    WMDKNNClassifier,
+    WordEmbedding,
+)
 from skdptext.datasets import load_docstrings
+from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
+from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import DocumentPreparer
 from tests.inspection.corpus import CLEAN, linear, make_corpus, small
 
@@ -84,18 +91,29 @@ def test_clean_numbers_are_those_of_plain_cross_validation(stories, table):
     report = obfuscation_report(
         texts, authors, fandoms, perturber, adversaries=models, cv=splits
     )
-    bags = DocumentPreparer(table, document_length=40, output="bow").fit_transform(
-        texts
+    whole, cut = (
+        DocumentPreparer(table, document_length=n, output="bow").fit_transform(texts)
+        for n in (None, 40)
     )
     truth = {"author": authors, "topic": fandoms}
     r = report.results
     assert r["adversary"].tolist() == ["linear author"] * 2 + ["WMD topic"] * 2
     for k, name in enumerate(r["adversary"]):
         model, target = models[name]
-        guess = cross_val_predict(model, bags, truth[target], cv=splits)
+        guess = cross_val_predict(model, whole, truth[target], cv=splits)
         hits = int((guess == truth[target]).sum())
         assert r["clean"][k] == pytest.approx(hits / 36)
-        assert r["noisy"][k] == r["clean"][k]  # no word moves
+        known_whole = [
+            clone(model).fit(whole[known], truth[target][known]).predict(cut[held])
+            == truth[target][held]
+            for known, held in splits
+        ]
+        assert r["cut"][k] == pytest.approx(np.concatenate(known_whole).mean())
+        # no word moves: originals cut, or all that is known and attacked cut
+        guess = cross_val_predict(model, cut, truth[target], cv=splits)
+        known_cut = (guess == truth[target]).mean()
+        expected = r["cut"][k] if r["trained_on"][k] == "originals" else known_cut
+        assert r["noisy"][k] == pytest.approx(expected)
         interval = stats.binomtest(hits, 36).proportion_ci(0.95, method="wilson")
         assert (r["clean_low"][k], r["clean_high"][k]) == pytest.approx(tuple(interval))
     assert (r["words_changed"] == 0).all()
@@ -121,14 +139,16 @@ def test_noisy_numbers_are_those_of_the_release_that_was_attacked(synthetic):
     bags = DocumentPreparer(embedding, output="bow", stop_words=None)
     originals = bags.fit_transform(documents).toarray()
     noisy = np.zeros_like(originals)
-    assert len(LOG) == 4 * 3  # originals: in clear and released; releases: released
+    # originals: in clear, cut and released; releases: released
+    assert len(LOG) == 4 * (3 + 1)
     for i, (known, held) in enumerate(splits):
-        assert (LOG[2 * i][0].toarray() == originals[known]).all()
-        assert (LOG[2 * i][1].toarray() == originals[held]).all()
-        noisy[held] = LOG[2 * i + 1][1].toarray()
+        for known_bags, attacked in LOG[3 * i : 3 * i + 2]:  # 30 words, cut to 30
+            assert (known_bags.toarray() == originals[known]).all()
+            assert (attacked.toarray() == originals[held]).all()
+        noisy[held] = LOG[3 * i + 2][1].toarray()
     for i, (known, held) in enumerate(splits):  # one release, known and attacked
-        assert (LOG[8 + i][0].toarray() == noisy[known]).all()
-        assert (LOG[8 + i][1].toarray() == noisy[held]).all()
+        assert (LOG[12 + i][0].toarray() == noisy[known]).all()
+        assert (LOG[12 + i][1].toarray() == noisy[held]).all()
     assert (noisy.sum(axis=1) == 30).all()
     assert (noisy != originals).any(axis=1).all()
     for k, train in enumerate((originals, noisy)):
@@ -192,7 +212,7 @@ def test_fresh_noise_without_a_seed(synthetic):
             trained_on="originals",
             cv=[(np.arange(24), np.arange(24, 48))],
         )
-        releases.append(LOG[1][1].toarray())
+        releases.append(LOG[2][1].toarray())
     assert (releases[0] != releases[1]).any()
 
 
@@ -210,7 +230,7 @@ def test_equal_documents_do_not_share_noise():
         cv=[(np.arange(4), np.arange(4, 20))],
         random_state=0,
     )
-    (_, _), (_, released) = LOG
+    _, _, (_, released) = LOG
     # P(16 counts, each about Binomial(40, 1/2), take 2 values or fewer) < 1e-6
     assert len(np.unique(released.toarray(), axis=0)) > 2
 
@@ -247,11 +267,13 @@ def test_default_adversaries_and_topics_left_out(synthetic):
         documents, authors, None, perturber, trained_on="releases", cv=2
     )
     names = report.results["adversary"].tolist()
-    assert names == ["SRauth", "DRauth", "linear author"]
+    assert names == ["SRauth", "DRauth", "linear author", "channel author"]
     assert np.isnan(report.results["chance_from_other"]).all()
     assert report.strongest(target="topic") == {}
     full = small(synthetic, adversaries=None, trained_on="originals", cv=2)
-    assert {"SRtopic", "linear topic"} <= set(full.results["adversary"])
+    assert {"SRtopic", "linear topic", "channel topic"} <= set(
+        full.results["adversary"]
+    )
     assert full.strongest(target="topic")["clean"] > 0.9
 
 
@@ -291,7 +313,7 @@ def test_groups_stay_together(synthetic):
         adversaries={"spy": (Spy(), "author")},
     )
     rows = {row.tobytes(): i for i, row in enumerate(_bags(synthetic))}
-    for known, held in LOG[::2]:
+    for known, held in LOG[::3]:
         sides = [
             {groups[rows[row.tobytes()]] for row in side.toarray()}
             for side in (known, held)
@@ -318,3 +340,64 @@ def test_names_of_adversaries_are_explained_and_progress_is_shown(synthetic, cap
     own = small(synthetic, cv=2, trained_on="originals")
     assert capsys.readouterr().err == ""
     assert "SR: " not in str(own)
+
+
+def test_words_and_documents_side_by_side(synthetic):
+    """Both kinds of release in one report; the adversary knows the law of each."""
+    embedding, documents, _, topics = synthetic
+    texts = [" ".join(words) for words in documents]
+    public = DPDocumentReplacer(texts[:8], public_labels=topics[:8], epsilon=8.0)
+    words = DPWordPerturber(embedding, epsilon=5.0, document_length=12)
+    report = obfuscation_report(
+        texts[8:], topics[8:], topics[8:], [words, public], cv=2, random_state=0
+    )
+    r = report.results
+    assert r["noise"][-1] == "DPDocumentReplacer"
+    assert np.isnan(r["words_changed"][r["release"] == 1]).all()
+    assert report.exponents[1] == 8.0
+    assert report.linkages[1].rows[0].adversary == "likelihood"
+    # of two groups by topic, e^8 : 1 of the stand-ins are of the topic of the document
+    told = (r["release"] == 1) & (r["adversary"] == "channel topic")
+    assert r["noisy"][told & (r["trained_on"] == "originals")] == 1.0
+    for view in (str(report), report._repr_html_()):
+        assert "DPDocumentReplacer" in view
+        assert "nan" not in view
+    report.plot(kind="trade-off")
+    alone = obfuscation_report(texts[8:], topics[8:], None, public, cv=2)
+    assert "unknown of the words" not in alone.plot().ax_.get_title()
+    public.set_params(output="index")
+    with pytest.raises(InvalidParameterError, match="must release texts"):
+        obfuscation_report(texts[8:], topics[8:], None, public)
+    with pytest.raises(InvalidParameterError, match="got a matrix of numbers"):
+        obfuscation_report(np.eye(8), topics[:8], None, public)
+
+
+def test_known_whole_and_through_the_noise(synthetic):
+    """Bayes with the law of the noise is ChannelNaiveBayes fitted on whole texts."""
+    embedding, documents, authors, _ = synthetic
+    perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=6)
+    halves = [(np.arange(0, 48, 2), np.arange(1, 48, 2))]
+    seen: list = []
+
+    class Watched(ChannelNaiveBayes):
+        def predict(self, X):
+            answers = super().predict(X)
+            seen.append((self, X))
+            return answers
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skdptext.attacks._attribution.ChannelNaiveBayes", Watched)
+        report = obfuscation_report(
+            documents, authors, None, perturber, cv=halves, trained_on="originals",
+            linkage=False, random_state=0,
+        )  # fmt: skip
+    bags = DocumentPreparer(embedding, output="bow", stop_words=None)
+    originals = bags.fit_transform(documents)
+    (model, released) = seen[-1]
+    assert (released.sum(axis=1) == 6).all()
+    again = ChannelNaiveBayes(perturber, n_draws=20, random_state=model.random_state)
+    again.fit(originals[halves[0][0]], authors[halves[0][0]])
+    expected = (again.predict(released) == authors[halves[0][1]]).mean()
+    r = report.results
+    line = np.flatnonzero(r["adversary"] == "channel author")
+    assert r["noisy"][line] == expected

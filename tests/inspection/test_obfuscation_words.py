@@ -217,7 +217,7 @@ def test_warning_where_fasttext_is_missing(synthetic, monkeypatch):
         ({"cv": [([0, 20], [20, 2])]}, "cv must not give an adversary"),
         ({"cv": [([0, 3], [1, 2])]}, "documents of at least 2 authors"),
         ({"groups": [0] * 48, "cv": [([0], [1])]}, "at least 2 authors"),
-        ({"cv": "five"}, "cv must split the documents"),
+        ({"cv": "five"}, "cv must be an integer, a splitter"),
     ],
 )
 def test_bad_input(synthetic, change, message):

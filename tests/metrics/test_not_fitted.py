@@ -17,13 +17,11 @@ from skdptext.metrics import (
     words_changed_scorer,
     words_unchanged,
 )
-from skdptext.model_selection import calibrate_epsilon
 
 ASKED = {
     "audit_fresh_noise": audit_fresh_noise,
     "audit_noise_law": audit_noise_law,
     "audit_word_privacy": audit_word_privacy,
-    "calibrate_epsilon": calibrate_epsilon,
     "guarantee": lambda p: p.guarantee(),
     "neighborhood": lambda p: NeighborhoodDisplay.from_estimator(p, "w1"),
     "deniability display": PlausibleDeniabilityDisplay.from_estimator,

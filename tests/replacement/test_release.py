@@ -170,7 +170,7 @@ def test_what_the_command_refuses(folder, capsys, options, message):
 def test_what_belongs_to_replacing_needs_it(folder, capsys):
     words = [part for part in COMMAND if part not in ("--replace-by", "public.csv")]
     for options, message in (
-        (["--groups", "3"], "--groups must come with --replace-by"),
+        (["--groups", "3"], "--groups must not be given without --replace-by"),
         ([], "--length must be given"),
         (["--length", "3", "--output", "index"], "--output must be text, tokens or"),
     ):
