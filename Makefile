@@ -43,7 +43,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms coverage clean
+.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -144,6 +144,11 @@ obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, f
 # It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
 	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
+
+# It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
+frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour
+	$(PIN) $(PY) benchmarks/frontier/run.py $(FRONTIER_ARGS)
+	$(PIN) $(PY) benchmarks/frontier/report.py
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml

@@ -26,6 +26,8 @@ import measure  # noqa: E402
 from corpora import Split  # noqa: E402
 from results import record  # noqa: E402
 
+from skdptext.replacement import compare_groupings  # noqa: E402
+
 KEPT = Path(__file__).resolve().parents[2] / "build" / "frontier"
 DIVISIONS = 5  # for replaced documents
 WORD_DIVISIONS = 2  # and for encoders that are only compared
@@ -40,6 +42,11 @@ WORDS = {
 TOPICS = (0.7, 1.5, 3.0, 6.0)
 TOPICS_OF = {"fan fiction": (1.5, 3.0, 6.0, 12.0)}
 BOOTSTRAP = 1000
+# The encoder and K of a division, chosen by `compare_groupings` on its public half.
+BY_LABELS = "chosen by public labels"
+CHOICE = {"epsilon": 4.0, "n_groups": (4, 6, 8, 10, 12), "cv": 3}
+ALLOWED = 0.10
+COMPARED = ("SMS", "tweets")  # elsewhere they were fixed before
 # The encoder of each corpus that is measured with all numbers of groups; the others are
 # compared with it at one number, on fewer divisions.
 FIRST = "correspondence analysis 10"
@@ -108,15 +115,17 @@ def corpus_rows(name: str, *, quick: bool) -> list[dict[str, Any]]:
     if name == "fan fiction":
         kinds += [("other fandoms", "elsewhere", e) for e in encoders]
     else:
-        kinds += [("no labels", "own", e) for e in encoders]
+        candidates = [*encoders, *([BY_LABELS] if name in COMPARED else [])]
+        kinds += [("no labels", "own", e) for e in candidates]
     if name == "docstrings":
         kinds += [("other topics", "held out", e) for e in encoders[:1]]
     for groups, division, encoder in kinds[: 2 if quick else None]:
+        on_public = encoder == BY_LABELS
         chosen = encoder in (None, CHOSEN.get(name, FIRST)) and division != "held out"
-        seeds = divisions if chosen else few
+        seeds = divisions if chosen or on_public else few
         # for stories, groups are made six times: the authors of each fandom apart
         scale = GROUPS if chosen and not quick and not author else (AT[name],)
-        for n_groups in (0,) if encoder is None else scale:
+        for n_groups in (0,) if encoder is None or on_public else scale:
             cells = {
                 seed: replaced_cell(name, division, encoder, n_groups, seed)
                 for seed in seeds
@@ -130,12 +139,18 @@ def corpus_rows(name: str, *, quick: bool) -> list[dict[str, Any]]:
                             epsilon=epsilon,
                             groups=groups,
                             encoder=encoder or "classifier",
-                            n_groups=some[0]["n_groups"],
+                            n_groups=_sizes(some),
                         ),
                         **summary(some),
                     }
                 )
     return rows
+
+
+def _sizes(cells: list[dict[str, Any]]) -> Any:
+    """K, or its range over the divisions."""
+    each = sorted({cell["n_groups"] for cell in cells})
+    return each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}"
 
 
 def blank(**given: Any) -> dict[str, Any]:
@@ -167,9 +182,19 @@ def replaced_cell(
 
     def make() -> list[dict[str, Any]]:
         split = split_of(name, division, seed)
-        chosen = None if encoder is None else measure.encoders(name)[encoder]
-        groups = measure.grouped(split, chosen, n_groups)
-        k = n_groups or len(np.unique(split.public_topic))
+        candidates, size = measure.encoders(name), n_groups
+        if encoder == BY_LABELS:
+            best = compare_groupings(
+                split.public, split.public_topic, candidates, **CHOICE
+            ).best(ALLOWED)
+            print(
+                f"{name}, division {seed}: {best.name}, K = {best.n_groups}", flush=True
+            )
+            chosen, size = candidates[best.name], best.n_groups
+        else:
+            chosen = None if encoder is None else candidates[encoder]
+        groups = measure.grouped(split, chosen, size)
+        k = size or len(np.unique(split.public_topic))
         found = []
         for epsilon in EPSILONS:
             rng = np.random.default_rng([seed, 2])
