@@ -117,7 +117,8 @@ def test_find_perturber_needs_exactly_one():
 def test_perturbers_by_name_or_path(small_embedding):
     frame = pd.DataFrame({"title": ["w1 w2", "w3"], "body": ["w4 w5", "w6 w7 w8"]})
     faithful = DPWordPerturber(small_embedding, epsilon=1e9)
-    noisy = DPWordPerturber(small_embedding, epsilon=1e-9)
+    # the same noise for both scores, of which one is to be the other's complement
+    noisy = DPWordPerturber(small_embedding, epsilon=1e-9, random_state=2**70)
     columns = ColumnTransformer([("title", faithful, "title"), ("body", noisy, "body")])
     model = Pipeline([("columns", columns), ("bayes", MultinomialNB())])
     assert find_perturber(model, "columns__body") is noisy
