@@ -13,8 +13,9 @@ from skdptext.utils import kept_property
 
 __all__ = ["ExactResponseChannel"]
 
-# Above this ε a change is rarer than one in 2^62, which is what is drawn then.
-_LARGEST = 42.9
+# Above this ε, and a little below, a change is rarer than one in 2^62, which is what is
+# drawn then: e^43 is more than 2^62, so that the ratio drawn is no larger than claimed.
+_LARGEST = 43.0
 
 
 class ExactResponseChannel(RandomizedResponseChannel):

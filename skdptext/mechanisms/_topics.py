@@ -19,6 +19,7 @@ from skdptext.utils import (
     is_count_matrix,
     kept_property,
     kind_of,
+    rounded_up,
 )
 
 __all__ = ["TopicResponse", "TopicResponseChannel"]
@@ -258,7 +259,7 @@ class TopicResponseChannel(InvertedChannel):
             "Between any two words of the embedding the exponent is at most "
             f"{self.worst_exponent:.4g}; {neutral:.0%} of the words are nearly neutral "
             "(s spans at most 0.1), and any two of these differ by at most "
-            f"{0.1 * self.epsilon:.3g}.",
+            f"{rounded_up(0.2 * self.epsilon)}.",
             "The topics, and what words say about them, must be public.",
         ]
 

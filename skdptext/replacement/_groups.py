@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import secrets
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from numbers import Integral
+from pickle import PicklingError
 from typing import Any
 
+import joblib
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
@@ -59,14 +63,18 @@ class PublicGroups:
         Labels of the groups, sorted.
     of_public : ndarray of int, shape (n_public,)
         Number of the group of each public document.
+    origin : bytes
+        What makes this grouper another one than any that answers differently.
     fitted_before : bool
-        The grouper was given fitted: what it learned from is not known.
+        The grouper, or a step of it, was given fitted: what it learned from is not
+        known.
     """
 
     documents: PublicDocuments
     grouper: Any
     names: np.ndarray
     of_public: np.ndarray
+    origin: bytes
     fitted_before: bool
 
     @kept_property
@@ -81,8 +89,13 @@ class PublicGroups:
 
     @kept_property
     def fingerprint(self) -> bytes:
-        """Digest of the public documents and their groups."""
+        """Digest of the public documents, their groups and the grouper.
+
+        Two groupers may agree on public documents and differ on others: their answers
+        then tell more than one grouping does, and must not share noise.
+        """
         digest = blake2b(digest_size=32, person=b"skdptext-groups")
+        digest.update(self.origin)
         digest.update(self.documents.fingerprint)
         digest.update(len(self.names).to_bytes(8, "little"))
         digest.update(self.of_public.astype("<i8").tobytes())
@@ -212,12 +225,53 @@ def fitted_groups(
                 default_grouper(labels, n_groups, documents), documents, labels
             ),
         )
-        before = False
+        before, origin = False, told
     elif before := is_fitted(grouper):
-        fitted = grouper
+        fitted, origin = grouper, _digest(grouper)
     else:
         fitted = _fit(clone(grouper, safe=False), documents, labels)
-    return _grouped(documents, fitted, labels, before)
+        origin = _digest(grouper)
+        if _is_random(grouper):  # another one at every fit
+            origin += _digest(fitted)
+        before = _has_fitted_steps(grouper)
+    return _grouped(documents, fitted, labels, origin, before)
+
+
+def _digest(grouper: Any) -> bytes:
+    """Of all that a grouper is; one that cannot be pickled is like no other."""
+    try:
+        return str(joblib.hash(_state(grouper), hash_name="sha1")).encode()
+    except (PicklingError, AttributeError, TypeError):
+        return secrets.token_bytes(20)
+
+
+def _state(thing: Any) -> Any:
+    """What an estimator holds, but for an address that vectorizers remember."""
+    if isinstance(thing, list | tuple):
+        return [_state(part) for part in thing]
+    if isinstance(thing, BaseEstimator):
+        held = vars(thing).items()
+        return type(thing), {k: _state(v) for k, v in held if k != "_stop_words_id"}
+    return thing
+
+
+def _parameters(grouper: Any) -> dict[str, Any]:
+    return grouper.get_params(deep=True) if hasattr(grouper, "get_params") else {}
+
+
+def _is_random(grouper: Any) -> bool:
+    return any(
+        name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
+        for name, value in _parameters(grouper).items()
+    )
+
+
+def _has_fitted_steps(grouper: Any) -> bool:
+    return any(_is_frozen(value) for value in _parameters(grouper).values())
+
+
+def _is_frozen(estimator: Any) -> bool:
+    return type(estimator).__name__ == "FrozenEstimator"
 
 
 def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
@@ -266,7 +320,7 @@ def is_fitted(grouper: Any) -> bool:
 
 
 def _grouped(
-    documents: PublicDocuments, grouper: Any, labels: Any, before: bool
+    documents: PublicDocuments, grouper: Any, labels: Any, origin: bytes, before: bool
 ) -> PublicGroups:
     texts = list(documents)
     parts = [
@@ -297,7 +351,9 @@ def _grouped(
             f"{_WHAT_TO_DO}"
         )
     _check_each_by_itself(grouper, texts, assigned, names)
-    return PublicGroups(documents, grouper, names, numbers, before)
+    digest = blake2b(origin, digest_size=32)
+    digest.update(np.searchsorted(names, assigned).astype("<i8").tobytes())
+    return PublicGroups(documents, grouper, names, numbers, digest.digest(), before)
 
 
 def _all_labels(grouper: Any) -> np.ndarray | None:
@@ -313,7 +369,7 @@ def last_step(grouper: Any) -> Any:
     while True:
         if isinstance(grouper, Pipeline):
             grouper = grouper.steps[-1][1]
-        elif type(grouper).__name__ == "FrozenEstimator":
+        elif _is_frozen(grouper):
             grouper = grouper.estimator
         else:
             return grouper

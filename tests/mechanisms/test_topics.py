@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from skdptext.attacks import (
     linkage_attack,
 )
 from skdptext.audit import audit_fresh_noise, audit_word_privacy
+from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.inspection import words_under_noise
 from skdptext.mechanisms import TopicResponse
@@ -325,3 +327,14 @@ def test_bad_documents(documents, topics, options, message):
     given_ = {"embedding": TABLE} | options
     with pytest.raises(InvalidParameterError, match=message):
         TopicResponse.from_documents(documents, topics, **given_)
+
+
+def test_nearly_neutral_words_differ_by_no_more_than_is_printed():
+    log_odds = np.zeros((2, 8))
+    log_odds[0, 0], log_odds[1, 1:] = 0.2, 0.2  # s spans 0.1 for both
+    channel = TopicResponse(log_odds).prepare(one_hot_embedding(["x", "y"]), 10.0, 0.0)
+    printed = float(
+        re.search(r"differ by at most (\d+(?:\.\d+)?)", " ".join(channel.describe()))[1]
+    )
+    actual = channel.exponents(np.array([0]), np.array([1]))[0]
+    assert 1.5 < actual <= printed

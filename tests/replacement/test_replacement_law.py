@@ -362,3 +362,13 @@ def test_audit_input(replacer):
         audit_document_law(replacer, ["a"])
     with pytest.raises(InvalidParameterError, match="n_releases"):
         audit_document_law(replacer, ["a", "b"], n_releases=10)
+
+
+@pytest.mark.parametrize("epsilon", [42.0, 42.91, 42.97, 42.98, 43.0, 43.1, 700.0])
+def test_no_change_is_rarer_than_claimed_at_the_end_of_the_range(epsilon):
+    groups = one_hot_embedding(["a", "b", "c"])
+    channel = ExactResponseChannel(RandomizedResponse(), groups, epsilon, 0.0)
+    kept, each, _ = channel.shares
+    with localcontext() as context:
+        context.prec = 60
+        assert Decimal(kept) / each <= Decimal(epsilon).exp()

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -241,6 +241,62 @@ def test_a_fitted_grouper_is_used_and_said(public, private):
     assert frozen.fit().transform(private[0]).shape[0] == 24
     own = DPDocumentReplacer(texts, public_labels=topics).fit()
     assert "was given fitted" not in str(own.guarantee())
+
+
+def test_a_fitted_step_is_said_like_a_fitted_grouper(public):
+    encoder = FrozenEstimator(TfidfVectorizer().fit(public[0]))
+    grouper = make_pipeline(encoder, KMeans(3, random_state=0))
+    guarantee = DPDocumentReplacer(public[0], grouper).fit().guarantee()
+    assert "was given fitted" in str(guarantee)
+
+
+class HoldsWord(ClassifierMixin, BaseEstimator):
+    """Agrees with its likes on public documents, and not on others."""
+
+    def __init__(self, word="a"):
+        self.word = word
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.array(["yes" if self.word in x.split() else "no" for x in X])
+
+
+def test_groupers_that_agree_on_public_documents_share_no_noise_and_no_bound():
+    public, labels = ["p one", "p two", "q one", "q two"], ["no", "yes"] * 2
+    ids = list(range(400))
+    answers, guarantees = [], []
+    for word in "ab":
+        replacer = DPDocumentReplacer(
+            public,
+            HoldsWord(word),
+            public_labels=labels,
+            epsilon=1.0,
+            output="group",
+            random_state=2**100,
+        ).fit()
+        again = clone(replacer).fit()
+        answers.append(replacer.transform(["c"] * 400, document_ids=ids))
+        assert list(again.transform(["c"] * 400, document_ids=ids)) == list(answers[-1])
+        guarantees.append(replacer.set_params(epsilon=20.0).fit().guarantee())
+    # "c" is in one group of both: independent answers differ in 39 of 100, and by
+    # chance in fewer than 20 of 100 once in 10^14
+    assert np.mean(np.array(answers[0]) != np.array(answers[1])) > 0.2
+    both = guarantees[0].compose(guarantees[1])
+    # "a b", "a", "b" and "c" lie in four different pairs of groups
+    assert both.found_at_most(4) > 0.99
+    assert both.information > 1.9 * np.log(2)
+
+
+def test_a_grouper_is_the_same_in_another_process(public):
+    grouper = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(*public)
+    here = DPDocumentReplacer(public[0], grouper).fit().release_details()
+    sent = pickle.loads(pickle.dumps(grouper))
+    sent.steps[0][1]._stop_words_id = 17  # an address of the other process
+    there = DPDocumentReplacer(public[0], sent).fit().release_details()
+    assert here["noise_fingerprint"] == there["noise_fingerprint"]
 
 
 def test_a_grouper_fitted_on_the_documents_to_release_is_refused(public, private):
