@@ -343,8 +343,8 @@ class Linkages:
         bound = ""
         if self.bound is not None:
             bound = (
-                f" By the guarantee, no adversary whatever finds more than "
-                f"{self.bound:.2g} of them on average."
+                f" The guarantee bounds what any adversary finds, on average over "
+                f"many releases, by {self.bound:.1%}."
             )
         return (
             f"{noise}Of {self.n_targets} "

@@ -423,7 +423,8 @@ class ReplacementGuarantee:
             "More releases of the same document with fresh noise: their ε add up (see "
             "compose), and so do those of the documents of one author. A release "
             "repeated under the same secret and id answers the same, at no further "
-            "cost.",
+            "cost. An edited document needs a new id, and costs ε again: under the old "
+            "one, an answer that changes shows that its group did.",
             "Anything, if the public documents, their labels or the grouper were "
             "learned from the documents to be protected: they must be public. So must "
             "the choice of ε and of the groups.",

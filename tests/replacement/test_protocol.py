@@ -75,7 +75,7 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
     assert linkages.rows[0].adversary == "likelihood"
     assert {row.knows for row in linkages.rows[1:]} == {"words"}
     assert linkages.changed is None
-    assert "no adversary whatever finds more than" in linkages.in_words()
+    assert "The guarantee bounds what any adversary finds" in linkages.in_words()
     assert "of the words" not in linkages.in_words()
     # unfitted ones are fitted, and the object given stays as it was
     fresh = clone(replacer).set_params(random_state=2**90, output="group")
