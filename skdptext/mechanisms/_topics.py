@@ -257,8 +257,8 @@ class TopicResponseChannel(InvertedChannel):
             f"probability proportional to exp({self.epsilon:.4g}·s), where s is what "
             "the word says about the topic, from 0 to at most 1.",
             "Between any two words of the embedding the exponent is at most "
-            f"{self.worst_exponent:.4g}; {neutral:.0%} of the words are nearly neutral "
-            "(s spans at most 0.1), and any two of these differ by at most "
+            f"{rounded_up(self.worst_exponent)}; {neutral:.0%} of the words are nearly "
+            "neutral (s spans at most 0.1), and any two of these differ by at most "
             f"{rounded_up(0.2 * self.epsilon)}.",
             "The topics, and what words say about them, must be public.",
         ]

@@ -17,6 +17,7 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     Ranked,
     SensitiveWords,
+    TopicResponse,
     WordClasses,
     WordLists,
 )
@@ -66,6 +67,11 @@ EVERY = {
     "classes": WordClasses(4),
     "directions": Directional(),
     "angles": Directional("purkayastha"),
+    "public outputs": Exponential(outputs=_SENSITIVE),
+    "topics": TopicResponse(
+        np.random.default_rng(0).normal(size=(12, 3)) * np.logspace(-2, 0, 12)[:, None],
+        topics=["sport", "trade", "law"],
+    ),
 }
 
 
@@ -106,6 +112,9 @@ STATEMENTS = {
     r"Between any two words, however far apart, the exponent is at most NUMBER": "all",
     r"any two words that differ have the exponent NUMBER": "all",
     r"they are at most 2a d\(w, w'\), with the rate a = NUMBER": "half per distance",
+    r"Between any two words of the embedding the exponent is at most NUMBER": "all",
+    r"spans at most 0\.1\), and any two of these differ by at most NUMBER": "neutral",
+    r"proportional to exp\(NUMBER·s\)": "strength",
     r"Inside a class the exponent is at most ε = NUMBER": "inside",
     r"exp\(−NUMBER·d\(w, z\)\)": "rate",
     r"stays as it is with probability NUMBER,": "kept",
@@ -152,6 +161,11 @@ def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
         assert (claimed <= 2 * most * D * slack + 1e-9).all()
     if (most := said["inside"]) is not None:
         assert claimed[inside].max() <= most * slack
+    if (most := said["neutral"]) is not None:
+        neutral = np.ptp(channel.scores, axis=1) <= 0.1
+        assert 2 <= neutral.sum() < 12
+        assert claimed[np.ix_(neutral, neutral)].max() <= most * slack
+        assert said["strength"] == pytest.approx(epsilon, rel=1e-3)
     if (rate := said["rate"]) is not None:
         inner = getattr(channel, "inner", channel)
         assert rate == pytest.approx(inner.rate, rel=1e-3)
@@ -186,7 +200,8 @@ def test_every_number_that_is_printed_is_one_of_these(name):
         r"\d+ of the 12 words", r"ln\(1/p\)", r"μ\(z\)", r"in \d+ public lists",
         r"about [\d.]+ bits \(of the [\d.]+ that", r"There are \d+ classes", r"'w\d+'",
         r"at most 0\.7 \(", r"times 1 \+ κ", "at most 2ε", "Every exponent is at most",
-        r"at most 2a d",
+        r"at most 2a d", r"one of 3 public topics", r"from 0 to at most 1\.",
+        r"\d+% of the words",
     ):  # fmt: skip
         text = re.sub(plain, "", text)
     assert not re.findall(r"\d", text), text
