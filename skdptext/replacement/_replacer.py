@@ -38,7 +38,11 @@ from skdptext.replacement._groups import (
     last_step,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
-from skdptext.replacement._public import PublicDocuments, document_bytes
+from skdptext.replacement._public import (
+    PublicDocuments,
+    PublicLabels,
+    document_bytes,
+)
 from skdptext.utils import (
     REPEATABLE,
     DocLinked,
@@ -238,6 +242,8 @@ class DPDocumentReplacer(
             value = SecretSeed.of(value)
         elif name == "public_documents":
             value = PublicDocuments.kept(value)
+        elif name == "public_labels":
+            value = PublicLabels.kept(value)
         super().__setattr__(name, value)
 
     # -- fitting ---------------------------------------------------------------
