@@ -683,7 +683,9 @@ class _Draws:
         """What draws a whole number for each document, given a group of each."""
         if self._streams.fresh:
             return self._stream
-        asked = [what + b"%d" % group for group in range(int(groups.max(initial=0)) + 1)]
+        asked = [
+            what + b"%d" % group for group in range(int(groups.max(initial=0)) + 1)
+        ]
         return self._streams.numbers(
             [
                 owner + asked[group]

@@ -286,6 +286,7 @@ def test_the_stand_in_depends_on_the_noisy_group_alone(replacer, monkeypatch):
         return (pets == food)[both].all()
 
     assert same_where_groups_are()
+
     # the mistake, seeded: the number of the stand-in knows the true group
     class Knows(_replacer._Draws):
         def given(self, what, groups):
