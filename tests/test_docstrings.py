@@ -7,11 +7,10 @@ import inspect
 import pkgutil
 
 import pytest
+from numpydoc.validate import validate
 
 import skdptext
 from tests.public_calls import RESULTS
-
-validate = pytest.importorskip("numpydoc.validate").validate
 
 # What scikit-learn's own test leaves out: form of the return type, blank lines.
 NEVER = {"RT02", "GL01", "GL02"}
