@@ -6,11 +6,10 @@ import inspect
 import operator
 
 import pytest
+from numpydoc.validate import validate
 
 import skdptext
 from tests.public_calls import RESULTS, api_pages
-
-validate = pytest.importorskip("numpydoc.validate").validate
 
 # What scikit-learn's own test leaves out: form of the return type, blank lines.
 NEVER = {"RT02", "GL01", "GL02"}
