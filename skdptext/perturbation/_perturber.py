@@ -138,7 +138,7 @@ class DPWordPerturber(
         What searches for the nearest words; both always find the same ones.
         ``"torch"`` rules words out by an int8 product, on a CPU with AVX512_VNNI,
         AVX_VNNI or AMX_INT8; it does not use GPUs. For tens of thousands of words it is
-        about twice as fast as NumPy. It needs ``skdptext[torch]``, and falls back to
+        about twice as fast as NumPy. It needs PyTorch, and falls back to
         NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
         of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
         fast.
