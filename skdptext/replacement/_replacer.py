@@ -203,7 +203,7 @@ class DPDocumentReplacer(
     >>> replacer = DPDocumentReplacer(
     ...     public, public_labels=labels, epsilon=3.0, random_state=2**70).fit()
     >>> replacer.transform(["my own cat, Tom", "no milk today, 7 King St"])
-    ['a cat and a dog', 'tea and milk']
+    ['dogs and a cat', 'milk or tea']
     >>> replacer.guarantee().exponent("my own cat, Tom", "no milk today")
     3.0
     """
