@@ -168,10 +168,10 @@ def pairwise_word_movers_distances(
             if first >= len(bags):
                 continue
             if block is None:
-                found = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])[first:]
+                row = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])[first:]
             else:
-                found = block.distances(*x_bags.row(i), first)
-            distances[i, part.start + first : part.stop] = found
+                row = block.distances(*x_bags.row(i), first)
+            distances[i, part.start + first : part.stop] = row
 
     workers = effective_n_jobs(n_jobs)
     kernels = None
@@ -248,15 +248,15 @@ def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
         raise InvalidParameterError(
             f'{name} must hold word weights with embedding="one-hot", got tokens.'
         )
-    found = table.find(tokens)
-    found = found[found >= 0]
-    if not len(found):
+    ids = table.find(tokens)
+    ids = ids[ids >= 0]
+    if not len(ids):
         raise InvalidParameterError(
             f"{name} must hold at least one word of the embedding, got "
             f"{len(tokens)} unknown: {shown_words(tokens)}."
         )
     bag = sp.csr_array(
-        (np.ones(len(found)), (np.zeros(len(found), dtype=np.intp), found)),
+        (np.ones(len(ids)), (np.zeros(len(ids), dtype=np.intp), ids)),
         shape=(1, len(table)),
     )
     return check_bags(bag)

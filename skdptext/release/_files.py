@@ -249,7 +249,7 @@ def _survey(
     inputs: list[Input], release: DocumentRelease, form: str, verbose: int
 ) -> dict[str, Any]:
     """Sizes and digests of the inputs, after a check of all that is read of them."""
-    found: list[dict[str, Any]] = []
+    surveyed: list[dict[str, Any]] = []
     types = _types(release)
     kept = _Kept(release, form)
     texts = _Texts()
@@ -272,7 +272,7 @@ def _survey(
                     texts.count(said, place)
                     rows[-1] += len(table)
             digest = digest_of(place.path, release.key.derive(b"inputs"))
-            found.append({"name": place.name, "rows": rows, "digest": digest})
+            surveyed.append({"name": place.name, "rows": rows, "digest": digest})
         repeated = unique.n_repeated()
     if repeated:
         raise InvalidParameterError(
@@ -280,7 +280,7 @@ def _survey(
             f"get equal noise, got {repeated} repeated."
         )
     texts.tell(verbose)
-    return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
+    return {"documents": sum(sum(i["rows"]) for i in surveyed), "inputs": surveyed}
 
 
 class _Texts:
@@ -351,7 +351,7 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
         raise InvalidParameterError(f"out must be a folder, got the file {str(out)!r}.")
     out.mkdir(parents=True, exist_ok=True)
     # listed first, or the files of a writer that begins now would count as foreign
-    found = [path.name for path in out.iterdir() if not path.name.startswith(".")]
+    present = [path.name for path in out.iterdir() if not path.name.startswith(".")]
     if (out / FILE_NAME).exists():
         there = read_manifest(out)
         differing = [
@@ -368,10 +368,10 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
                 f"another: {told}."
             )
         return there
-    if found:
+    if present:
         raise InvalidParameterError(
             f"out must be empty or hold this release, but {str(out)!r} holds other "
-            f"files: {', '.join(sorted(found)[:3])}."
+            f"files: {', '.join(sorted(present)[:3])}."
         )
     write_manifest(out, manifest)
     return manifest

@@ -90,9 +90,9 @@ def _of_words(perturber: DPWordPerturber) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of all that may change a word or a byte."""
-    found = {"skdptext": __version__}
-    found["python"] = ".".join(platform.python_version_tuple()[:2])
-    return found | {name: metadata.version(name) for name in _PACKAGES}
+    installed = {"skdptext": __version__}
+    installed["python"] = ".".join(platform.python_version_tuple()[:2])
+    return installed | {name: metadata.version(name) for name in _PACKAGES}
 
 
 def _options(mechanism: Any) -> dict[str, Any]:

@@ -61,8 +61,8 @@ class Kept(Generic[T]):
             if key not in self._made:
                 self._made[key] = size, make()
             self._made.move_to_end(key)
-            found = self._made[key][1]
+            result = self._made[key][1]
             most = self._most if isinstance(self._most, int) else self._most()
             while sum(size for size, _ in self._made.values()) > most:
                 self._made.popitem(last=False)
-            return found
+            return result
