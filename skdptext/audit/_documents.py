@@ -290,7 +290,9 @@ def _releases(perturber: Any, documents: Iterable[Any], n: int) -> Iterable[Any]
         for start in range(0, n, _AT_ONCE):
             n_here = min(_AT_ONCE, n - start)
             # a repeatable release has noise of its own for every id
-            own = {"document_ids": list(itertools.islice(ids, n_here))} if repeats else {}
+            own = (
+                {"document_ids": list(itertools.islice(ids, n_here))} if repeats else {}
+            )
             released = perturber.transform([document] * n_here, **own)
             n_rows = released.shape[0] if hasattr(released, "shape") else len(released)
             if n_rows != n_here:

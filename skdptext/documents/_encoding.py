@@ -31,13 +31,13 @@ class EncodedDocuments:
     """Documents as numbers, concatenated.
 
     A code in [0, V) is a word of the embedding; a code -1 - k is the unknown word
-    ``kept[k]``, which passes through unchanged.
+    ``in_clear[k]``, which passes through unchanged.
     """
 
     codes: np.ndarray  # int32, all documents
     offsets: np.ndarray  # int64, (n_documents + 1,); document i is offsets[i:i + 2]
     stream_labels: Sequence[bytes] = ()  # one per document; none for fresh noise
-    kept: Sequence[str] = ()
+    in_clear: Sequence[str] = ()
     n_unknown: int = 0  # words dropped or kept
     n_tokens: int = 0  # words read
     #: How often each code occurs, where that is not written out; int64
@@ -83,7 +83,7 @@ class _Encoder:
         self.embedding = embedding
         self.oov = oov
         self.label = label
-        self.kept: dict[str, int] = {}
+        self.in_clear: dict[str, int] = {}
         self.inferred: dict[str, int] = {}
         self.vectors: list[np.ndarray] = []
         self.stream_labels: list[bytes] = []
@@ -112,7 +112,7 @@ class _Encoder:
             )
         if self.oov == "keep":
             for i in holes:
-                codes[i] = -1 - self.kept.setdefault(tokens[i], len(self.kept))
+                codes[i] = -1 - self.in_clear.setdefault(tokens[i], len(self.in_clear))
             return codes
         return codes[codes >= 0]
 
@@ -152,7 +152,7 @@ class _Encoder:
             codes=codes,
             offsets=self.parts.offsets(),
             stream_labels=self.stream_labels,
-            kept=list(self.kept),
+            in_clear=list(self.in_clear),
             n_unknown=self.n_unknown,
             n_tokens=self.n_tokens,
         )

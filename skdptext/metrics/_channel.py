@@ -21,7 +21,7 @@ from skdptext.metrics._simulated import SimulatedReleases
 from skdptext.metrics._smoothing import choose_smoothing
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import (
-    Kept,
+    Memo,
     as_array,
     blocks,
     check_bags,
@@ -29,7 +29,7 @@ from skdptext.utils import (
     check_noise_state,
     check_real,
     check_rng,
-    kept_property,
+    memo_property,
     progress_bar,
     warn_once,
     working_memory_bytes,
@@ -56,7 +56,7 @@ _FEW_WORDS = 500
 _MAX_ROUNDS = 10_000
 
 # The latest results, keyed by everything they depend on.
-_kept: Kept[WordTransitions] = Kept(working_memory_bytes)
+_memo: Memo[WordTransitions] = Memo(working_memory_bytes)
 
 
 class Estimate(NamedTuple):
@@ -138,7 +138,7 @@ class WordTransitions:
         """Draws added to each word, as the log-bilinear form distributes them."""
         return self._smoothing[2]
 
-    @kept_property
+    @memo_property
     def _smoothing(self) -> tuple[float, float, float]:
         if self.method == "exact":
             return 0.0, 0.0, 0.0
@@ -172,14 +172,14 @@ class WordTransitions:
         """Whether words are released, and not names of topics."""
         return self._simulated.channel.released is self._simulated.channel.embedding
 
-    @kept_property
+    @memo_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Words and what they were released as, in further draws."""
         pairs = [(w, z) for w, z, _ in self._test_draws(_N_TRIED)]
         written, released = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return written, released
 
-    @kept_property
+    @memo_property
     def _form(self) -> LogBilinear | None:
         """A form with few parameters; None where draws are enough."""
         channel, ids = self._simulated.channel, self._simulated.ids
@@ -670,7 +670,7 @@ def word_transitions(
     parts = (law_fingerprint(*given), channel.fingerprint, ids, p, n_draws)
     for part in (*parts, random_state):
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else b"%a;" % part)
-    return _kept.get(digest.digest(), make, needed)
+    return _memo.get(digest.digest(), make, needed)
 
 
 @deprecated("It is called word_transitions now, and goes with version 1.0.")

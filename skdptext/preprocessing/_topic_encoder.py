@@ -293,9 +293,11 @@ def _counted(
     documents = iter(plain_documents(X))
     while group := list(itertools.islice(documents, _TOGETHER)):
         read = reader.read(group)
-        for word in read.kept if grow else ():
+        for word in read.in_clear if grow else ():
             number.setdefault(word, len(number))
-        columns = np.array([number.get(word, -1) for word in read.kept], dtype=np.int64)
+        columns = np.array(
+            [number.get(word, -1) for word in read.in_clear], dtype=np.int64
+        )
         codes = columns[-1 - read.codes] if len(columns) else read.codes
         known = codes >= 0
         offsets = np.concatenate([[0], np.cumsum(known)])[read.offsets]

@@ -251,7 +251,7 @@ def _survey(
     """Sizes and digests of the inputs, after a check of all that is read of them."""
     surveyed: list[dict[str, Any]] = []
     types = _types(release)
-    kept = _Kept(release, form)
+    column_types = _ColumnTypes(release, form)
     texts = _Texts()
     with UniqueIds() as unique:
         for place in inputs:
@@ -265,7 +265,7 @@ def _survey(
                         ids, said, columns = columns_of(
                             release, table, before + rows[-1]
                         )
-                        kept.check(columns, place.name)
+                        column_types.check(columns, place.name)
                     except InvalidParameterError as error:
                         raise InvalidParameterError(f"{place.name}: {error}") from None
                     unique.add(ids)
@@ -317,7 +317,7 @@ class _Texts:
             )
 
 
-class _Kept:
+class _ColumnTypes:
     """The types of the columns kept, which are those of the first table."""
 
     def __init__(self, release: DocumentRelease, form: str) -> None:

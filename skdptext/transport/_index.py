@@ -12,7 +12,7 @@ from skdptext.transport._bags import WordBags, as_matrix, writable
 from skdptext.transport._bounds import LoweredTable, dual_bounds, relaxed_bounds
 from skdptext.transport._kernels import BoundLoops
 from skdptext.transport._loops import GROUP, padded_width
-from skdptext.utils import kept_property
+from skdptext.utils import memo_property
 
 __all__ = ["Bounds", "CompiledBounds", "IndexedBags", "PlainBounds", "table_columns"]
 
@@ -53,13 +53,13 @@ class IndexedBags:
             # the same bags, over the words that occur
             self.local = WordBags(self.bags.starts, columns, self.bags.weights)
 
-    @kept_property
+    @memo_property
     def matrices(self) -> tuple[sp.csr_array, sp.csc_array]:
         """The bags by row and by column, over the words that occur."""
         by_bag = as_matrix(self.local, len(self.words))
         return by_bag, by_bag.tocsc()
 
-    @kept_property
+    @memo_property
     def arrays(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """The same as arrays of one type for the loops, small to be read fast."""
         local = self.local

@@ -13,7 +13,7 @@ from skdptext.utils._inputs import (
     is_count_matrix,
     plain_documents,
 )
-from skdptext.utils._kept import Kept, kept_property
+from skdptext.utils._memo import Memo, memo_property
 from skdptext.utils._labels import as_labels
 from skdptext.utils._lines import rounded_up, wrapped
 from skdptext.utils._locks import ProcessLock
@@ -52,8 +52,8 @@ __all__ = [
     "REPEATABLE",
     "DocLinked",
     "Fragment",
-    "Kept",
     "LoadedOnce",
+    "Memo",
     "NoiseStreams",
     "ProcessLock",
     "SecretSeed",
@@ -83,10 +83,10 @@ __all__ = [
     "import_pyarrow",
     "is_column_of_documents",
     "is_count_matrix",
-    "kept_property",
     "keyed_generators",
     "kind_of",
     "limit_blas_threads",
+    "memo_property",
     "page",
     "paragraph",
     "plain_documents",
