@@ -131,8 +131,8 @@ def audit_document_law(
     if m < 2:
         raise InvalidParameterError(f"documents must hold at least 2, got {m}.")
     order = check_rng(random_state).permutation(np.repeat(np.arange(m), n))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)  # they are public
+    # they are public
+    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
         released = releaser.transform([documents[i] for i in order])
         keys = _keys(released)
         _, first, values = np.unique(keys, return_index=True, return_inverse=True)

@@ -260,8 +260,7 @@ def audit_document_pair(
         known = perturber.known_words
         x, y = (known([d])[0] if isinstance(d, str) else d for d in (x, y))
     claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
+    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
         likelihood = ReleaseLikelihood(
             perturber, [x, y], n_draws=n_draws, random_state=rng, verbose=verbose
         )

@@ -249,8 +249,7 @@ def _walk() -> tuple[_Document, ...]:
     documents: list[_Document] = []
     seen_objects: set[int] = set()
     seen_texts: set[tuple[str, ...]] = set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
         for path in sorted(topic_of, key=lambda path: (-path.count("."), path)):
             module = _import(path)

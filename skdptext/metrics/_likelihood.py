@@ -136,8 +136,8 @@ class ReleaseLikelihood:
             return
         if not is_count_matrix(documents):
             documents = list(documents)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # known here
+        # known here
+        with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
             fitted = clone(perturber).set_params(random_state=None).fit(documents)
         self.perturber = fitted
         embedding = fitted.embedding_

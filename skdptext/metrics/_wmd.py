@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn import get_config
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
@@ -22,7 +21,15 @@ from skdptext.transport import (
     pair_distance,
     take_bags,
 )
-from skdptext.utils import as_array, check_bags, check_n_jobs, kind_of, shown_words
+from skdptext.utils import (
+    as_array,
+    check_bags,
+    check_n_jobs,
+    kind_of,
+    runs,
+    shown_words,
+    working_memory_bytes,
+)
 
 __all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
 
@@ -202,15 +209,7 @@ def _blocks(
     width = 4  # arrays as long as the bags, per worker
     if table is not None:
         width = 2 * table.dim + n_workers * (4 + int(queries.sizes.max()))
-    memory = get_config()["working_memory"] * 2**20
-    step = max(1, int(memory / (8 * width)))
-    start = 0
-    while start < len(bags):
-        limit = bags.starts[start] + step
-        stop = int(np.searchsorted(bags.starts, limit, side="right")) - 1
-        stop = max(stop, start + 1)
-        yield slice(start, stop)
-        start = stop
+    return runs(bags.starts, max(1, working_memory_bytes() // (8 * width)))
 
 
 def _check_columns(n: int, expected: int, name: str, other: str) -> None:

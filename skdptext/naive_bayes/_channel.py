@@ -343,15 +343,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return 1.0
         noisy = bags
         if fitted is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # these texts are known
+            with warnings.catch_warnings(action="ignore"):  # these texts are known
                 source = clone(fitted).set_params(output="bow", random_state=None)
                 noisy = sp.csr_array(source.fit(bags).transform(bags))
         through = self._pushed(fitted, bags)
         member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
         right = np.zeros(len(_TAUS))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # classes of few documents
+        # classes of few documents
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
             splits = list(folds.split(labels, labels))
         log_prior = self._check_prior(np.bincount(labels))
@@ -368,8 +367,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     def _fitted(self, X: Any) -> DPWordPerturber | None:
         if self.perturber is None:
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # the texts are public
+        # the texts are public
+        with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
             return clone(self.perturber).fit(X)
 
     def _through_noise(

@@ -423,8 +423,8 @@ class DPDocumentReplacer(
         labels: list[bytes] = []
         owners: list[bytes] = []
         watch = _Watch(groups.documents)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the grouper: they may quote documents
+        # of the grouper: they may quote documents
+        with warnings.catch_warnings(action="ignore"):
             grouped = groups.assign_all(
                 in_blocks(_checked(X)), self.n_jobs, self.verbose
             )

@@ -17,7 +17,7 @@ from skdptext.transport._index import (
     PlainBounds,
 )
 from skdptext.transport._kernels import BoundLoops, bounds_for, kernels_for
-from skdptext.utils import limit_blas_threads, progress_bar, working_memory_bytes
+from skdptext.utils import limit_blas_threads, progress_bar, runs, working_memory_bytes
 
 __all__ = ["BagIndex"]
 
@@ -207,10 +207,4 @@ class BagIndex(IndexedBags):
             most_queries = min(_MOST, max(1, memory // 2 // per_query))
         if n_workers > 1:  # no run so long that a worker idles
             most_queries = min(most_queries, -(-len(queries) // (4 * n_workers)))
-        start = 0
-        while start < len(queries):
-            limit = queries.starts[start] + most_words
-            stop = int(np.searchsorted(queries.starts, limit, side="right")) - 1
-            stop = min(max(stop, start + 1), start + int(most_queries), len(queries))
-            yield slice(start, stop)
-            start = stop
+        return runs(queries.starts, most_words, int(most_queries))

@@ -1,7 +1,7 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
 from skdptext.utils._bisect import bisect
-from skdptext.utils._blocks import blocks, working_memory_bytes
+from skdptext.utils._blocks import blocks, runs, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._files import delete_abandoned, replacing
 from skdptext.utils._html import DocLinked, Fragment, bullets, page, paragraph, table
@@ -94,6 +94,7 @@ __all__ = [
     "progress_bar",
     "replacing",
     "rounded_up",
+    "runs",
     "show_progress",
     "shown",
     "shown_words",
