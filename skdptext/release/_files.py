@@ -48,20 +48,8 @@ _SURVEYED = 1 << 16
 # What a resumed release may differ in. The guarantee follows from the rest, and its
 # last digits may depend on the machine.
 _MAY_DIFFER = {"complete", "shards", "guarantee"}
-# What differs because something else does: the key check depends on the name, and the
-# digests of inputs on the key.
-_FOLLOWS = {
-    "name": {"key_check", "inputs"},
-    "key_check": {"inputs"},
-    "mechanism": {"noise_fingerprint", "canary"},
-    "epsilon": {"noise_fingerprint", "canary"},
-    "lam": {"noise_fingerprint", "canary"},
-    "embedding": {"noise_fingerprint", "canary"},
-    "public": {"noise_fingerprint", "canary"},
-    "document_length": {"canary"},
-    "reading": {"canary"},
-    "output": {"canary"},
-}
+# What differs if something that is stated does, and is told of where nothing stated is.
+_FOLLOWING = ("key_check", "inputs", "documents", "noise_fingerprint", "canary")
 
 
 class Shard(NamedTuple):
@@ -360,12 +348,12 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
             if name not in _MAY_DIFFER and there.get(name) != manifest.get(name)
         ]
         if differing:
-            follows = set().union(*(_FOLLOWS.get(name, ()) for name in differing))
-            causes = [name for name in differing if name not in follows]
-            told = "; ".join(_difference(name, there, manifest) for name in causes)
+            stated = [name for name in differing if name not in _FOLLOWING]
+            causes = stated or [min(differing, key=_FOLLOWING.index)]
+            differences = [_difference(name, there, manifest) for name in causes]
             raise InvalidParameterError(
                 f"out must be empty or hold this release, but {str(out)!r} holds "
-                f"another: {told}."
+                f"another: {'; '.join(differences)}."
             )
         return there
     if present:
