@@ -25,10 +25,10 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
     as_array,
-    as_labels,
     blocks,
     check_bags,
     check_integer,
+    check_labels,
     check_option,
     check_real,
     is_count_matrix,
@@ -218,12 +218,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             else:
                 vocabulary = fitted.mechanism_.released
                 bags = read_release(X, vocabulary).bags(len(vocabulary))
-            y = as_labels("y", y)
-            if y.shape != (len(X),):
-                raise InvalidParameterError(
-                    f"y must hold one label per document ({len(X)}), got shape "
-                    f"{y.shape}."
-                )
+            y = check_labels("y", y, len(X))
         classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
@@ -264,12 +259,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             )
         fitted = fitted_releaser(self.perturber, X)
         documents = list(X)
-        labels = as_labels("y", y)
-        if labels.shape != (len(documents),):
-            raise InvalidParameterError(
-                f"y must hold one label per document ({len(documents)}), got shape "
-                f"{labels.shape}."
-            )
+        labels = check_labels("y", y, len(documents))
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._public import PublicDocuments
-from skdptext.utils import Memo, as_labels, kind_of, memo_property, progress_bar
+from skdptext.utils import Memo, check_labels, kind_of, memo_property, progress_bar
 
 __all__ = [
     "PublicGroups",
@@ -204,16 +204,13 @@ def fitted_groups(
                 "public_labels must be None for a grouper that is no classifier, which "
                 "does not learn them, got labels."
             )
-        labels = as_labels("public_labels", public_labels)
-        if labels.shape != (len(documents),):
-            raise InvalidParameterError(
-                f"public_labels must hold one label per public document "
-                f"({len(documents)}), got shape {labels.shape}."
-            )
-        if len(np.unique(labels)) < 2:
-            raise InvalidParameterError(
-                "public_labels must hold at least 2 different labels, got 1."
-            )
+        labels = check_labels(
+            "public_labels",
+            public_labels,
+            len(documents),
+            of="public document",
+            n_different=2,
+        )
     if grouper is None:
         told = (
             b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()

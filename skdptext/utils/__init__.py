@@ -14,7 +14,7 @@ from skdptext.utils._inputs import (
     plain_documents,
 )
 from skdptext.utils._memo import Memo, memo_property
-from skdptext.utils._labels import as_labels
+from skdptext.utils._labels import as_labels, check_labels
 from skdptext.utils._lines import rounded_up, wrapped
 from skdptext.utils._locks import ProcessLock
 from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
@@ -68,6 +68,7 @@ __all__ = [
     "check_document_ids",
     "check_flag",
     "check_integer",
+    "check_labels",
     "check_matrix",
     "check_n_jobs",
     "check_noise_state",
