@@ -355,7 +355,7 @@ def _contours(
 ) -> np.ndarray:
     """Ellipses in the plane that hold the given shares of the projected noise.
 
-    Empty if the noise does not follow the law of `MahalanobisNoise`.
+    Empty if the noise does not follow the distribution of `MahalanobisNoise`.
     """
     metric = channel.metric
     if not channel.gamma_lengths or metric is None:
