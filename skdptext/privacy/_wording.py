@@ -12,7 +12,7 @@ from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
-    Kept,
+    Memo,
     blocks,
     bullets,
     page,
@@ -46,8 +46,8 @@ class Scale(NamedTuple):
     pairs: np.ndarray  # columns of the words at these medians, shape (2, 2)
 
 
-_scales: Kept[Scale] = Kept(32)
-_losses: Kept[list[LossDistribution]] = Kept(32)
+_scales: Memo[Scale] = Memo(32)
+_losses: Memo[list[LossDistribution]] = Memo(32)
 
 
 def _scale(part: ReleasePart) -> Scale:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._public import PublicDocuments
-from skdptext.utils import Kept, as_labels, kept_property, kind_of, progress_bar
+from skdptext.utils import Memo, check_labels, kind_of, memo_property, progress_bar
 
 __all__ = [
     "PublicGroups",
@@ -47,7 +47,7 @@ _MOST_GROUPS = 4096
 _WORD = re.compile(r"(?u)\b\w\w+\b")
 
 # The default groupers do not depend on ε, so that a search over it fits them once.
-_kept: Kept[Any] = Kept(4)
+_memo: Memo[Any] = Memo(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class PublicGroups:
     origin: bytes
     fitted_before: bool
 
-    @kept_property
+    @memo_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
         """Public documents in the order of their groups, and where each group starts.
 
@@ -87,7 +87,7 @@ class PublicGroups:
         sizes = np.bincount(self.of_public, minlength=len(self.names))
         return order, np.concatenate([[0], np.cumsum(sizes)])
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """Digest of the public documents, their groups and the grouper.
 
@@ -203,22 +203,19 @@ def fitted_groups(
                 "public_labels must be None for a grouper that is no classifier, which "
                 "does not learn them, got labels."
             )
-        labels = as_labels("public_labels", public_labels)
-        if labels.shape != (len(documents),):
-            raise InvalidParameterError(
-                f"public_labels must hold one label per public document "
-                f"({len(documents)}), got shape {labels.shape}."
-            )
-        if len(np.unique(labels)) < 2:
-            raise InvalidParameterError(
-                "public_labels must hold at least 2 different labels, got 1."
-            )
+        labels = check_labels(
+            "public_labels",
+            public_labels,
+            len(documents),
+            of="public document",
+            n_different=2,
+        )
     if grouper is None:
         told = (
             b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()
         )
         key = documents.fingerprint, n_groups, told
-        fitted = _kept.get(key, lambda: _fit_default(labels, n_groups, documents))
+        fitted = _memo.get(key, lambda: _fit_default(labels, n_groups, documents))
         before, origin = False, told
     elif before := is_fitted(grouper):
         fitted, origin = grouper, _digest(grouper)

@@ -16,8 +16,8 @@ from skdptext.utils import (
     as_labels,
     check_document,
     is_count_matrix,
-    kept_property,
     kind_of,
+    memo_property,
     plain_documents,
 )
 
@@ -115,7 +115,7 @@ class PublicDocuments(Sequence[Any]):
         except InvalidParameterError:
             return documents
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """32-byte digest, equal for equal documents."""
         digest = blake2b(digest_size=32, person=b"skdptext-public")
@@ -123,7 +123,7 @@ class PublicDocuments(Sequence[Any]):
         digest.update(np.ascontiguousarray(self._bytes).data)
         return digest.digest()
 
-    @kept_property
+    @memo_property
     def hashes(self) -> frozenset[int]:
         """Python's hashes of the documents: those of this process."""
         return frozenset(hash(d if isinstance(d, str) else tuple(d)) for d in self)

@@ -421,8 +421,8 @@ class DPDocumentReplacer(
         clear = [np.empty(0, dtype=np.int64)]
         answers = [np.empty(0, dtype=np.int64)]
         start = 0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the grouper: they may quote documents
+        # of the grouper: they may quote documents
+        with warnings.catch_warnings(action="ignore"):
             grouped = groups.assign_all(
                 in_blocks(_checked(X)), self.n_jobs, self.verbose
             )
