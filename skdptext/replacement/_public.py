@@ -189,7 +189,7 @@ class PublicLabels(np.ndarray):
     def __copy__(self) -> PublicLabels:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> PublicLabels:
+    def __deepcopy__(self, memo: dict[int, Any] | None, /) -> PublicLabels:
         return self
 
 
