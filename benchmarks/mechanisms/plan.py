@@ -13,8 +13,8 @@ from paper.cells import Cell, Store
 from results import RESULTS, results_folder
 
 QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
-# Neighbours are looked for among what these released, where half the words are guessed.
-OF_NEIGHBOURS, AT_NEIGHBOURS = ("Laplace noise", "Exponential, exact"), 0.5
+# Neighbours are looked for in what these released, where half the words are guessed.
+OF_NEIGHBOURS, AT_NEIGHBOURS = ("Exponential, exact",), 0.5
 # ε of the replaced documents, which have no word to guess.
 REPLACED_EPSILON = 4.0
 VERSION = 1  # raise it when a change of the code changes the numbers
