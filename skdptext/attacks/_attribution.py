@@ -16,7 +16,14 @@ from sklearn.pipeline import make_pipeline
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._similarity import split_words
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
-from skdptext.attacks._trials import N_DRAWS, Split, Trial, as_released, run_trials
+from skdptext.attacks._trials import (
+    N_DRAWS,
+    Split,
+    Trial,
+    as_released,
+    bayes_of_released,
+    run_trials,
+)
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
@@ -437,7 +444,7 @@ def default_adversaries(
         linear = make_pipeline(every_word, *(step for _, step in linear.steps[1:]))
     else:
         models |= _of_both("channel", ChannelNaiveBayes())
-        channel = ChannelNaiveBayes()  # of documents as they are released
+        channel = bayes_of_released()
         if scene.through is scene.whole:
             channel = ChannelNaiveBayes(
                 scene.perturber, n_draws=N_DRAWS, random_state=random_state

@@ -21,14 +21,25 @@ from skdptext.exceptions import (
     PrivacyLeakWarning,
 )
 from skdptext.metrics import released_profiles
+from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import progress, working_memory_bytes
 
-__all__ = ["N_DRAWS", "Split", "Trial", "as_released", "run_trials"]
+__all__ = [
+    "N_DRAWS",
+    "Split",
+    "Trial",
+    "as_released",
+    "bayes_of_released",
+    "run_trials",
+]
 
 # Simulated draws per word of the law of noise on vectors.
 N_DRAWS = 20
+# Expected counts are in this unit, so that the 1 that plain naive Bayes adds to the
+# frequency of each word, lest one be 0, does not count.
+_UNIT = 1e-20
 Split = tuple[np.ndarray, np.ndarray]
 
 
@@ -104,8 +115,8 @@ def as_released(
 ) -> np.ndarray | None:
     """Expected counts of released words, of whole documents: their words after noise.
 
-    One simulation of the noise for all of them: naive Bayes that learns from any part
-    of these knows the law of the noise. None where they do not fit into
+    One simulation of the noise for all of them: `bayes_of_released` that learns from
+    any part of these knows the law of the noise. None where they do not fit into
     ``working_memory``, or unknown words are kept.
     """
     with warnings.catch_warnings():
@@ -126,4 +137,9 @@ def as_released(
         if held.any():
             options = {"n_draws": N_DRAWS, "random_state": random_state}
             found[held] = released_profiles(fitted, bags[held], **options)
-        return found * sizes[:, None].astype(np.float32)
+        return found * np.float32(sizes / _UNIT)[:, None]
+
+
+def bayes_of_released() -> ChannelNaiveBayes:
+    """Naive Bayes that learns from `as_released`."""
+    return ChannelNaiveBayes(alpha=ChannelNaiveBayes().alpha / _UNIT)

@@ -24,6 +24,7 @@ from skdptext.attacks import (
     KoppelAuthorClassifier,
     Trial,
     as_released,
+    bayes_of_released,
     found_among,
     learned_similarity,
     run_trials,
@@ -34,7 +35,6 @@ from skdptext.documents import read_release
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
 from skdptext.metrics import ReleaseLikelihood
-from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 
 __all__ = [
@@ -546,5 +546,5 @@ def _adversaries(target: str, views: _Views, seed: int) -> dict[str, tuple[Any, 
         fasttext = FastTextClassifier(views.names, random_state=seed)
         found["fastText"] = (fasttext, "counts")
     if "as released" in views.lists:
-        found["naive Bayes with the mechanism"] = (ChannelNaiveBayes(), "as released")
+        found["naive Bayes with the mechanism"] = (bayes_of_released(), "as released")
     return found

@@ -391,7 +391,7 @@ def test_known_whole_and_through_the_noise(synthetic):
             return answers
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skdptext.attacks._attribution.ChannelNaiveBayes", Watched)
+        patch.setattr("skdptext.attacks._trials.ChannelNaiveBayes", Watched)
         report = obfuscation_report(
             documents, authors, None, perturber, cv=halves, trained_on="originals",
             linkage=False, random_state=0,
