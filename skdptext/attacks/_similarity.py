@@ -24,8 +24,8 @@ from skdptext.utils import (
     check_integer,
     check_rng,
     is_count_matrix,
-    kept_property,
     kind_of,
+    memo_property,
     plain_documents,
     progress_bar,
     working_memory_bytes,
@@ -291,7 +291,7 @@ class _Texts:
 
     # -- vectors of words -------------------------------------------------------------
 
-    @kept_property
+    @memo_property
     def vectors(self) -> np.ndarray:
         """Vectors of the words, centred at their mean; 0 for those without one."""
         if self.embedding is not None:
@@ -310,7 +310,7 @@ class _Texts:
         weight = np.asarray(bags.sum(axis=0)).ravel() * known
         return weight @ vectors / max(weight.sum(), 1)
 
-    @kept_property
+    @memo_property
     def released_vectors(self) -> np.ndarray:
         """The same, centred at the mean of the releases."""
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents

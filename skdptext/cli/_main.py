@@ -71,16 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             return parsed.run(parsed)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
-        told = in_flags(_told(error), parsed)
-        print(f"skdptext {parsed.command}: {told}", file=sys.stderr)
+        message = in_flags(_told(error), parsed)
+        print(f"skdptext {parsed.command}: {message}", file=sys.stderr)
         return 2
     except Exception:
         traceback.print_exc()  # Python's own status would be 1, which means no
         return 3
     except KeyboardInterrupt:
         again = " Run the same command again to continue."
-        told = "Interrupted." + (again if parsed.command == "release" else "")
-        print(told, file=sys.stderr)
+        message = "Interrupted." + (again if parsed.command == "release" else "")
+        print(message, file=sys.stderr)
         return 130
 
 

@@ -16,7 +16,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import DocLinked, check_real, kept_property
+from skdptext.utils import DocLinked, check_real, memo_property
 
 __all__ = [
     "Apply",
@@ -317,7 +317,7 @@ class WordChannel(ABC):
         """
         return self.embedding
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """Digest of everything that the distribution depends on; it keys the noise."""
         law = law_fingerprint(self.mechanism, self.embedding, self.epsilon, self.lam)
@@ -463,7 +463,7 @@ class _Wrapped(WordChannel):
         super().__init__(*given)
         self.prepared = prepared
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()

@@ -22,7 +22,7 @@ from skdptext.mechanisms._lazy import KEY_WORDS
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.mechanisms._rate import Fit
 from skdptext.mechanisms._sentences import exponential_sentences
-from skdptext.utils import check_option, check_real, kept_property, kind_of, shown
+from skdptext.utils import check_option, check_real, kind_of, memo_property, shown
 
 __all__ = [
     "AmongChannel",
@@ -336,7 +336,7 @@ class AmongChannel(ExponentialChannel):
         self._outputs = _checked_outputs(outputs, len(embedding))
         super().__init__(mechanism, embedding, epsilon, lam)
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """Digest of all that the distribution depends on, the outputs included."""
         numbers = np.asarray(self._outputs, dtype="<i8").tobytes()

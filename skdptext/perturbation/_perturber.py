@@ -510,7 +510,7 @@ class DPWordPerturber(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         released = write_documents(
-            codes, offsets, self._names, documents.kept, self.output
+            codes, offsets, self._names, documents.in_clear, self.output
         )
         if self.output == "bow":
             return as_frame(released, X, self._container, self._names)
