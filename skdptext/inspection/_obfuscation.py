@@ -44,7 +44,7 @@ _ADVERSARIES = (
     ({"linear author", "linear topic"}, "linear: logistic regression on tf-idf."),
     (
         {"channel author", "channel topic"},
-        "channel: naive Bayes that knows the law of the noise.",
+        "channel: naive Bayes that knows the distribution of the noise.",
     ),
 )
 _HEADER = (
