@@ -454,7 +454,7 @@ def _exact_nearest(
     """
     scores = scores.copy()
     mine, theirs = as_word_bags(released), as_word_bags(clear)
-    for i in np.flatnonzero(mine.sizes):
+    for i in np.flatnonzero(mine.sizes).tolist():
         nearest = np.inf
         for j in np.argsort(-scores[i], kind="stable")[:_N_EXACT].tolist():
             if -scores[i, j] >= nearest:

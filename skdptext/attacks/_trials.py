@@ -69,7 +69,8 @@ def run_trials(
     )
     hits = [np.zeros((len(t.attacked), len(t.labels))) for t in trials]
     for (t, s), right in zip(progress(places, what), answers, strict=True):
-        np.add.at(hits[t], (slice(None), splits[s][1]), right)
+        for row, marks in zip(hits[t], right, strict=True):
+            np.add.at(row, splits[s][1], marks)
     tries = np.zeros(len(trials[0].labels))
     for _, held in splits:
         np.add.at(tries, held, 1)
@@ -137,7 +138,7 @@ def as_released(
         if held.any():
             options = {"n_draws": N_DRAWS, "random_state": random_state}
             found[held] = released_profiles(fitted, bags[held], **options)
-        return found * np.float32(sizes / _UNIT)[:, None]
+        return found * (sizes[:, None] / _UNIT).astype(np.float32)
 
 
 def bayes_of_released() -> ChannelNaiveBayes:
