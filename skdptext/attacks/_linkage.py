@@ -44,6 +44,10 @@ from skdptext.utils import (
 __all__ = ["DocumentLinkageAttack", "LinkageRow", "Linkages", "linkage_attack"]
 
 _SEEDS = 2**63
+_LEARNED = (
+    '"learned" combines the adversaries who know words, and "all, learned" all of '
+    "them: how much each counts is learned from other documents and their releases."
+)
 
 
 class DocumentLinkageAttack(DocLinked, BaseEstimator):
@@ -362,6 +366,8 @@ class Linkages:
             f"{row.high:.2f}]  among ten {row.among_ten:4.2f}  knows {row.knows}"
             for row in self.rows
         ]
+        if any(row.adversary.endswith("learned") for row in self.rows):
+            lines += ["", wrapped(_LEARNED)]
         return "\n".join(lines)
 
 
