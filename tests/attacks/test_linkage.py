@@ -139,7 +139,8 @@ def test_who_knows_more_finds_more(corpus):
     success = {row.adversary: row.success for row in found.rows}
     assert list(success) == [
         "all, learned", "ordered text", "bag", "learned", "word by word",
-        "shared words", "tf-idf", "character n-grams", "mean vectors", "WMD 1-NN",
+        "shared words", "tf-idf", "character n-grams", "mean vectors",
+        "Word Mover's nearest",
     ]  # fmt: skip
     assert success["word by word"] > success["mean vectors"]
     assert success["ordered text"] >= success["bag"] > success["shared words"]
@@ -243,4 +244,4 @@ def test_candidates_without_a_known_word_are_far_from_everything():
     result = linkage_attack(texts, source, n_draws=5, random_state=0)
     by_name = {row.adversary: row.success for row in result.rows}
     # empty candidates draw random words, and so are taken for one of the others
-    assert by_name["WMD 1-NN"] == 0.5
+    assert by_name["Word Mover's nearest"] == 0.5
