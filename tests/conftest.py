@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import fcntl
+import gc
 import gzip
 import os
 import re
@@ -45,6 +46,21 @@ _MADE = {
     "compiled": "from skdptext.neighbors import compile_search as make",
 }
 
+# Coverage does not watch them: half of their time, for no line that only they run. They
+# are about the repository, its notebooks and benchmarks; or thousands of calls fail in
+# them, each of which has a test of its own.
+_UNWATCHED = {
+    "test_benchmark_intervals.py",
+    "test_benchmarks.py",
+    "test_canary.py",
+    "test_docstrings.py",
+    "test_frontier_benchmark.py",
+    "test_notebook.py",
+    "test_obfuscation_benchmark.py",
+    "test_paper.py",
+    "test_repository.py",
+}
+
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
@@ -54,6 +70,9 @@ def pytest_collection_modifyitems(
     Else two workers would come to it together, and one wait for the other. It is made
     by processes of their own: where coverage watches, it takes half as long again.
     """
+    for item in items:
+        if item.path.name in _UNWATCHED:
+            item.add_marker(pytest.mark.no_cover)
     needed = {
         item.path: fixture
         for item in items
@@ -78,6 +97,12 @@ def _lock(fixture: str, wait: bool = True) -> IO[str]:
     file = (_CACHE / f"{fixture}.lock").open("w")
     fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     return file
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: no collection of garbage looks at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
