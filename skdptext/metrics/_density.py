@@ -34,7 +34,7 @@ class DensityStatistics:
     d_max, d_min, max_over_min : float
         Extreme distances and their ratio; inf where two words have the same vector.
     sparse_over_dense : float
-        Mean distance of the sparsest words over that of the densest.
+        Mean distance of the sparsest words over the densest words' mean distance.
     n_records : int or None
         Number of documents. This and all that follows is None without a corpus.
     mean_record_size, std_record_size : float or None
