@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from corpora import AUTHORED, corpus, names
+from experiments.store import Cell, Store
 from field import FIELD, REPLACED, match
 from measure import N_RELEASES, ceiling, found, neighbours, use, words
-from paper.cells import Cell, Store
 from results import RESULTS, results_folder
 
 QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
@@ -43,7 +43,7 @@ def word_cells(
     """Of each embedding and aim, a cell, where ε was found."""
     cells = {}
     for table in dict.fromkeys(corpus(of).embedding for of in corpora):
-        matched = store.get(match_cell(name, table)) or {}
+        matched = store.get(match_cell(name, table))
         for point in (p for points in matched.values() for p in points):
             if (epsilon := point["epsilon"]) is not None:
                 aim = point["aim"]

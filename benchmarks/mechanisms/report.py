@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from corpora import AUTHORED, corpus
+from experiments.paper.significance import holm
+from experiments.store import Store
 from field import EXPONENTS, REPLACED, SUCCESSES
 from matplotlib.figure import Figure
 from measure import (
@@ -20,8 +22,6 @@ from measure import (
     N_RELEASES,
     K,
 )
-from paper.cells import Store
-from paper.significance import holm
 from plan import (
     AT_NEIGHBOURS,
     OF_NEIGHBOURS,
