@@ -219,10 +219,12 @@ class TopicResponseChannel(InvertedChannel):
     @memo_property
     def scores(self) -> np.ndarray:
         """s of every word and topic, shape (n_words, n_topics); 0 to at most 1."""
-        odds = np.asarray(self.mechanism.log_odds, dtype=np.float64)
+        # halves, as the span of two large numbers may be none
+        odds = np.asarray(self.mechanism.log_odds, dtype=np.float64) / 2
         lowest = odds.min(axis=1, keepdims=True)
         spans = odds.max(axis=1, keepdims=True) - lowest
-        return (odds - lowest) / np.maximum(spans, self.mechanism.full_span)
+        full = max(self.mechanism.full_span / 2, np.finfo(np.float64).tiny)
+        return (odds - lowest) / np.maximum(spans, full)
 
     def __getstate__(self) -> dict[str, Any]:
         # these follow from the options
