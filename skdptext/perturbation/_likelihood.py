@@ -40,13 +40,13 @@ def text_likelihood(
     for rows, law in _laws(channel, ids, columns, n_draws, rng):
         logs[rows] = np.log(law)
     lengths = np.diff(written.offsets)
-    found = np.full((len(released), len(written)), -np.inf)
+    totals = np.full((len(released), len(written)), -np.inf)
     for i in range(len(released)):
         seen = noisy[released.offsets[i] : released.offsets[i + 1]]
         same = np.flatnonzero(lengths == len(seen))
         words = codes[written.offsets[:-1][same][:, None] + np.arange(len(seen))]
-        found[i, same] = logs[words, seen].sum(axis=1, dtype=np.float64)
-    return found
+        totals[i, same] = logs[words, seen].sum(axis=1, dtype=np.float64)
+    return totals
 
 
 def bag_likelihood(
@@ -72,10 +72,10 @@ def bag_likelihood(
     for rows, law in _laws(channel, ids, columns, n_draws, rng):
         mixed += shares[:, ids[rows]] @ law
     logs = np.log(np.maximum(mixed, _LEAST))
-    found = sp.csr_array(released[:, columns]) @ logs.T
+    totals = sp.csr_array(released[:, columns]) @ logs.T
     sizes = np.asarray(released.sum(axis=1)).ravel()
-    found[np.not_equal.outer(sizes, lengths)] = -np.inf
-    return found
+    totals[np.not_equal.outer(sizes, lengths)] = -np.inf
+    return totals
 
 
 def _laws(

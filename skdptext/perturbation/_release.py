@@ -138,8 +138,8 @@ class Release:
         done = 0
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
-            found, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, found, n)
+            ids, n = apply(codes[where], draws), len(where)
+            noisy[where] = checked_words(self.channel, ids, n)
             done += n
         if done != len(known):
             raise RuntimeError(

@@ -476,12 +476,12 @@ def _checked(groupers: Any, labels: np.ndarray | None) -> dict[str, Any]:
 
 
 def _default(labels: np.ndarray | None) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    groupers: dict[str, Any] = {
         f"correspondence analysis {n}": TopicEncoder(n) for n in (5, 10, 30)
     }
     if labels is not None:
-        found["public labels"] = default_grouper(labels, 0, ())
-    return found
+        groupers["public labels"] = default_grouper(labels, 0, ())
+    return groupers
 
 
 def _is_encoder(grouper: Any) -> bool:
@@ -509,7 +509,7 @@ def _splits(
         )
     rows = np.arange(len(documents))
     try:
-        found = [
+        splits = [
             (rows[train], rows[test])
             for train, test in check_cv(cv).split(np.zeros(len(rows)), labels)
         ]
@@ -519,12 +519,12 @@ def _splits(
             f"{kind_of(cv)} that cannot: see that each label has as many documents as "
             "there are folds."
         ) from None
-    if not found or any(not len(train) or not len(test) for train, test in found):
+    if not splits or any(not len(train) or not len(test) for train, test in splits):
         raise InvalidParameterError(
             "cv must give splits with documents on both sides, got "
-            f"{'an empty side' if found else 'none'}."
+            f"{'an empty side' if splits else 'none'}."
         )
-    return found
+    return splits
 
 
 # -- one split -----------------------------------------------------------------------
@@ -543,8 +543,8 @@ def _split_scores(
         score = _Accuracy(data.labels[train], data.labels[test])
         score.given, score.asked = learned, asked
     cells = []
-    found = _grouped(grouper, data, train, learned, score.given, score.asked)
-    for k, of_given, of_asked in found:
+    grouped = _grouped(grouper, data, train, learned, score.given, score.asked)
+    for k, of_given, of_asked in grouped:
         score.learn(of_given, of_asked, k)
         cells.append(
             _Cell(

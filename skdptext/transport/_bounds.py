@@ -143,7 +143,7 @@ def dual_bounds(
     query: np.ndarray,
     place: np.ndarray,
     bags: WordBags,
-    some: np.ndarray,
+    numbers: np.ndarray,
 ) -> np.ndarray:
     """Damped dual ascent on the residual problems of a query and some bags.
 
@@ -160,19 +160,19 @@ def dual_bounds(
         Place of a table's word within the query, -1 where it is not in it.
     bags : WordBags
         Non-empty, over words of the table.
-    some : ndarray of shape (S,)
+    numbers : ndarray of shape (S,)
         Numbers of the bags to bound, at least one.
 
     Returns
     -------
     bounds : ndarray of shape (S,)
     """
-    starts, sizes = bags.starts[some], bags.sizes[some]
+    starts, sizes = bags.starts[numbers], bags.sizes[numbers]
     at, first = entries(starts, sizes), np.cumsum(sizes) - sizes
     words, b = bags.ids.take(at), bags.weights.take(at)
-    owner = np.repeat(np.arange(len(some)), sizes)
+    owner = np.repeat(np.arange(len(numbers)), sizes)
     # what is left of both without the mass that they share
-    a = np.tile(query, (len(some), 1))
+    a = np.tile(query, (len(numbers), 1))
     shared = np.flatnonzero(place.take(words) >= 0)
     own = owner[shared], place.take(words[shared])
     left = a[own] - b[shared]

@@ -222,7 +222,7 @@ class Numbers:
         below = np.broadcast_to(np.asarray(high).astype(np.uint64), n)
         # all beyond a multiple of `high` is drawn again
         last = _LAST - (_LAST % below + np.uint64(1)) % below
-        found = np.empty(n, dtype=np.int64)
+        numbers = np.empty(n, dtype=np.int64)
         left = np.arange(n)
         turn = 0
         while len(left):
@@ -241,9 +241,9 @@ class Numbers:
             fits = drawn <= last[left, None]
             done = fits.any(axis=1)
             rows, first = left[done], fits[done].argmax(axis=1)
-            found[rows] = drawn[done, first] % below[rows]
+            numbers[rows] = drawn[done, first] % below[rows]
             left, turn = left[~done], turn + 1
-        return found
+        return numbers
 
 
 def _id_bytes(identity: Any) -> bytes:
