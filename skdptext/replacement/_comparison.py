@@ -632,7 +632,7 @@ class _Accuracy:
             [np.bincount(groups[self._learned == n], minlength=k) for n in self._names]
         )
         shares = shares + 1 / k
-        self._told = shares / shares.sum(axis=1, keepdims=True)
+        self._label_shares = shares / shares.sum(axis=1, keepdims=True)
         rows = {
             name: np.bincount(of_asked[self._asked == name], minlength=k)
             for name in np.unique(self._asked)
@@ -640,7 +640,7 @@ class _Accuracy:
         self._truth = {name: row / row.sum() for name, row in rows.items()}
 
     def at(self, P: np.ndarray) -> float:
-        read = self._names[(self._told @ P).argmax(axis=0)]
+        read = self._names[(self._label_shares @ P).argmax(axis=0)]
         return float(
             np.mean([row @ P @ (read == name) for name, row in self._truth.items()])
         )
@@ -668,13 +668,15 @@ class _Completion:
     def learn(self, groups: np.ndarray, of_asked: np.ndarray, k: int) -> None:
         counts = _by_group(self._counts, groups, k)
         sums = counts.sum(axis=1, keepdims=True)
-        self._told = (counts + _PRIOR_WORDS * self._words) / (sums + _PRIOR_WORDS)
+        self._word_shares = (counts + _PRIOR_WORDS * self._words) / (
+            sums + _PRIOR_WORDS
+        )
         self._share = (sums.ravel() + 1 / k) / (sums.sum() + 1)
         self._asked = _by_group(self._others, of_asked, k)
 
     def at(self, P: np.ndarray) -> float:
         joint = self._share[:, None] * P
-        mixed = (joint / joint.sum(axis=0)).T @ self._told  # Pr[word | z]
+        mixed = (joint / joint.sum(axis=0)).T @ self._word_shares  # Pr[word | z]
         gain = np.log(mixed) - np.log(self._words)
         nats = float((P * (self._asked @ gain.T)).sum())
         return nats / max(float(self._asked.sum()), 1.0)

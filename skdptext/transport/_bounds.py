@@ -20,7 +20,9 @@ _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
 _TINY = 2.0**-110  # more than what underflows in a squared distance
 
 _FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
-_MOST = np.float32(2.0)  # no useful potential is larger, and the slack then holds
+_MAX_POTENTIAL = np.float32(
+    2.0
+)  # no useful potential is larger, and the slack then holds
 _DAMPING = np.float32(0.75)
 
 
@@ -184,8 +186,8 @@ def dual_bounds(
     local[b == 0.0] = _FAR
     beta = _DAMPING * local.min(axis=1)
     alpha = np.minimum.reduceat(local - beta[:, None], first, axis=0)
-    alpha = np.minimum(alpha, _MOST) - gone
+    alpha = np.minimum(alpha, _MAX_POTENTIAL) - gone
     local -= alpha.take(owner, axis=0)
-    beta = np.minimum(local.min(axis=1), _MOST)
+    beta = np.minimum(local.min(axis=1), _MAX_POTENTIAL)
     sums = (a * alpha).sum(axis=1) + np.add.reduceat(b * beta, first)
     return sums - POTENTIAL_SLACK

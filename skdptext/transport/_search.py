@@ -23,7 +23,7 @@ from skdptext.utils import limit_blas_threads, progress_bar, working_memory_byte
 __all__ = ["BagIndex"]
 
 # Queries of one run, which share one product.
-_MOST = 16384
+_MAX_QUERIES = 16384
 
 
 class BagIndex(IndexedBags):
@@ -196,12 +196,12 @@ class BagIndex(IndexedBags):
         return CompiledBounds(self, queries, loops)
 
     def _blocks(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
-        """Runs of at most `_MOST` queries whose arrays fit in the working memory.
+        """At most `_MAX_QUERIES` queries whose arrays fit in the working memory.
 
         Queries of a run share the product of each word that they hold.
         """
         memory = working_memory_bytes() / n_workers
-        most_words, most_queries = len(queries.ids), _MOST
+        most_words, most_queries = len(queries.ids), _MAX_QUERIES
         if self.vectors is not None:
             # what one query needs, or a group of them: bounds and numbers of bags;
             # of words, costs, potentials and places

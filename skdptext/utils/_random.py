@@ -283,7 +283,7 @@ def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
     """The ChaCha20 streams of 256-bit keys, of which one is read at a time."""
     if not _takes_turns():
         return [_generator(key) for key in keys]
-    return _Turns(list(keys))
+    return _OneAtATime(list(keys))
 
 
 def _generator(key: bytes) -> np.random.Generator:
@@ -293,7 +293,7 @@ def _generator(key: bytes) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-class _Turns(Sequence[np.random.Generator]):
+class _OneAtATime(Sequence[np.random.Generator]):
     """ChaCha20 streams of 256-bit keys, read in turn by one generator.
 
     Making a generator takes a hundred microseconds, setting its state five.
@@ -339,7 +339,7 @@ def _takes_turns() -> bool:
     """Whether the installed randomgen has the state that `_first_state` assumes."""
     keys = [bytes(range(32)), bytes(range(1, 33))]
     try:
-        turns = _Turns(keys)
+        turns = _OneAtATime(keys)
         ours = [turns[i].random(n).tolist() for n in (7, 20) for i in (0, 1)]
     except (KeyError, TypeError, ValueError):
         return False

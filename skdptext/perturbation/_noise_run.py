@@ -21,7 +21,7 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = ["Release"]
+__all__ = ["NoiseRun"]
 
 # Words perturbed at a time: enough for an efficient product, few beside the embedding;
 # more where a word takes little memory.
@@ -39,7 +39,7 @@ Segments = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Release:
+class NoiseRun:
     """One noisy release of some documents.
 
     Parameters
