@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import DocumentReader, EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics._channel import released_profiles, word_transitions
+from skdptext.metrics._word_transitions import released_profiles, word_transitions
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import check_bags, is_count_matrix, kind_of
 
