@@ -1,5 +1,6 @@
 """The estimator that releases documents with private words."""
 
+from skdptext.perturbation._likelihood import Candidates as Candidates
 from skdptext.perturbation._noise_run import (
     NoiseRun as NoiseRun,
     NoiseRun as Release,  # noqa: F401, its name until 1.0
