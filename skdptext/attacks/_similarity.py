@@ -396,9 +396,9 @@ class _Texts:
 
     def _few_words(self, bags: sp.csr_array, held: np.ndarray) -> sp.csr_array:
         """Frequencies of the words that have a vector."""
-        found = sp.csr_array(bags.multiply(held))
-        found.eliminate_zeros()
-        return normalize(found, norm="l1").tocsr()
+        words = sp.csr_array(bags.multiply(held))
+        words.eliminate_zeros()
+        return normalize(words, norm="l1").tocsr()
 
 
 def _cosines(released: Any, clear: Any) -> np.ndarray:

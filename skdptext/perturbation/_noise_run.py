@@ -95,7 +95,10 @@ class NoiseRun:
             # sharedmem: processes would be sent the embedding with each task
             results = Parallel(
                 n_jobs=n_threads, require="sharedmem", return_as="generator"
-            )(delayed(self._perturb)(documents, task, block, apply) for task in tasks)
+            )(
+                delayed(self._perturb)(documents, task.start, task.stop, block, apply)
+                for task in tasks
+            )
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
                 progress.update(task.stop - task.start)
@@ -113,10 +116,9 @@ class NoiseRun:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, task: slice, block: int, apply: Any
+        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
     ) -> np.ndarray:
-        """Noisy codes of the documents of a task."""
-        start, stop = task.start, task.stop
+        """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
