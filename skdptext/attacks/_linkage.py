@@ -102,8 +102,8 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.attacks import DocumentLinkageAttack
-    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(table, epsilon=2.0, document_length=3)
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=3)
     >>> attack = DocumentLinkageAttack(perturber, random_state=0)
     >>> attack = attack.fit(["cat dog dog", "tea tea dog", "tea tea tea"])
     >>> attack.predict(["cat cat dog", "tea tea cat"])
@@ -436,9 +436,9 @@ def linkage_attack(
     >>> from skdptext import DPWordPerturber
     >>> from skdptext.attacks import linkage_attack
     >>> from skdptext.datasets import make_documents, make_embedding
-    >>> table = make_embedding(60, 8, n_clusters=6, random_state=0)
-    >>> texts, _ = make_documents(table, 20, length=10, random_state=0)
-    >>> perturber = DPWordPerturber(table, epsilon=4.0, document_length=10)
+    >>> embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
+    >>> texts, _ = make_documents(embedding, 20, length=10, random_state=0)
+    >>> perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=10)
     >>> found = linkage_attack(texts, perturber, n_draws=50, random_state=0)
     >>> [row.adversary for row in found.rows]  # doctest: +NORMALIZE_WHITESPACE
     ['all, learned', 'ordered text', 'bag', 'learned', 'word by word', 'shared words',

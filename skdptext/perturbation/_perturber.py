@@ -131,7 +131,7 @@ class DPWordPerturber(
     mechanism : WordMechanism or str, default=None
         How a word is perturbed: an object of `skdptext.mechanisms`, one that you wrote,
         or a name such as ``"exponential"``, which stands for the class with its default
-        options. If None, `~skdptext.mechanisms.MahalanobisNoise`, that of the papers.
+        options. If None, `~skdptext.mechanisms.MahalanobisNoise`, as in the papers.
         A grid search reaches the options of an object as ``mechanism__option``.
     engine : {"numpy", "torch"}, default="numpy"
         What searches for the nearest words; both always find the same ones.
@@ -603,9 +603,9 @@ class DPWordPerturber(
         Parameters
         ----------
         epsilon : float > 0, default=None
-            None: that of the perturber.
+            If None, the perturber's.
         lam : float in [0, 1], default=None
-            None: that of the perturber.
+            If None, the perturber's.
 
         Returns
         -------
