@@ -142,7 +142,7 @@ def attack(
     ids = np.unique(np.concatenate(documents))
     started = time.process_time()
     share = np.bincount(np.concatenate(documents))[ids]
-    channel = word_transitions(
+    transitions = word_transitions(
         source, share, words=embedding.word_array[ids].tolist(), n_draws=n_draws,
         random_state=np.random.default_rng(0),
     )  # fmt: skip
@@ -168,12 +168,12 @@ def attack(
     places = ids.searchsorted(np.stack(documents))
     # per release a row per target and length
     ordered = [
-        np.array([in_order(channel, z, places) for z in release])
+        np.array([in_order(transitions, z, places) for z in release])
         for release in releases
     ]
     for place, length in enumerate(LENGTHS):
         clear = bags(np.stack(documents)[:, :length], len(embedding))
-        profiles = np.log(channel.profiles(normalize(clear, norm="l1")[:, ids]))
+        profiles = np.log(transitions.profiles(normalize(clear, norm="l1")[:, ids]))
         weights = TfidfTransformer().fit(clear)
         of_clear = normalize(weights.transform(clear))
         noisy = [bags(r[:, :length], len(embedding)) for r in releases]
@@ -248,9 +248,9 @@ def equal_epsilon(
     return float(np.sqrt(low * high))
 
 
-def in_order(channel: Any, released: np.ndarray, places: np.ndarray) -> np.ndarray:
+def in_order(transitions: Any, released: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Log-likelihood of every candidate, by the first words of each length."""
-    found = channel.counts(released)[np.arange(len(released)), places]
+    found = transitions.counts(released)[np.arange(len(released)), places]
     return np.log(found).cumsum(axis=1)[:, np.array(LENGTHS) - 1].T
 
 
