@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from corpora import AUTHORED, corpus
 from experiments.paper.significance import holm
 from experiments.store import MissingCellError, Store
 from field import EXPONENTS, REPLACED, SUCCESSES
+from intervals import accuracies, limits, two_sided
 from matplotlib.figure import Figure
 from measure import (
     DELTA,
@@ -34,11 +34,9 @@ from plan import (
     word_cells,
 )
 from results import record
-from scipy.stats import norm
 
 # What the others are compared with: what we recommend.
 REFERENCE = "Exponential, exact"
-N_BOOTSTRAPS = 1000
 # Okabe and Ito's colours and five markers: apart for every eye.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9")
 MARKERS = "os^Dv"
@@ -169,46 +167,6 @@ def question(what: str) -> str:
 
 def marked(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
-
-
-def accuracies(right: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Balanced accuracy of marks (n_releases, n_documents), and of bootstraps of both.
-
-    Documents and releases are drawn again, each on its own; equal documents and
-    releases for every mechanism, so that differences are of pairs.
-    """
-    kinds, codes = np.unique(truth, return_inverse=True)
-    n_releases, n = right.shape
-    documents, releases = drawn_again(n), drawn_again(n_releases) / n_releases
-    shares = []
-    for k in range(len(kinds)):
-        mine = codes == k
-        hits = documents[:, mine] @ right[:, mine].T.astype(float)
-        with np.errstate(invalid="ignore"):
-            shares.append(
-                (hits * releases).sum(axis=1) / documents[:, mine].sum(axis=1)
-            )
-    return np.nanmean(shares, axis=0)
-
-
-@cache
-def drawn_again(n: int) -> np.ndarray:
-    """How often each of n is drawn, in every bootstrap; first each once."""
-    rng = np.random.default_rng(n)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), N_BOOTSTRAPS)
-    return np.concatenate([np.ones((1, n)), drawn])
-
-
-def limits(draws: np.ndarray) -> tuple[float, float, float]:
-    """The value, and what 95 % of the bootstraps lie between."""
-    low, high = np.quantile(draws[1:], [0.025, 0.975])
-    return float(draws[0]), float(low), float(high)
-
-
-def two_sided(draws: np.ndarray) -> float:
-    """p-value of a difference, by the standard error of its bootstraps."""
-    error = draws[1:].std(ddof=1)
-    return float(2 * norm.sf(abs(draws[0]) / error)) if error > 0 else 1.0
 
 
 def report_use(
