@@ -56,12 +56,12 @@ _ONE_HOT = (
 
 def caveats(embedding: object, random_state: object) -> list[str]:
     """Sentences on what voids the guarantee."""
-    found = []
+    sentences = []
     if isinstance(embedding, str):
-        found.append(_ONE_HOT)
+        sentences.append(_ONE_HOT)
     if isinstance(random_state, Integral):
-        found.append(REPEATABLE)
-    return found
+        sentences.append(REPEATABLE)
+    return sentences
 
 
 def warn_of_caveats(

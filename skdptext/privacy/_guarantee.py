@@ -459,11 +459,11 @@ class PrivacyGuarantee:
             return pure
         bounds = [part.losses(x, y) for part in self.parts]
         # the same choice for every δ, so that the result cannot grow with it
-        found = [
+        totals = [
             LossDistribution.total(each[min(i, len(each) - 1)] for each in bounds)
             for i in range(max(map(len, bounds)))
         ]
-        return min(pure, *(losses.exponent(delta) for losses in found))
+        return min(pure, *(losses.exponent(delta) for losses in totals))
 
     def _inputs(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Both, to be read several times, and a warning of words that are left out."""
@@ -546,14 +546,14 @@ class PrivacyGuarantee:
         if len(self.parts) == 1 and searched[0].channel.at_rate is not None:
             # a rate takes no search, so that it is looked for first, and ε once
             part, of_rate = searched[0], searched[0].channel.at_rate
-            found = _largest_within(
+            largest = _largest_within(
                 lambda a: replace(part, channel=of_rate(a)).exponent(x, y),
                 allowed,
                 start,
             )
-            if found in (0.0, math.inf):
-                return found
-            start = of_rate(found).attained
+            if largest in (0.0, math.inf):
+                return largest
+            start = of_rate(largest).attained
             if total(start) <= allowed:
                 return start
         return _largest_within(total, allowed, start)
