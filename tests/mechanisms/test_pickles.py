@@ -13,8 +13,8 @@ from skdptext.mechanisms import WordMechanism
 from tests.mechanism_forms import forms
 
 # The most bytes per word, where it is more than none. Ids take 2 bytes here, where
-# there are at most 65,536 of them, labels of classes 1, and 2 where there are more than 256;
-# normalisers and weights take 8 each.
+# there are at most 65,536 of them; labels of classes 1, and 2 of more than 256 classes;
+# normalisers and weights 8 each.
 BYTES = {
     "exact": 8,
     "capped": 8,
