@@ -56,11 +56,10 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
     The adversary holds candidates in clear, one of which was released, and knows the
     embedding, ε and λ. For a bag z_1, …, z_n, the log-likelihood of document d is taken
     to be :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, with p_d(w) the share of
-    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. Where
-    Pr[z | w] is known, which it is for finite mechanisms, this is exact, so that no
-    adversary does better; for noise on vectors it is estimated from draws, and an
-    adversary with a better estimate finds more. Log-likelihoods of several releases of
-    a document add up.
+    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. For a
+    finite mechanism Pr[z | w] is known, so that this is exact, and no adversary does
+    better. For noise on vectors it is estimated from draws, and what is found is a
+    lower bound. Log-likelihoods of several releases of a document add up.
 
     Parameters
     ----------
