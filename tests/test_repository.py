@@ -538,6 +538,23 @@ def test_pages_of_the_site_are_short():
             assert len(page.read_text("utf-8").split()) <= 1800, page
 
 
+def test_every_page_of_the_site_has_a_description():
+    # One sentence, which search engines show.
+    pages = [ROOT / "docs" / "index.rst", ROOT / "docs" / "api" / "index.rst"]
+    for folder in [
+        "about",
+        "evidence",
+        "get_started",
+        "howto",
+        "reference",
+        "understand",
+    ]:
+        pages += (ROOT / "docs" / folder).glob("*.rst")
+    assert len(pages) > 45
+    for page in pages:
+        assert "   :description: " in page.read_text("utf-8")[:300], page
+
+
 def test_version_is_the_same_everywhere():
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\nversion: {skdptext.__version__}\n" in citation
