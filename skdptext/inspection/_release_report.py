@@ -416,8 +416,8 @@ def release_report(
     random_state : None, int or numpy.random.Generator, default=None
         Draws samples, halves and folds.
     n_jobs : int, default=None
-        Processes that compute distances and train classifiers of labels; as in
-        scikit-learn. The result does not depend on it.
+        Processes that train classifiers of labels; as in scikit-learn. The result does
+        not depend on it.
     verbose : int, default=0
         Above 0, show progress bars.
 
@@ -525,10 +525,9 @@ def release_report(
     if embedding is None and isinstance(mechanism, DPWordPerturber):
         vectors = mechanism.embedding
         embedding = vectors if isinstance(vectors, WordEmbedding) else None
-    options = {"mechanism": mechanism, "n_jobs": n_jobs}
     with show_progress(verbose):
         linked, similar = linkage_scores(
-            sample, n_candidates=n_candidates, embedding=embedding, **options
+            sample, n_candidates=n_candidates, embedding=embedding, mechanism=mechanism
         )
         words = word_scores(sample, common)
         scores = {"linkage": linked[n_candidates], "words": words.pop("words")}
@@ -546,7 +545,8 @@ def release_report(
                 values[rows],
                 target,
                 known=mine,
-                **options,
+                mechanism=mechanism,
+                n_jobs=n_jobs,
             )
     return ReleaseReport(
         {k: scores[k] for k in ("linkage", "author", "topic", "words") if k in scores},

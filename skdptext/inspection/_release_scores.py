@@ -170,13 +170,10 @@ def linkage_scores(
     n_candidates: int,
     embedding: Any = None,
     mechanism: Any = None,
-    n_jobs: int | None = None,
 ) -> tuple[dict[int, ReleaseScore], np.ndarray]:
     """Scores by number of candidates, and the similarities of the strongest."""
     truth = np.arange(len(release))
-    scores = text_similarities(
-        release.clear, release.noisy, embedding=embedding, n_jobs=n_jobs
-    )
+    scores = text_similarities(release.clear, release.noisy, embedding=embedding)
     lengths = [np.array([len(d) for d in t]) for t in (release.noisy, release.clear)]
     if all(len(np.unique(x)) > 1 for x in lengths):
         scores["number of words"] = -np.abs(np.subtract.outer(*lengths)).astype(float)
