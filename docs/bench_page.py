@@ -42,7 +42,7 @@ PAGES = {
 OWN_PAGE = (
     "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
     "comparison_neighbours", "comparison_peers_kept",
-    "comparison_summary_25", "comparison_summary_50",
+    "comparison_summary_50",
     "comparison_peers_audited", "linkage", "linkage_channel", "linkage_classes",
     "linkage_lengths", "linkage_word", "tuning_bounds", "utility_lengths",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",

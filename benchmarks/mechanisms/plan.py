@@ -21,8 +21,8 @@ FIRST = (
     "Ranked Laplace noise", "1-Diffractor, one list", "CusText, classes of 20",
     "Exponential, half (SanText)", "von Mises–Fisher",
 )  # fmt: skip
-# Successes at which use is measured, those first that the pages speak of.
-USED = (0.5, 0.25)
+# Successes at which use is measured.
+USED = (0.5,)
 # ε of the replaced documents, which have no word to guess.
 REPLACED_EPSILON = 4.0
 VERSION = 1  # raise it when a change of the code changes the numbers

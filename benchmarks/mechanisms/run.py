@@ -7,8 +7,9 @@ One command, at most an hour on two idle cores::
 ``words``: every mechanism is given the ε at which the best guess of a word from its
 release is right for 10, 25, 50 and 75 % of the words of public text, and the ε at which
 it promises 4 and 8 nats between a word and its nearest. At each, its words and its
-promise are measured. ``use``: at the recorded ε of the first four, what classifiers and
-adversaries make of five releases of every corpus; half an hour on one core.
+promise are measured. ``use``: where half of the words are guessed, at the recorded ε,
+what classifiers and adversaries make of five releases of every corpus; a quarter of an
+hour on one idle core. Of mechanisms that are not done there are no rows.
 
 It can be interrupted: what is done is kept in ``build/mechanisms``. ``--budget 150``
 stops after so many seconds, ``--quick`` does three mechanisms on the built-in corpus,
