@@ -19,7 +19,7 @@ OF_NEIGHBOURS, AT_NEIGHBOURS = ("Exponential, exact",), 0.5
 FIRST = (
     "Exponential, exact", REPLACED, "Laplace noise", "Randomized response",
     "Ranked Laplace noise", "1-Diffractor, one list", "CusText, classes of 20",
-    "Exponential, half (SanText)", "von Mises–Fisher",
+    "Exponential, half (SanText)", "von Mises–Fisher", "TEM", "Exponential, balanced",
 )  # fmt: skip
 # Successes at which use is measured.
 USED = (0.5,)
