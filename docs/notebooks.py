@@ -134,7 +134,6 @@ def _prose(markdown: str) -> str:
 
 if __name__ == "__main__":
     import matplotlib as mpl
-
     import palette
 
     mpl.use("Agg")
