@@ -146,6 +146,7 @@ panels[0].set_ylabel("share of draws unchanged")
 panels[0].legend()
 figure.suptitle("Which words stay?")
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # At one ε, a larger λ makes the noise stronger: the loneliest words change more often,
