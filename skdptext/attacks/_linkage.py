@@ -173,7 +173,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         releases : iterable of str, of lists of str, or count matrix
             What the perturber released. Several releases of a document are added up.
         groups : array-like of shape (n_releases,), default=None
-            Equal for releases of the same document. None: each release is of its own
+            Equal for releases of the same document. None: each release is of another
             document.
 
         Returns
@@ -561,8 +561,8 @@ def _of_releaser(
     if hasattr(noisy, "random_state"):
         noisy.random_state = None
     groups = np.tile(np.arange(len(targets)), n_releases)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)  # known to an attacker
+    # known to an attacker
+    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
         released = noisy.transform(
             [documents[i] for _ in range(n_releases) for i in targets]
         )

@@ -24,8 +24,8 @@ from skdptext.utils import (
     check_integer,
     check_rng,
     is_count_matrix,
-    kept_property,
     kind_of,
+    memo_property,
     plain_documents,
     progress_bar,
     working_memory_bytes,
@@ -119,7 +119,7 @@ def text_similarities(
         Whether the n-th word of a release may come from the n-th of its original.
     groups : array-like of int, shape (n_released,), default=None
         Numbers 0, 1, … of documents: equal for several releases of the same one. If
-        None, each release is of its own document.
+        None, each release is of another document.
     distances : bool, default=True
         Also compare by Word Mover's Distance.
     verbose : int, default=0
@@ -151,8 +151,8 @@ def text_similarities(
 
     Notes
     -----
-    *Privacy.* Whoever finds the original of a release with these has proved a leak. Who
-    does not has proved nothing about other adversaries.
+    *Privacy.* Anyone who finds the original of a release with these has proved a leak.
+    To find nothing proves nothing about other adversaries.
 
     Examples
     --------
@@ -291,7 +291,7 @@ class _Texts:
 
     # -- vectors of words -------------------------------------------------------------
 
-    @kept_property
+    @memo_property
     def vectors(self) -> np.ndarray:
         """Vectors of the words, centred at their mean; 0 for those without one."""
         if self.embedding is not None:
@@ -310,7 +310,7 @@ class _Texts:
         weight = np.asarray(bags.sum(axis=0)).ravel() * known
         return weight @ vectors / max(weight.sum(), 1)
 
-    @kept_property
+    @memo_property
     def released_vectors(self) -> np.ndarray:
         """The same, centred at the mean of the releases."""
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents

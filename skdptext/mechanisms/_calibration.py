@@ -8,7 +8,7 @@ import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._rate import MARGIN, Fit, WordDistances, find_fit
-from skdptext.utils import Kept, working_memory_bytes
+from skdptext.utils import Memo, working_memory_bytes
 
 __all__ = ["CALIBRATIONS", "calibrated_fit"]
 
@@ -167,7 +167,7 @@ _FITS: dict[str, Callable[[WordDistances, float], Fit]] = {
 CALIBRATIONS = ("half", *_FITS)
 
 # Keyed by content, as spectra are.
-_fits: Kept[Fit] = Kept(32)
+_fits: Memo[Fit] = Memo(32)
 
 
 def calibrated_fit(table: WordDistances, calibration: str, epsilon: float) -> Fit:

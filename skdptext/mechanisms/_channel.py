@@ -16,7 +16,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import DocLinked, check_real, kept_property
+from skdptext.utils import DocLinked, check_real, memo_property
 
 __all__ = [
     "Apply",
@@ -67,8 +67,8 @@ class _Void:
         raise AttributeError(
             f"{self.name} must be a member of the class that defines "
             f"{' or '.join(_STANDS_ON[self.name])}, such as a property, not set "
-            f"on instances: {type(instance).__name__} may have another law than its "
-            "parent."
+            f"on instances: {type(instance).__name__} may have another distribution "
+            "than its parent."
         )
 
 
@@ -157,11 +157,11 @@ class WordChannel(ABC):
         True where, in addition, the length of the noise in `metric` follows Gamma(dim,
         1/ε), and its direction is uniform there.
     gamma_noise : callable or None
-        Defined where the release is computed from φ(w) + noise of that law, by the
-        nearest word or otherwise: maps draws to the noise vectors, shape (n, dim). The
-        posterior of w given the noisy vector is then known exactly.
+        Defined if the release is computed from φ(w) + noise of that distribution, by
+        the nearest word or otherwise: maps draws to the noise vectors, shape (n, dim).
+        The posterior of w given the noisy vector is then known exactly.
     log_proba : callable or None
-        Defined where the law is known in full: ``log_proba(words)`` gives rows of
+        Defined if all probabilities are known: ``log_proba(words)`` gives rows of
         ln Pr[z | w], shape (n, number of words in `released`), in float64.
     losses : callable or None
         Defined where more is known about the privacy loss than the members above say:
@@ -169,14 +169,14 @@ class WordChannel(ABC):
         which bounds that of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
     describe : callable or None
         Defined where there is more to say in a printed guarantee: ``describe()`` gives
-        sentences about the law.
+        sentences about the distribution.
     at_rate : callable or None
-        Defined where the law follows from a rate, and `prepare` searches for the rate
-        that proves ε: ``at_rate(a)`` is the channel with rate a, without that search.
-        Its `attained` is the smallest ε that holds for it.
+        Defined if the distribution follows from a rate, and `prepare` searches for the
+        rate that proves ε: ``at_rate(a)`` is the channel with rate a, without that
+        search. Its `attained` is the smallest ε that holds for it.
     numerical_delta : float or None
-        Total variation distance, per word, between the law that is drawn and the
-        stated one. None if it is not known.
+        Total variation distance, per word, between the distribution that is drawn and
+        the stated one. None if it is not known.
 
     Raises
     ------
@@ -190,12 +190,12 @@ class WordChannel(ABC):
 
     Notes
     -----
-    *Subclasses.* A class that redefines a part of the law loses the inherited members
-    that depend on this part, unless it redefines them as well. With a new `apply`, an
-    inherited `noise` becomes None; so does `metric` with new `exponents`, `unit_noise`
-    with a new `draw`, `losses` and `numerical_delta` with a new `draw` or `apply`, and
-    so on. The method resolution order decides, mixins included. These members must be
-    defined on classes, not set on instances.
+    *Subclasses.* A class that redefines a part of the mechanism loses the inherited
+    members that depend on this part, unless it redefines them as well. With a new
+    `apply`, an inherited `noise` becomes None; so does `metric` with new `exponents`,
+    `unit_noise` with a new `draw`, `losses` and `numerical_delta` with a new `draw` or
+    `apply`, and so on. The method resolution order decides, mixins included. These
+    members must be defined on classes, not set on instances.
 
     *Threads.* A release calls `draw` and `apply` from several threads at once.
 
@@ -317,9 +317,9 @@ class WordChannel(ABC):
         """
         return self.embedding
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
-        """Digest of everything that the law depends on; it keys the noise."""
+        """Digest of everything that the distribution depends on; it keys the noise."""
         law = law_fingerprint(self.mechanism, self.embedding, self.epsilon, self.lam)
         name = f"{type(self).__module__}.{type(self).__qualname__}".encode()
         return hashlib.blake2b(law + name, digest_size=32).digest()
@@ -463,7 +463,7 @@ class _Wrapped(WordChannel):
         super().__init__(*given)
         self.prepared = prepared
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()

@@ -1,4 +1,4 @@
-"""Channels whose law is known in full, and drawing from it by inversion."""
+"""Channels whose probabilities are known in full, and drawing from it by inversion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = dict[int, Any]
 
 
 class FiniteChannel(WordChannel):
-    """A channel that states its law in full; its exponents follow from it.
+    """A channel that states its probabilities in full; its exponents follow from it.
 
     All that is promised follows from these probabilities.
 
@@ -36,7 +36,7 @@ class FiniteChannel(WordChannel):
 
     See Also
     --------
-    InvertedChannel : Also draws from the law.
+    InvertedChannel : Also draws from them.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class InvertedChannel(FiniteChannel):
 
     See Also
     --------
-    FiniteChannel : For a sampler of your own.
+    FiniteChannel : For another sampler.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 
 from skdptext.mechanisms._lazy import LazySampler
 from skdptext.mechanisms._rate import Fit, WordDistances, log_sums
-from skdptext.utils import kept_property
+from skdptext.utils import memo_property
 
 __all__ = ["ExponentialLaw"]
 
@@ -41,7 +41,7 @@ class ExponentialLaw:
         self.rate = rate
         self.mu: np.ndarray | None = None
 
-    @kept_property
+    @memo_property
     def table(self) -> WordDistances:
         return WordDistances(*self._of_table)
 
@@ -63,7 +63,7 @@ class ExponentialLaw:
         """Whether a value has been computed already."""
         return name in vars(self)
 
-    @kept_property
+    @memo_property
     def fit(self) -> Fit:
         """Rate and weights, with the normalisers and the loss attained."""
         return self.table.evaluated(Fit(self.rate, self.mu))
@@ -73,7 +73,7 @@ class ExponentialLaw:
         """The largest privacy loss per unit of distance over all pairs; at most ε."""
         return self.fit.attained
 
-    @kept_property
+    @memo_property
     def log_normalizers(self) -> np.ndarray:
         """ln C_w of every word, shape (n_words,)."""
         if not self.knows("fit"):  # no pass over pairs for what they attain
@@ -82,12 +82,12 @@ class ExponentialLaw:
             return self.table.log_normalizers_from(fit)
         return self.table.log_normalizers_from(self.fit)
 
-    @kept_property
+    @memo_property
     def worst_exponent(self) -> float:
         """The largest exponent between two words, in nats."""
         return self.table.largest_loss(self.fit)
 
-    @kept_property
+    @memo_property
     def lazy(self) -> LazySampler:
         return LazySampler(self.table, Fit(self.rate, self.mu))
 

@@ -26,7 +26,7 @@ from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.mechanisms._ranks import Ranks
 from skdptext.mechanisms._word_losses import word_losses
-from skdptext.utils import check_real, kept_property, kind_of, working_memory_bytes
+from skdptext.utils import check_real, kind_of, memo_property, working_memory_bytes
 
 __all__ = ["Ranked", "RankedChannel"]
 
@@ -161,9 +161,9 @@ class RankedChannel(WordChannel):
             return [_RANKS]
         return [_RANKS, "Of the inner mechanism:", *self.inner.describe()]
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
-        """Digest of everything that the law depends on, the inner channel included."""
+        """Digest of all that the distribution depends on, inner channel included."""
         both = super().fingerprint + self.inner.fingerprint
         return hashlib.blake2b(both, digest_size=32).digest()
 

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import blocks, kept_property, progress, working_memory_bytes
+from skdptext.utils import blocks, memo_property, progress, working_memory_bytes
 
 __all__ = ["MARGIN", "Fit", "WordDistances", "find_fit", "log_sums"]
 
@@ -276,7 +276,7 @@ class WordDistances:
         found = 2 * float(np.sqrt(self._left[self.inputs, -2].max()))
         return found if self.max_distance is None else min(found, self.max_distance)
 
-    @kept_property
+    @memo_property
     def alike(self) -> np.ndarray:
         """For each output, the first output with the same vector."""
         _, places, numbers = np.unique(

@@ -13,7 +13,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Draws, WordMechanism
 from skdptext.mechanisms._finite import FiniteChannel
 from skdptext.mechanisms._greedy import greedy_path
-from skdptext.utils import check_integer, check_option, kept_property, kind_of
+from skdptext.utils import check_integer, check_option, kind_of, memo_property
 
 __all__ = ["WordLists", "WordListsChannel"]
 
@@ -52,7 +52,7 @@ class WordLists(WordMechanism):
     *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
     are the places of w and w' in list l: ε is per place. The largest distance over the
     lists counts, not the mean. With one list this is the exact exponent. With several,
-    the exponents are computed from the exact law, and lie below.
+    the exponents are computed from the exact probabilities, and lie below.
 
     *λ* has no effect; nor, once the lists are made, do the vectors.
 
@@ -115,7 +115,7 @@ class WordListsChannel(FiniteChannel):
             paths = [greedy_path(self.embedding, start) for start in starts]
             self.lists = np.array(paths)
 
-    @kept_property
+    @memo_property
     def places(self) -> np.ndarray:
         """The place of each word in each list, shape (n_lists, n_words)."""
         return np.argsort(self.lists, axis=1)

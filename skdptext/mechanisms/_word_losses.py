@@ -39,8 +39,8 @@ def word_losses(
     -------
     losses : list of n LossDistribution
         From the first of these that the channel has: its own `losses`; noise with
-        `gamma_lengths` in its `metric`; the exact laws, `log_proba`; else the worst
-        that its `exponents` in both directions allow.
+        `gamma_lengths` in its `metric`; the exact probabilities, `log_proba`; else the
+        worst that its `exponents` in both directions allow.
 
     Raises
     ------

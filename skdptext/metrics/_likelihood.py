@@ -1,4 +1,4 @@
-"""How likely a release is for each of several documents, by the mechanism's law."""
+"""How likely a release is for each of several documents, by the mechanism."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ class ReleaseLikelihood:
             return
         if not is_count_matrix(documents):
             documents = list(documents)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # known here
+        # known here
+        with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
             fitted = clone(perturber).set_params(random_state=None).fit(documents)
         self.perturber = fitted
         embedding = fitted.embedding_
@@ -203,12 +203,12 @@ class ReleaseLikelihood:
             if self.ordered:
                 return self._in_order(codes)
             bags = codes.bags(len(vocabulary))
-        found = bags @ self._log_profiles.T
-        found[np.not_equal.outer(bags.sum(axis=1), self.lengths)] = -np.inf
-        return found
+        logs = bags @ self._log_profiles.T
+        logs[np.not_equal.outer(bags.sum(axis=1), self.lengths)] = -np.inf
+        return logs
 
     def _in_order(self, releases: EncodedDocuments) -> np.ndarray:
-        found = np.full((len(releases), len(self.lengths)), -np.inf)
+        totals = np.full((len(releases), len(self.lengths)), -np.inf)
         starts = self._offsets[:-1]
         for i in range(len(releases)):
             released = releases[i]
@@ -216,17 +216,17 @@ class ReleaseLikelihood:
             logs = np.log(self._transitions.counts(released))
             places = np.arange(len(released))
             written = self._codes[starts[same][:, None] + places]
-            found[i, same] = logs[places, written].sum(axis=1)
-        return found
+            totals[i, same] = logs[places, written].sum(axis=1)
+        return totals
 
 
 def _checked(releaser: Any, documents: list[Any], releases: Any) -> np.ndarray:
     """`log_likelihood` of any releaser, checked."""
-    found = np.asarray(releaser.log_likelihood(documents, releases), dtype=np.float64)
+    logs = np.asarray(releaser.log_likelihood(documents, releases), dtype=np.float64)
     n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
-    if found.shape != (n, len(documents)) or np.isnan(found).any():
+    if logs.shape != (n, len(documents)) or np.isnan(logs).any():
         raise InvalidParameterError(
             f"log_likelihood of {type(releaser).__name__} must return an array of "
-            f"shape ({n}, {len(documents)}) without NaN, got shape {found.shape}."
+            f"shape ({n}, {len(documents)}) without NaN, got shape {logs.shape}."
         )
-    return found
+    return logs

@@ -76,7 +76,7 @@ class Calibration:
     counted : str
         Description of the words that the share refers to.
     exact : bool
-        Whether the share follows from the law of the mechanism, without draws.
+        Whether the share follows from the mechanism's probabilities, without draws.
     """
 
     epsilon: float
@@ -126,7 +126,7 @@ def calibrate_epsilon(
         The share that `target` refers to.
     n_draws : int, default=100
         Noise vectors shared by all words, or draws per word if noise cannot be shared;
-        at least 2. Not used if the law of the mechanism is known exactly.
+        at least 2. Not used if the mechanism's probabilities are known exactly.
     random_state : None, int or numpy.random.Generator, default=None
         An int makes the result repeatable, and monotone in the target.
     tuned_on : {"private", "public", "released"}, default="private"
@@ -180,10 +180,10 @@ def calibrate_epsilon(
     from the shares of single draws, which are independent; more words do not replace
     more draws. Memory: n_words × n_draws floats.
 
-    *Laws known exactly* (such as `~skdptext.mechanisms.Exponential`) need no draws: the
-    share is the mean of Pr[w | w], and the ε that reaches the target is found in about
-    ten evaluations. Where the mechanism itself searches for a rate given ε, the rate
-    that reaches the target is found first, and ε is computed once.
+    *Probabilities known exactly* (such as `~skdptext.mechanisms.Exponential`) need no
+    draws: the share is the mean of Pr[w | w], and the ε that reaches the target is
+    found in about ten evaluations. Where the mechanism itself searches for a rate given
+    ε, the rate that reaches the target is found first, and ε is computed once.
 
     *Other mechanisms* draw the words at a series of ε between 1e-6 and 1e6, each time
     with the same draws, until the result is bracketed to a relative 1e-4. The share is
@@ -352,9 +352,9 @@ class _Exact:
         self, channel: WordChannel, ids: np.ndarray, weights: np.ndarray
     ) -> float:
         stays = 0.0
-        for rows, kept in kept_as_they_are(channel, ids):
-            stays += weights[rows] @ kept
-            self.bar.update(len(kept))
+        for rows, unchanged in kept_as_they_are(channel, ids):
+            stays += weights[rows] @ unchanged
+            self.bar.update(len(unchanged))
         return float(stays / weights.sum())
 
     def _channel(self, scale: float) -> WordChannel | None:
@@ -388,8 +388,8 @@ class _Exact:
         upto = np.cumsum(self.weights)
         ticks = (np.arange(_FIRST_WORDS) + 0.5) / _FIRST_WORDS * upto[-1]
         drawn = np.minimum(upto.searchsorted(ticks), len(upto) - 1)
-        some, times = np.unique(drawn, return_counts=True)
-        start = _root(excess_of(self.ids[some], times), self.own.epsilon, 2.0)
+        distinct, times = np.unique(drawn, return_counts=True)
+        start = _root(excess_of(self.ids[distinct], times), self.own.epsilon, 2.0)
         if start is None:
             start = self.own.epsilon
         scale = _root(excess_of(self.ids, self.weights), start, 1.02)

@@ -12,7 +12,7 @@ from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
-    Kept,
+    Memo,
     blocks,
     bullets,
     page,
@@ -46,8 +46,8 @@ class Scale(NamedTuple):
     pairs: np.ndarray  # columns of the words at these medians, shape (2, 2)
 
 
-_scales: Kept[Scale] = Kept(32)
-_losses: Kept[list[LossDistribution]] = Kept(32)
+_scales: Memo[Scale] = Memo(32)
+_losses: Memo[list[LossDistribution]] = Memo(32)
 
 
 def _scale(part: ReleasePart) -> Scale:
@@ -376,15 +376,17 @@ def _scale_sentence(part: ReleasePart) -> str:
             f"{far_off}."
         )
     lower = [_nats(row.with_delta) != _nats(row.exponent) for row in rows]
-    if any(lower):
+    if any(lower[:2]):
         text += (
             f" W{_WITH_DELTA[1:]} these exponents are {_nats(near.with_delta)} and "
             f"{_nats(far.with_delta)}."
         )
     if documents:
         near_by, far_off = map(_instead, documents)
+        only_here = any(lower) and not any(lower[:2])
+        start = f"W{_WITH_DELTA[1:]}, if" if only_here else "If"
         text += (
-            f" If all {part.n_words or _MESSAGE} words of a document become their "
+            f" {start} all {part.n_words or _MESSAGE} words of a document become their "
             f"neighbours, {near_by}; if they become random words, {far_off}."
         )
     return f"{text} {_delta_promise()}" if any(lower) else text
@@ -422,9 +424,9 @@ def _broken(parts: Parts) -> list[str]:
     found = []
     if any(part.ordered and not part.resampled for part in parts):
         found.append(
-            "Words are released in order, which tells more than a bag of them: whoever "
-            "holds candidate documents compares word by word, and finds the right one "
-            "at an ε at which a bag hides it."
+            "Words are released in order, which tells more than a bag of them: anyone "
+            "who holds candidate documents compares word by word, and finds the right "
+            "one at an ε at which a bag hides it."
         )
     found += [caveat for part in parts for caveat in part.caveats]
     if any(part.unknown_kept for part in parts):
@@ -479,10 +481,10 @@ def _part_limits(part: ReleasePart) -> list[str]:
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases, by an integer random_state or the key of a "
         "DocumentRelease: anyone who learns it can remove the noise, and anyone who "
-        "can release documents of their own with it finds out which were released, by "
-        "giving their guesses the same ids. To everyone else it is indistinguishable "
-        "from fresh noise. Under a seed, equal documents come out equal, unless each "
-        "has an id of its own.",
+        "can release documents with it finds out which were released, by giving their "
+        "guesses the same ids. To everyone else it is indistinguishable from fresh "
+        "noise. Under a seed, equal documents come out equal, unless each has its own "
+        "id.",
         "What goes with a document: ids, labels and columns that are kept are released "
         "as they are.",
         "Perfect arithmetic: the odds are those of exact arithmetic; with finite "

@@ -94,11 +94,11 @@ class DocumentRelease:
     Notes
     -----
     *Privacy.* The guarantee is that of ``perturber.guarantee()``, once, however often
-    the release is computed. It is computational, and void for whoever has the key:
-    destroy it when the release is sealed. It is void, too, for whoever may *call* the
-    release with ids of their own: given the id of a document and a guess of its text,
-    it returns the very words that were released if the guess is right. So offer it to
-    nobody as a service, and take a new key for each release.
+    the release is computed. It is computational, and void for anyone who has the key:
+    destroy it when the release is sealed. It is void, too, for anyone who may *call*
+    the release with ids of their choice: given the id of a document and a guess of its
+    text, it returns the very words that were released if the guess is right. So offer
+    it to nobody as a service, and take a new key for each release.
 
     An id stands for one document. A document that is released under two ids, names or
     keys, or changed under the same id, gets fresh noise, and the exponents add up. Ids
@@ -292,10 +292,10 @@ class DocumentRelease:
                 f"{kind_of(batch)} of {type(batch).__module__}."
             )
         self._check_worker()
-        ids, texts, kept = columns_of(self, batch)
+        ids, texts, columns = columns_of(self, batch)
         seed = self.key.derive(b"noise:" + self.name.encode())
         released = _repeatable(self.perturber, seed).transform(texts, document_ids=ids)
-        arrays = [pa.array(ids, pa.string()), *self._arrays(released), *kept]
+        arrays = [pa.array(ids, pa.string()), *self._arrays(released), *columns]
         return type(batch).from_arrays(arrays, names=[*self._out_names, *self.keep])
 
     def _arrays(self, released: Any) -> list[Any]:
@@ -405,14 +405,14 @@ def columns_of(
     """
     ids = ids_of(_column(batch, "id", release.id), start)
     texts = _texts(_column(batch, "text", release.text), start)
-    kept = [
-        _kept(_column(batch, "keep", name), name, kind, start)
+    columns = [
+        _column_as_kept(_column(batch, "keep", name), name, kind, start)
         for name, kind in release.keep.items()
     ]
-    return ids, texts, kept
+    return ids, texts, columns
 
 
-def _kept(column: Any, name: str, kind: Any, start: int) -> Any:
+def _column_as_kept(column: Any, name: str, kind: Any, start: int) -> Any:
     try:
         return cast(column, kind)
     except CastError as error:
@@ -424,13 +424,13 @@ def _kept(column: Any, name: str, kind: Any, start: int) -> Any:
 
 
 def _column(batch: Any, role: str, name: str) -> Any:
-    found = batch.schema.get_all_field_indices(name)
-    if len(found) != 1:
+    places = batch.schema.get_all_field_indices(name)
+    if len(places) != 1:
         raise InvalidParameterError(
             f"{role} must name one column of the documents, got {name!r}, of which "
-            f"there are {len(found)} among {len(batch.schema.names)} columns."
+            f"there are {len(places)} among {len(batch.schema.names)} columns."
         )
-    return batch.column(found[0])
+    return batch.column(places[0])
 
 
 def _plain(column: Any) -> Any:

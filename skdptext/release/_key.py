@@ -62,12 +62,13 @@ class ReleaseKey:
 
     Notes
     -----
-    *Privacy.* Whoever has the key can undo the noise of the releases made with it: keep
-    it apart from them, and destroy it when they are sealed. Then nobody can, its owner
-    included. Whoever may only *use* it, through a service that releases what they give
-    it, finds out the documents by releasing guesses under the same ids. Take a new key
-    for each release. The guarantee is computational either way: it is for adversaries
-    who cannot tell BLAKE2b and ChaCha20 under an unknown key from random bits.
+    *Privacy.* Anyone who has the key can undo the noise of the releases made with it:
+    keep it apart from them, and destroy it when they are sealed. Then nobody can, its
+    owner included. Anyone who may only *use* it, through a service that releases what
+    they give it, finds out the documents by releasing guesses under the same ids. Take
+    a new key for each release. The guarantee is computational either way: it is for
+    adversaries who cannot tell BLAKE2b and ChaCha20 under an unknown key from random
+    bits.
 
     Examples
     --------
@@ -155,15 +156,15 @@ class ReleaseKey:
         kind, _, place = self.source.partition(":")
         if kind == "env":
             text = os.environ.get(place)
-            found = None if text is None else os.fsencode(text)
+            content = None if text is None else os.fsencode(text)
         else:
             try:
-                found = self._content(place)
+                content = self._content(place)
             except OSError as error:
                 raise self._unreadable(error.strerror) from None
-        if found is None:
+        if content is None:
             raise self._unreadable("it is not set")
-        key = _decoded(found)
+        key = _decoded(content)
         problem = _weakness(key)
         if problem:
             raise InvalidParameterError(
@@ -182,18 +183,18 @@ class ReleaseKey:
                 raise self._unreadable("it is not a file")
             if hasattr(os, "getuid") and not self.allow_shared:
                 self._check_owner(status)
-            found = file.read(_MAX_BYTES + 1)
-        if len(found) > _MAX_BYTES:
+            content = file.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
             raise self._unreadable("it is larger than 1 MB, so it holds no key")
-        return found
+        return content
 
     def _check_owner(self, status: os.stat_result) -> None:
         rule = "key must be in a file that only its owner can read"
         otherwise = "or accept it with allow_shared."
         if status.st_uid != os.getuid():
             raise InvalidParameterError(
-                f"{rule}, got {self.source}, which belongs to another user: whoever "
-                f"made it can undo the noise. Make a key of your own, {otherwise}"
+                f"{rule}, got {self.source}, which belongs to another user: who "
+                f"made it can undo the noise. Make a new key, {otherwise}"
             )
         if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InvalidParameterError(
@@ -215,11 +216,11 @@ def check_value(key: ReleaseKey, name: str) -> str:
     return scrypt(secret, salt=b"skdptext-check", dklen=16, **_COST).hex()
 
 
-def _decoded(found: bytes) -> bytes:
+def _decoded(content: bytes) -> bytes:
     try:
-        return bytes.fromhex(found.decode("ascii"))  # skips white space
+        return bytes.fromhex(content.decode("ascii"))  # skips white space
     except ValueError:
-        return found
+        return content
 
 
 def _weakness(key: bytes) -> str | None:

@@ -183,8 +183,10 @@ def _check_all(documents: Iterable[Any]) -> None:
 
 def check_document(document: Any, position: int) -> None:
     """Refuse anything but a text or a list of tokens, and name its position."""
+    if isinstance(document, str):
+        return
     refuse_masked(document, f"document {position}")
-    if isinstance(document, str | list | tuple):
+    if isinstance(document, list | tuple):
         return
     if isinstance(document, np.ndarray) and document.ndim == 1:
         return
