@@ -74,7 +74,7 @@ class WordTransitions:
     words : ndarray of str objects, shape (n_words,)
         The words w that may have been written.
     released : ndarray of str objects, shape (n_released,)
-        Every word z that may be released: those of the embedding, or names of topics.
+        Every word z that may be released: words of the embedding, or names of topics.
     prior : ndarray of shape (n_words,)
         How frequent the words are; sums to 1.
     proba : ndarray of shape (n_words, n_released), float32

@@ -262,7 +262,7 @@ class PrivacyGuarantee:
 
         Of all releases of a document, or of a single word where `n_words` is not fixed:
         except with this probability a release is the one that exact arithmetic would
-        have made. The odds are those of exact arithmetic. In (t, δ) form it costs
+        have made. The odds hold for exact arithmetic. In (t, δ) form it costs
         (1 + e^t) times this number, and says nothing useful once t exceeds some 30.
         The noise comes from ChaCha20, so the whole promise is computational: it is for
         adversaries who cannot tell that stream from random bits. None where a
@@ -611,7 +611,7 @@ class PrivacyGuarantee:
         probability : float
             P(N m, ε N Δ), the regularised lower incomplete gamma function: the N
             lengths of the noise sum to Gamma(N m, 1/ε) and bound N E from above. In
-            a metric other than that of the noise a length grows by up to the largest
+            a metric other than the noise's a length grows by up to the largest
             stretch between the two, so ε is divided by it (for the Euclidean metric
             this is the lower one of `euclidean_bounds`). With `resampled`, the bag is
             the redrawn one; the draw itself adds its own distance.

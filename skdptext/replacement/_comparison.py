@@ -574,7 +574,7 @@ def _grouped(
                 "n_groups must be at most the number of public documents of a split "
                 f"({len(learned)}), got {max(data.sizes)}."
             )
-        vectors = made.fit_transform(learned)
+        vectors = _learned(made.fit_transform, learned)
         others = [made.transform(texts) for texts in (given, asked)]
         for k in data.sizes:
             clusterer = KMeans(k, n_init=10, random_state=data.seed)
@@ -592,9 +592,9 @@ def _grouped(
     if is_fitted(made):  # frozen, or it has nothing to learn
         pass
     elif is_classifier(grouper):
-        made.fit(learned, np.asarray(data.labels)[train])
+        _learned(made.fit, learned, np.asarray(data.labels)[train])
     else:
-        made.fit(learned)
+        _learned(made.fit, learned)
     parts = [np.asarray(made.predict(texts)) for texts in (learned, given, asked)]
     names, numbers = np.unique(np.concatenate(parts), return_inverse=True)
     if len(names) < 2:
@@ -603,6 +603,16 @@ def _grouped(
         )
     _, of_given, of_asked = np.split(numbers, np.cumsum([len(p) for p in parts[:2]]))
     yield len(names), of_given, of_asked
+
+
+def _learned(fit: Any, learned: list[Any], *labels: Any) -> Any:
+    try:
+        return fit(learned, *labels)
+    except ValueError as error:  # it may quote documents, which are public
+        raise InvalidParameterError(
+            "public_documents must be enough for a grouper to learn from each split, "
+            f"but {kind_of(fit.__self__)} failed on {len(learned)} of them: {error}"
+        ) from error
 
 
 def _guarantee(n_groups: int, epsilon: float) -> ReplacementGuarantee:

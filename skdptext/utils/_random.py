@@ -268,14 +268,16 @@ def check_document_ids(document_ids: Any) -> list[Any]:
                 "document_ids must be str, int or bytes, got "
                 f"{type(identity).__name__} at position {position}."
             )
-    seen: dict[bytes, int] = {}
-    for position, identity in enumerate(ids):
-        first = seen.setdefault(_id_bytes(identity), position)
-        if first != position:
-            raise InvalidParameterError(
-                "document_ids must differ, or equal documents get equal noise: "
-                f"positions {first} and {position} hold the same."
-            )
+    # no two of them are equal unless their bytes are
+    if len(set(ids)) < len(ids):
+        seen: dict[Any, int] = {}
+        for position, identity in enumerate(ids):
+            first = seen.setdefault(identity, position)
+            if first != position:
+                raise InvalidParameterError(
+                    "document_ids must differ, or equal documents get equal noise: "
+                    f"positions {first} and {position} hold the same."
+                )
     return ids
 
 
