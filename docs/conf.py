@@ -89,6 +89,9 @@ EXAMPLES = [
     "plot_audit.py",
     "*",
 ]
+for page in (HERE / "auto_examples").glob("plot_*.rst"):
+    if not (HERE.parent / "examples" / page.name).with_suffix(".py").exists():
+        page.unlink()  # of an example that is gone, or the build would warn
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
