@@ -434,7 +434,7 @@ VALID: dict[Any, Valid] = {
         names=("cv_results",),
     ),
     model_selection.calibrate_epsilon: Valid(
-        lambda: (released(), 0.9, None, ["w0"], "unchanged", 10)
+        lambda: (released(), 0.9, None, ["w0"], "unchanged", 100)
     ),
     model_selection.pareto_front: Valid(lambda: ([[1.0, 2.0]],)),
     model_selection.search_results: Valid(lambda: (searched(),)),
@@ -643,7 +643,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.Spectrum: _NUMBERS,
     mechanisms.embedding_spectrum: _NUMBERS,
     mechanisms.scaled_covariance: _NUMBERS,
-    perturbation.Release: "gets ids of words that the perturber has read",
+    perturbation.NoiseRun: "gets ids of words that the perturber has read",
     documents.EncodedDocuments.bags: "takes the number of words",
     documents.as_frame: "gets a release, and what it was read from by then",
     documents.as_column: "gets a release, and what it was read from by then",

@@ -20,6 +20,7 @@ from skdptext.utils import (
     check_integer,
     check_real,
     check_rng,
+    sums_by_label,
     working_memory_bytes,
 )
 
@@ -40,7 +41,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     ----------
     embedding : WordEmbedding, default=None
         The words of the columns, if documents are bags-of-words: the n-grams of a bag
-        are those of its words. Not needed for texts and token lists.
+        come from its words. Not needed for texts and token lists.
     ngram_size : int, default=4
         Characters per n-gram; a shorter word counts as one n-gram.
     n_features : int, default=20000
@@ -71,7 +72,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     Notes
     -----
     The defaults of `ngram_size`, `n_features`, `n_rounds`, `feature_share` and
-    `threshold` are those of the replication that the 2019 paper starts from. The
+    `threshold` come from the replication that the 2019 paper starts from. The
     similarity is the cosine, as in [1]_ and [2]_. All known text of an author counts in
     every round; the replication instead draws a passage as long as the document, and
     leaves out authors of fewer than 500 words (400 in [2]_). A round in which several
@@ -140,10 +141,6 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         words, bags = words_and_bags(X, self.embedding)
         classes, author = check_targets(y, bags.shape[0], "author")
-        member = sp.csr_array(
-            (np.ones(len(author)), (author, np.arange(len(author)))),
-            shape=(len(classes), len(author)),
-        )
         counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
         try:
             of_word = counter.fit_transform(words)
@@ -151,7 +148,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             raise InvalidParameterError(
                 "X must hold at least one word, got none."
             ) from None
-        known = (member @ bags) @ of_word
+        known = sums_by_label(author, bags, len(classes)) @ of_word
         names = counter.get_feature_names_out()
         # most frequent first; names are sorted, so that ties are broken by name
         chosen = np.argsort(-known.sum(axis=0), kind="stable")[: self.n_features]

@@ -18,7 +18,6 @@ from skdptext.documents import (
     EncodedDocuments,
     as_column,
     as_frame,
-    read_release,
     word_ids,
     write_documents,
 )
@@ -43,8 +42,8 @@ from skdptext.perturbation._leaks import (
     warn_of_leaks,
     warn_of_unknown_words,
 )
-from skdptext.perturbation._likelihood import bag_likelihood, text_likelihood
-from skdptext.perturbation._release import Release
+from skdptext.perturbation._likelihood import Candidates, log_likelihood
+from skdptext.perturbation._noise_run import NoiseRun
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
@@ -132,7 +131,7 @@ class DPWordPerturber(
     mechanism : WordMechanism or str, default=None
         How a word is perturbed: an object of `skdptext.mechanisms`, one that you wrote,
         or a name such as ``"exponential"``, which stands for the class with its default
-        options. If None, `~skdptext.mechanisms.MahalanobisNoise`, that of the papers.
+        options. If None, `~skdptext.mechanisms.MahalanobisNoise`, as in the papers.
         A grid search reaches the options of an object as ``mechanism__option``.
     engine : {"numpy", "torch"}, default="numpy"
         What searches for the nearest words; both always find the same ones.
@@ -506,7 +505,7 @@ class DPWordPerturber(
                 f"{len(ids)}."
             )
         warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
-        codes, offsets = self._release(streams, reader.sample_length).run(
+        codes, offsets = self._noise_run(streams, reader.sample_length).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         released = write_documents(
@@ -551,8 +550,8 @@ class DPWordPerturber(
             check_embedding("one-hot")  # says that it needs a count matrix
         return reader.read(X, label=label, counted=counted)
 
-    def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
-        return Release(self.mechanism_, len(self.embedding_), streams, sample)
+    def _noise_run(self, streams: NoiseStreams, sample: int | None = None) -> NoiseRun:
+        return NoiseRun(self.mechanism_, len(self.embedding_), streams, sample)
 
     def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
         """Draw noisy versions of single words.
@@ -591,7 +590,7 @@ class DPWordPerturber(
             if label is None
             else [label(i, request) for i in range(len(ids))],
         )
-        codes, _ = self._release(streams).run(
+        codes, _ = self._noise_run(streams).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         return self._names[codes].reshape(-1, n_draws)
@@ -604,9 +603,9 @@ class DPWordPerturber(
         Parameters
         ----------
         epsilon : float > 0, default=None
-            None: that of the perturber.
+            If None, the perturber's.
         lam : float in [0, 1], default=None
-            None: that of the perturber.
+            If None, the perturber's.
 
         Returns
         -------
@@ -688,16 +687,10 @@ class DPWordPerturber(
         reader = self._check_ready()
         n_draws = check_integer("n_draws", n_draws, low=1)
         rng = check_rng(random_state)
-        vocabulary, sample = self.mechanism_.released, reader.sample_length
         written = self._read(reader, documents).known()
-        if is_count_matrix(released):
-            bags = check_bags(released, n_words=len(vocabulary), counts=True)
-        else:
-            read = read_release(released, vocabulary)
-            if self.output != "bow" and sample is None:
-                return text_likelihood(self.mechanism_, written, read, n_draws, rng)
-            bags = read.bags(len(vocabulary))
-        return bag_likelihood(self.mechanism_, written, bags, sample, n_draws, rng)
+        of_text = self.output != "bow"
+        candidates = Candidates(self.mechanism_, written, reader.sample_length, of_text)
+        return log_likelihood(self.mechanism_, candidates, released, n_draws, rng)
 
     # -- what is promised, and scikit-learn's conventions ----------------------
 

@@ -77,8 +77,8 @@ def _measure(channel: WordChannel) -> np.ndarray:
         noise = channel.unit_noise(rng, _DRAWS)
         shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
         # a few at a time, as each takes some rows over the vocabulary
-        some = [ids[rows] for rows in blocks(len(ids), 8)]
-        found = [part for few in some for _, part in shared.critical_scales(few)]
-        return np.concatenate(found)
+        groups = [ids[rows] for rows in blocks(len(ids), 8)]
+        scales = [part for few in groups for _, part in shared.critical_scales(few)]
+        return np.concatenate(scales)
     drawn = draw_words(channel, ids, _DRAWS // 2, rng)
     return np.concatenate([noisy != ids[rows][:, None] for rows, noisy in drawn])

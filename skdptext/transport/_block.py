@@ -59,7 +59,7 @@ class BagBlock:
         self, i: int, x_ids: np.ndarray, x: np.ndarray, costs: np.ndarray
     ) -> float:
         at = self._columns[self.bags.starts[i] : self.bags.starts[i + 1]]
-        a, b, some = problem_from(
+        a, b, between = problem_from(
             x_ids, x, *self.bags.row(i), lambda rows, to: costs[rows[:, None], at[to]]
         )
-        return transport_cost(a, b, some) if len(a) else 0.0
+        return transport_cost(a, b, between) if len(a) else 0.0

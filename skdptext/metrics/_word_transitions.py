@@ -74,7 +74,7 @@ class WordTransitions:
     words : ndarray of str objects, shape (n_words,)
         The words w that may have been written.
     released : ndarray of str objects, shape (n_released,)
-        Every word z that may be released: those of the embedding, or names of topics.
+        Every word z that may be released: words of the embedding, or names of topics.
     prior : ndarray of shape (n_words,)
         How frequent the words are; sums to 1.
     proba : ndarray of shape (n_words, n_released), float32
@@ -771,15 +771,15 @@ def _check_prior(prior: Any, n_words: int) -> np.ndarray:
     if prior is None:
         return np.full(n_words, 1 / n_words)
     rule = f"prior must hold one number per word of the embedding ({n_words})"
-    found = as_array(prior, rule, dtype=np.float64)
-    if found.shape != (n_words,):
-        raise InvalidParameterError(f"{rule}, got shape {found.shape}.")
-    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+    frequency = as_array(prior, rule, dtype=np.float64)
+    if frequency.shape != (n_words,):
+        raise InvalidParameterError(f"{rule}, got shape {frequency.shape}.")
+    if not np.isfinite(frequency).all() or (frequency < 0).any() or not frequency.any():
         raise InvalidParameterError(
             "prior must be finite, non-negative and not all 0, got numbers from "
-            f"{found.min()} to {found.max()}."
+            f"{frequency.min()} to {frequency.max()}."
         )
-    return found / found.sum()
+    return frequency / frequency.sum()
 
 
 def _simulate(

@@ -21,7 +21,7 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = ["Release"]
+__all__ = ["NoiseRun"]
 
 # Words perturbed at a time: enough for an efficient product, few beside the embedding;
 # more where a word takes little memory.
@@ -39,7 +39,7 @@ Segments = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Release:
+class NoiseRun:
     """One noisy release of some documents.
 
     Parameters
@@ -95,7 +95,10 @@ class Release:
             # sharedmem: processes would be sent the embedding with each task
             results = Parallel(
                 n_jobs=n_threads, require="sharedmem", return_as="generator"
-            )(delayed(self._perturb)(documents, task, block, apply) for task in tasks)
+            )(
+                delayed(self._perturb)(documents, task.start, task.stop, block, apply)
+                for task in tasks
+            )
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
                 progress.update(task.stop - task.start)
@@ -113,10 +116,9 @@ class Release:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, task: slice, block: int, apply: Any
+        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
     ) -> np.ndarray:
-        """Noisy codes of the documents of a task."""
-        start, stop = task.start, task.stop
+        """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
@@ -138,8 +140,8 @@ class Release:
         done = 0
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
-            found, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, found, n)
+            ids, n = apply(codes[where], draws), len(where)
+            noisy[where] = checked_words(self.channel, ids, n)
             done += n
         if done != len(known):
             raise RuntimeError(
