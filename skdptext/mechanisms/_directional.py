@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._angles import NoisyAngles
-from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._searching import SearchingChannel
 from skdptext.utils import ProcessLock, check_option
@@ -113,7 +113,15 @@ class DirectionalChannel(SearchingChannel):
         vectors = self.embedding.vectors[words].astype(np.float64)
         return vectors / np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
 
-    numerical_delta = 2.0**-40
+    def law(self) -> Law:
+        """The losses; which distance the exponents are based on, and their maximum."""
+        name, times = ("chord", "2") if self._chord else ("angle", "π")
+        said = (
+            f"The exponent is ε times the {name} between the directions of the "
+            "vectors, whose lengths are discarded before the noise; between any two "
+            f"words it is at most {times}ε."
+        )
+        return Law(losses=self.losses, numerical_delta=2.0**-40, sentences=(said,))
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """Noisy directions of a word along the first axis, shape (n, dim)."""
@@ -151,15 +159,6 @@ class DirectionalChannel(SearchingChannel):
         found, at = np.unique(angles, return_inverse=True)
         each = [self._angles.losses(angle) for angle in found.tolist()]
         return [each[i] for i in at]
-
-    def describe(self) -> list[str]:
-        """Which distance the exponents are based on, and their largest value."""
-        name, times = ("chord", "2") if self._chord else ("angle", "π")
-        return [
-            f"The exponent is ε times the {name} between the directions of the "
-            "vectors, whose lengths are discarded before the noise; between any two "
-            f"words it is at most {times}ε."
-        ]
 
     @property
     def row_bytes(self) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from copy import copy
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,14 @@ from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
-from skdptext.mechanisms._channel import Draws, WordMechanism, part_of
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, Rows
+from skdptext.mechanisms._finite import (
+    FiniteChannel,
+    InvertedChannel,
+    Rows,
+    inversion_delta,
+)
 from skdptext.mechanisms._law import ExponentialLaw
 from skdptext.mechanisms._lazy import KEY_WORDS
 from skdptext.mechanisms._metric import MahalanobisMetric
@@ -207,7 +213,9 @@ class Exponential(WordMechanism):
 
 
 def _of_law(name: str) -> Any:
-    return part_of(f"_law.{name}", getattr(ExponentialLaw, name).__doc__)
+    """A property of the distribution that its channel has, too."""
+    doc = getattr(ExponentialLaw, name).__doc__
+    return property(attrgetter(f"_law.{name}"), doc=doc)
 
 
 class ExponentialChannel(InvertedChannel):
@@ -235,7 +243,11 @@ class ExponentialChannel(InvertedChannel):
         auto = options.sampler == "auto" and n_outputs >= _LAZY_FROM
         self._is_lazy = auto or options.sampler == "lazy"
 
-    rate = part_of("_law.rate", "a: how much log probability a unit of distance costs.")
+    @property
+    def rate(self) -> float:
+        """a: how much log probability a unit of distance costs."""
+        return self._law.rate
+
     attained = _of_law("attained")
     log_normalizers = _of_law("log_normalizers")
     worst_exponent = _of_law("worst_exponent")
@@ -254,20 +266,25 @@ class ExponentialChannel(InvertedChannel):
         """
         return self._law.exponents(x, y)
 
-    def unchanged(self, words: np.ndarray) -> np.ndarray:
-        """Pr[w | w] = μ_w / C_w for each of the words, shape (n,)."""
-        return self._law.unchanged(words)
+    def law(self) -> Law:
+        """The probabilities, in closed form."""
+        exact = self.mechanism.calibration == "exact"
+        return Law(
+            log_proba=self.log_proba,
+            numerical_delta=inversion_delta(len(self.embedding)),
+            sentences=self._sentences,
+            at_rate=self._at_rate if exact else None,
+            unchanged=self._law.unchanged,
+        )
 
-    def describe(self) -> list[str]:
-        """Sentences about the law, for the printed guarantee.
+    def _sentences(self) -> list[str]:
+        """The distribution, its exponents, and the words that are never released.
 
         Their figures are exact for up to 3,000 words, or where they are already
         known. Otherwise they are upper bounds.
         """
         given = self.mechanism.calibration, self.epsilon, self.embedding.words
         return exponential_sentences(self._law, *given)
-
-    numerical_delta = InvertedChannel.numerical_delta
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """One uniform number per word; for the lazy sampler, a key of 256 bits."""
@@ -288,12 +305,8 @@ class ExponentialChannel(InvertedChannel):
             found = super()._drawn(words, uniforms, memory, kept)
         return found if self._outputs is None else self._outputs[found]
 
-    @property
-    def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
-        """The channel of a rate, whatever ε it proves; None except for "exact"."""
-        return self._at_rate if self.mechanism.calibration == "exact" else None
-
     def _at_rate(self, rate: float) -> ExponentialChannel:
+        """The channel of a rate, whatever ε it proves."""
         other = copy(self)
         vars(other).pop("fingerprint", None)
         # the rate of "half" is ε/2, and need not be looked for
@@ -402,7 +415,16 @@ class RandomizedResponse(WordMechanism):
 class RandomizedResponseChannel(FiniteChannel):
     """`RandomizedResponse` for the words of one embedding."""
 
-    numerical_delta = 2.0**-52  # a 53-bit uniform, and rounding of its threshold
+    def law(self) -> Law:
+        """The probabilities, and that nearness does not matter."""
+        said = (
+            "This is pure ε-local differential privacy for each word: any two words "
+            "that differ have the exponent ε, however near they are."
+        )
+        # a 53-bit uniform, and rounding of its threshold
+        return Law(
+            log_proba=self.log_proba, numerical_delta=2.0**-52, sentences=(said,)
+        )
 
     @property
     def _moved(self) -> float:
@@ -428,10 +450,3 @@ class RandomizedResponseChannel(FiniteChannel):
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ε for words that differ, shape (len(x), len(y))."""
         return self.epsilon * np.not_equal.outer(x, y)
-
-    def describe(self) -> list[str]:
-        """States that nearness does not matter."""
-        return [
-            "This is pure ε-local differential privacy for each word: any two words "
-            "that differ have the exponent ε, however near they are."
-        ]

@@ -10,12 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, checked_log_proba
+from skdptext.mechanisms._channel import (
+    Apply,
+    Draws,
+    Law,
+    WordChannel,
+    checked_log_proba,
+)
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["FiniteChannel", "InvertedChannel", "Rows"]
+__all__ = ["FiniteChannel", "InvertedChannel", "Rows", "inversion_delta"]
 
 Rows = dict[int, Any]
+
+
+def inversion_delta(n_words: int) -> float:
+    """Probability that a word differs from the one exact arithmetic would give.
+
+    Each probability is off by about 2⁻⁵², because of the sums and the steps of a 53-bit
+    uniform, and the logarithms may be off by about 1e-12.
+    """
+    return 2.0**-36 + n_words * 2.0**-51
 
 
 class FiniteChannel(WordChannel):
@@ -59,6 +74,10 @@ class FiniteChannel(WordChannel):
         words : ndarray of int
             Ids of words.
         """
+
+    def law(self) -> Law:
+        """State the probabilities."""
+        return Law(log_proba=self.log_proba)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Compute the exponents between words, rounded up.
@@ -128,14 +147,13 @@ class InvertedChannel(FiniteChannel):
     array([0, 0, 1])
     """
 
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability that a word differs from the one exact arithmetic would give.
-
-        Each probability is off by about 2⁻⁵², because of the sums and the steps of a
-        53-bit uniform, and the logarithms may be off by about 1e-12.
-        """
-        return 2.0**-36 + len(self.released) * 2.0**-51
+    def law(self) -> Law:
+        """State the probabilities, and how nearly words are drawn by them."""
+        own = type(self)
+        inverted = own.draw is InvertedChannel.draw
+        inverted = inverted and own.apply is InvertedChannel.apply
+        delta = inversion_delta(len(self.released)) if inverted else None
+        return Law(log_proba=self.log_proba, numerical_delta=delta)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """One uniform number per word.

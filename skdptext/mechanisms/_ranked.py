@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,14 +16,12 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import (
     Apply,
     Draws,
+    Law,
     WordChannel,
     WordMechanism,
     as_channel,
     checked_log_proba,
-    noise_of_known_density,
-    part_of,
 )
-from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.mechanisms._ranks import Ranks
 from skdptext.mechanisms._word_losses import word_losses
@@ -141,25 +140,36 @@ class RankedChannel(WordChannel):
         """Exponents of the inner mechanism."""
         return self.inner.exponents(x, y)
 
-    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Losses of the inner mechanism."""
-        return word_losses(self.inner, x, y)
+    def law(self) -> Law:
+        """What is known about the inner mechanism, and that ranks cost nothing."""
+        inner = self.inner.law()
+        known = inner.noise is not None and inner.metric is not None
+        return replace(
+            inner,
+            noise=self._noise if known else None,
+            scales=False,
+            log_proba=None if inner.log_proba is None else self._log_proba,
+            losses=partial(word_losses, self.inner),
+            sentences=self._sentences,
+            cheap=False,  # the ranks of all words around all words
+            at_rate=None,
+            unchanged=None,
+        )
+
+    def _noise(self, draws: Draws) -> np.ndarray:
+        noise = self.inner.law().noise
+        assert noise is not None
+        return noise(draws[:-1])
+
+    def _sentences(self) -> list[str]:
+        """States that ranks cost and hide nothing; then the inner sentences."""
+        inner = self.inner.law().said()
+        return [_RANKS, *(["Of the inner mechanism:", *inner] if inner else [])]
 
     @property
-    def gamma_noise(self) -> Callable[[Draws], np.ndarray] | None:  # type: ignore[override]
-        """That of the inner mechanism, if it has one."""
-        inner = noise_of_known_density(self.inner)
-        return None if inner is None else lambda draws: inner(draws[:-1])
-
-    metric = part_of("inner.metric", "That of the inner mechanism, if it has one.")
-    numerical_delta = part_of("inner.numerical_delta", "The inner mechanism's.")
-    fallback_reason = part_of("inner.fallback_reason", "The inner mechanism's.")
-
-    def describe(self) -> list[str]:
-        """States that ranks cost and hide nothing; then the inner sentences."""
-        if self.inner.describe is None:
-            return [_RANKS]
-        return [_RANKS, "Of the inner mechanism:", *self.inner.describe()]
+    def fallback_reason(self) -> str | None:
+        """The inner mechanism's."""
+        return self.inner.fallback_reason
 
     @kept_property
     def fingerprint(self) -> bytes:
@@ -206,17 +216,13 @@ class RankedChannel(WordChannel):
         """The inner mechanism's, a uniform, ranks and their order."""
         return self.inner.row_bytes + 128
 
-    @property
-    def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
+    def _log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for words and every z, where the inner mechanism has it.
 
         Ranks all words around every pivot, and keeps the ranks for the next call where
         they fit into a quarter of ``working_memory``. Probabilities below 1e-300 are
         replaced by a lower bound.
         """
-        return None if self.inner.log_proba is None else self._log_proba
-
-    def _log_proba(self, words: np.ndarray) -> np.ndarray:
         inner = checked_log_proba(self.inner, words)
         with np.errstate(over="ignore"):
             ranks = -np.arange(len(self.embedding)) / self._spread

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, part_of
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel
 from skdptext.search import Search, embedding_search
 
 __all__ = ["SearchingChannel"]
@@ -44,10 +44,10 @@ class SearchingChannel(WordChannel):
         other._engine = engine
         return other
 
-    fallback_reason = part_of(
-        "_search.fallback_reason",
-        "Why the engine asked for is not in use; None if it is.",
-    )
+    @property
+    def fallback_reason(self) -> str | None:
+        """Why the engine asked for is not in use; None if it is."""
+        return self._search.fallback_reason
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:

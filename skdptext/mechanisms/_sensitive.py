@@ -12,8 +12,9 @@ import numpy as np
 from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._exponential import AmongChannel, Exponential
+from skdptext.mechanisms._finite import inversion_delta
 from skdptext.mechanisms._sentences import sensitive_sentences
 from skdptext.utils import check_real, kind_of
 
@@ -157,10 +158,14 @@ class SensitiveWordsChannel(WordChannel):
         """The inner mechanism's, and a uniform."""
         return self.inner.row_bytes + 32
 
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """The inner mechanism's, plus the error of a 53-bit uniform."""
-        return self.inner.numerical_delta + 2.0**-53
+    def law(self) -> Law:
+        """The probabilities; which words are protected, and from what."""
+        n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
+        inner = self.inner.mechanism.calibration, self.inner.rate
+        said = sensitive_sentences(n_sensitive, n_words, self._p, *inner)
+        # the inner mechanism's, and the error of a 53-bit uniform
+        delta = inversion_delta(n_words) + 2.0**-53
+        return Law(log_proba=self.log_proba, numerical_delta=delta, sentences=said)
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
@@ -180,9 +185,3 @@ class SensitiveWordsChannel(WordChannel):
         cost = math.inf if self._p == 0 else -math.log(self._p)
         found += np.where(hidden & ~self.sensitive[y], cost, 0.0)
         return np.where(np.equal.outer(x, y), 0.0, found)
-
-    def describe(self) -> list[str]:
-        """Which words are protected, and from what."""
-        n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
-        inner = self.inner.mechanism.calibration, self.inner.rate
-        return sensitive_sentences(n_sensitive, n_words, self._p, *inner)

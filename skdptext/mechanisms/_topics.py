@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import WordMechanism
+from skdptext.mechanisms._channel import Law, WordMechanism
 from skdptext.mechanisms._finite import InvertedChannel
 from skdptext.utils import (
     as_array,
@@ -248,8 +249,11 @@ class TopicResponseChannel(InvertedChannel):
         logs = self.log_proba(np.arange(len(self.embedding)))
         return float((logs.max(axis=0) - logs.min(axis=0)).max()) + 2.0**-40
 
-    def describe(self) -> list[str]:
-        """Sentences about the distribution, for the printed guarantee."""
+    def law(self) -> Law:
+        """The probabilities, and what they say about the topics."""
+        return replace(super().law(), sentences=self._sentences)
+
+    def _sentences(self) -> list[str]:
         names = ", ".join(self._names[:8]) + (", …" if len(self._names) > 8 else "")
         neutral = (np.ptp(self.scores, axis=1) <= 0.1).mean()
         return [

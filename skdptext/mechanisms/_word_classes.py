@@ -12,9 +12,13 @@ from scipy.spatial.distance import cdist
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
+from skdptext.mechanisms._finite import (
+    FiniteChannel,
+    InvertedChannel,
+    inversion_delta,
+)
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import blocks, check_integer, kept_property, kind_of, rounded_up
@@ -177,7 +181,7 @@ class WordClassesChannel(FiniteChannel):
             noisy[at] = members[(upto[of] <= below[:, None]).sum(axis=1)]
         return noisy
 
-    draw, numerical_delta = InvertedChannel.draw, InvertedChannel.numerical_delta
+    draw = InvertedChannel.draw
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
@@ -201,8 +205,15 @@ class WordClassesChannel(FiniteChannel):
             found[np.ix_(rows, columns)] = np.clip(t, 0, self.epsilon)
         return found
 
-    def describe(self) -> list[str]:
-        """States that classes are released."""
+    def law(self) -> Law:
+        """The probabilities, and that classes are released."""
+        return Law(
+            log_proba=self.log_proba,
+            numerical_delta=inversion_delta(len(self.embedding)),
+            sentences=self._sentences,
+        )
+
+    def _sentences(self) -> list[str]:
         sizes = np.bincount(self.labels)
         bits = np.log2(len(self.labels)) - sizes @ np.log2(sizes) / sizes.sum()
         return [

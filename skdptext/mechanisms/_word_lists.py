@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._finite import FiniteChannel
 from skdptext.mechanisms._greedy import greedy_path
 from skdptext.utils import check_integer, check_option, kept_property, kind_of
@@ -143,13 +143,21 @@ class WordListsChannel(FiniteChannel):
         ends = self.places[number, words] + steps
         return self.lists[number, np.clip(ends, 0, len(self.embedding) - 1)]
 
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability that a word differs from the one exact arithmetic would give.
-
-        Each step's probability is off by a few 2⁻⁵².
-        """
-        return 2.0**-44 + len(self.embedding) * 2.0**-50
+    def law(self) -> Law:
+        """The probabilities, and which distance the exponents are based on."""
+        n = len(self.lists)
+        said = (
+            "The exponent is at most ε times the largest number of places between the "
+            f"two words in {n} public lists, not the mean; every list holds all words."
+        )
+        if n == 1:
+            said = (
+                "The exponent is ε times the number of places between the two words in "
+                "a public list."
+            )
+        # each step's probability is off by a few 2⁻⁵²
+        delta = 2.0**-44 + len(self.embedding) * 2.0**-50
+        return Law(log_proba=self.log_proba, numerical_delta=delta, sentences=(said,))
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
@@ -174,19 +182,6 @@ class WordListsChannel(FiniteChannel):
             if len(self.lists) == 1
             else np.minimum(found, super().exponents(x, y))
         )
-
-    def describe(self) -> list[str]:
-        """Which distance the exponents are based on."""
-        n = len(self.lists)
-        if n == 1:
-            return [
-                "The exponent is ε times the number of places between the two words in "
-                "a public list."
-            ]
-        return [
-            "The exponent is at most ε times the largest number of places between the "
-            f"two words in {n} public lists, not the mean; every list holds all words."
-        ]
 
 
 def _given(order: Any, n_lists: int, n_words: int) -> np.ndarray:

@@ -337,7 +337,7 @@ class DPWordPerturber(
         self._strength_told = not empty
         self.embedding_ = embedding
         self._law = self._law_of(embedding)
-        metric = channel.metric
+        metric = channel.law().metric
         for name in ("covariance_", "noise_factor_"):
             self.__dict__.pop(name, None)
         if metric is not None:

@@ -29,7 +29,6 @@ def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
     -------
     log_proba : ndarray of shape (n_words,)
     """
-    assert channel.log_proba is not None
     words, counts = np.unique(codes, return_counts=True)
     log_shares = np.log(counts) - np.log(len(codes))
     total = np.full(len(channel.released), -np.inf)
