@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,15 +245,15 @@ class WordChannel(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        statement = "law"
-        if _is_abstract(cls.__mro__[cls._provider("law")], "log_proba"):
-            # probabilities are stated by the class that defines them
-            statement = "log_proba"
-            if _is_abstract(cls, "log_proba"):
-                return
-        stated = cls._provider(statement)
-        if any(cls._provider(name) < stated for name in _PARTS):
-            cls.law = _law_of_members(cls)  # type: ignore[method-assign, assignment]
+        stating: Any = cls.__mro__[cls._provider("law")]
+        # a finite channel states its probabilities where it defines them
+        waits = _is_abstract(stating, "log_proba")
+        stated = cls._provider("log_proba" if waits else "law")
+        if not (waits and _is_abstract(cls, "log_proba")) and any(
+            cls._provider(name) < stated for name in _PARTS
+        ):
+            cls.law = WordChannel.law  # type: ignore[method-assign]
+        _read_members(cls, stating)
 
     @classmethod
     def _provider(cls, name: str) -> int:
@@ -419,47 +419,49 @@ def _is_abstract(cls: type, name: str) -> bool:
     return getattr(getattr(cls, name, None), "__isabstractmethod__", False)
 
 
-def _law_of_members(cls: type[WordChannel]) -> Callable[[Any], Law]:
-    """`law` of a class that defines none for its distribution: nothing is known.
+def _read_members(cls: Any, stating: type) -> None:
+    """Add to `law` what a class states by members, as before there was `law`."""
+    parents = cls.__mro__[: cls.__mro__.index(stating)]
+    names = {name for parent in parents for name in _FORMER & set(vars(parent))}
+    names = {name for name in names if not hasattr(stating, name)}
+    if not names:
+        return
+    _warn_of_members(cls, names, 5)
+    law = cls.law
 
-    Members that used to state it are still read, with a warning.
-    """
-    names: set[str] = set()
-    for kind in cls.__mro__:
-        names |= _FORMER & set(vars(kind))
-        if set(_PARTS) & set(vars(kind)):
-            break
-    if names <= {"noise"}:  # a part of `apply`, too
-        return WordChannel.law
-    _warn_of_members(cls, names)
-    return lambda self: _law_from({name: getattr(self, name) for name in names})
+    def stated(self: Any) -> Law:
+        members = {name: getattr(self, name) for name in names}
+        return _law_from(members, law(self))
+
+    cls.law = stated
 
 
-def _law_from(said: Mapping[str, Any]) -> Law:
-    """What the members that used to state a distribution say."""
-    get = said.get
+def _law_from(members: Mapping[str, Any], law: Law) -> Law:
+    """A law, and what the members that used to state one say."""
+    get = members.get
     # noise of another density bounds no loss
-    of_metric = get("gamma_lengths") or get("metric") is None
-    noise = get("noise") if of_metric else None
-    return Law(
-        metric=get("metric"),
-        noise=noise or get("gamma_noise"),
-        scales=noise is not None and get("unit_noise") is not None,
-        log_proba=get("log_proba"),
-        losses=get("losses"),
-        numerical_delta=get("numerical_delta"),
-        sentences=get("describe") or (),
-        at_rate=get("at_rate"),
-    )
+    known = get("gamma_lengths") or get("metric") is None
+    noise = get("noise") if known else None
+    said: dict[str, Any] = {
+        "metric": get("metric"),
+        "noise": noise or get("gamma_noise"),
+        "scales": (noise is not None and get("unit_noise") is not None) or None,
+        "log_proba": get("log_proba"),
+        "losses": get("losses"),
+        "numerical_delta": get("numerical_delta"),
+        "sentences": get("describe"),
+        "at_rate": get("at_rate"),
+    }
+    return replace(law, **{k: v for k, v in said.items() if v is not None})
 
 
-def _warn_of_members(cls: type, names: Iterable[str]) -> None:
+def _warn_of_members(cls: type, names: Iterable[str], stacklevel: int) -> None:
     warnings.warn(
         f"{cls.__name__} states {', '.join(sorted(names))} as members, which will not "
         "be read from 1.0 on: return them from its method law(), in a "
         "skdptext.mechanisms.Law.",
         FutureWarning,
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
 
 
@@ -530,7 +532,7 @@ class _Wrapped(WordChannel):
         super().__init__(*given)
         self.prepared = prepared
         if names := set(self._members()) - {"law"}:
-            _warn_of_members(type(prepared), names)
+            _warn_of_members(type(prepared), names, 4)
 
     def _members(self) -> dict[str, Any]:
         stated = hasattr(self.prepared, "law")
@@ -540,7 +542,7 @@ class _Wrapped(WordChannel):
 
     def law(self) -> Law:
         members = self._members()
-        return members["law"]() if "law" in members else _law_from(members)
+        return members["law"]() if "law" in members else _law_from(members, Law())
 
     @kept_property
     def fingerprint(self) -> bytes:

@@ -92,7 +92,7 @@ class Ranked(WordMechanism):
     >>> embedding = WordEmbedding(list("abcd"), [[0.0], [1.0], [3.0], [9.0]])
     >>> mechanism = Ranked(RandomizedResponse(), spread=0.5)
     >>> channel = mechanism.prepare(embedding, epsilon=20.0, lam=0.0)
-    >>> print(np.exp(channel.log_proba(np.array([0, 3]))).round(3))
+    >>> print(np.exp(channel.law().log_proba(np.array([0, 3]))).round(3))
     [[0.865 0.117 0.016 0.002]
      [0.002 0.016 0.117 0.865]]
     >>> channel.exponents(np.array([0]), np.array([3]))
