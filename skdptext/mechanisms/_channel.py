@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -124,11 +124,17 @@ class Law:
         return list(self.sentences() if callable(self.sentences) else self.sentences)
 
 
-class WordMechanism(DocLinked, BaseEstimator, ABC):
+class WordMechanism(DocLinked, BaseEstimator):
     """A randomised map of words: the options that a user chooses, and nothing learned.
 
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
-    searched over as ``mechanism__option``. `prepare` makes it a `WordChannel`.
+    searched over as ``mechanism__option``. `prepare` makes it a `WordChannel`, one of its
+    `channel_class` unless it has a `prepare` of its own.
+
+    Attributes
+    ----------
+    channel_class : type of WordChannel
+        Set on the class.
 
     See Also
     --------
@@ -146,7 +152,8 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
     True
     """
 
-    @abstractmethod
+    channel_class: ClassVar[type[WordChannel] | None] = None
+
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordChannel:
@@ -173,6 +180,12 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
             If an option breaks its rule, or the mechanism does not exist for this
             embedding, ε or λ.
         """
+        if self.channel_class is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} must have a channel_class or a prepare of its "
+                "own."
+            )
+        return self.channel_class(self, embedding, epsilon, lam)
 
 
 class WordChannel(ABC):

@@ -23,74 +23,6 @@ _directions: WeakKeyDictionary[WordEmbedding, WordEmbedding] = WeakKeyDictionary
 _directions_lock = ProcessLock()
 
 
-class Directional(WordMechanism):
-    r"""The word nearest to a noisy direction: noise on the unit sphere.
-
-    Each word w has the direction :math:`u(w) = φ(w)/‖φ(w)‖`. It becomes the word whose
-    direction is nearest, by cosine, to a random direction x, of density proportional to
-
-    .. math::
-
-        e^{ε\, u(w)^\top x} \;\text{ ("vmf")} \qquad \text{or} \qquad
-        e^{-ε \arccos(u(w)^\top x)} \;\text{ ("purkayastha")} .
-
-    Parameters
-    ----------
-    distribution : {"vmf", "purkayastha"}, default="vmf"
-        The von Mises-Fisher distribution, or Purkayastha's. Both [1]_ have the
-        concentration κ = ε.
-
-    See Also
-    --------
-    MahalanobisNoise : Noise on the vectors themselves.
-
-    Notes
-    -----
-    *Privacy.* Pr[z | w] ≤ e^t Pr[z | w'], with t = ε‖u(w) − u(w')‖ (the chord) for
-    "vmf", and ε times the angle between u(w) and u(w') for "purkayastha". The
-    normalising constants do not depend on the word, and the nearest word is
-    post-processing. So the privacy loss between any two words is at most 2ε, or πε. The
-    lengths of the vectors are discarded before the noise. A small δ lowers these
-    exponents, because in many dimensions hardly any direction lies along the line
-    between two words: see `LossDistribution`.
-
-    In hundreds of dimensions *ε* has to be large, of the order of the dimension, before
-    anything is left of a word. `Exponential` on unit vectors keeps as many words with a
-    proven exponent about ten times smaller.
-
-    *Zero vectors* have no direction, and are refused; λ has no effect.
-
-    *Sampling* is exact: by rejection for the angle between u(w) and x, whose density
-    has a single peak, and with a uniform direction around u(w).
-
-    References
-    ----------
-    .. [1] B. Weggenmann, F. Kerschbaum (2021). Differential privacy for directional
-       data. CCS 2021.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.mechanisms import Directional
-    >>> embedding = WordEmbedding(list("abc"), [[1.0, 0.0], [0.0, 5.0], [-3.0, 0.0]])
-    >>> x, y = np.array([0]), np.arange(3)
-    >>> for distribution in "vmf", "purkayastha":
-    ...     channel = Directional(distribution).prepare(embedding, 10.0, 0.0)
-    ...     print(channel.exponents(x, y).round(2))
-    [[ 0.   14.14 20.  ]]
-    [[ 0.   15.71 31.42]]
-    """
-
-    def __init__(self, distribution: str = "vmf") -> None:
-        self.distribution = distribution
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> DirectionalChannel:
-        return DirectionalChannel(self, embedding, epsilon, lam)
-
-
 class DirectionalChannel(SearchingChannel):
     """`Directional` for one embedding."""
 
@@ -175,3 +107,68 @@ class DirectionalChannel(SearchingChannel):
                 found = WordEmbedding(self.embedding.words, units)
                 _directions[self.embedding] = found
             return found
+
+
+class Directional(WordMechanism):
+    r"""The word nearest to a noisy direction: noise on the unit sphere.
+
+    Each word w has the direction :math:`u(w) = φ(w)/‖φ(w)‖`. It becomes the word whose
+    direction is nearest, by cosine, to a random direction x, of density proportional to
+
+    .. math::
+
+        e^{ε\, u(w)^\top x} \;\text{ ("vmf")} \qquad \text{or} \qquad
+        e^{-ε \arccos(u(w)^\top x)} \;\text{ ("purkayastha")} .
+
+    Parameters
+    ----------
+    distribution : {"vmf", "purkayastha"}, default="vmf"
+        The von Mises-Fisher distribution, or Purkayastha's. Both [1]_ have the
+        concentration κ = ε.
+
+    See Also
+    --------
+    MahalanobisNoise : Noise on the vectors themselves.
+
+    Notes
+    -----
+    *Privacy.* Pr[z | w] ≤ e^t Pr[z | w'], with t = ε‖u(w) − u(w')‖ (the chord) for
+    "vmf", and ε times the angle between u(w) and u(w') for "purkayastha". The
+    normalising constants do not depend on the word, and the nearest word is
+    post-processing. So the privacy loss between any two words is at most 2ε, or πε. The
+    lengths of the vectors are discarded before the noise. A small δ lowers these
+    exponents, because in many dimensions hardly any direction lies along the line
+    between two words: see `LossDistribution`.
+
+    In hundreds of dimensions *ε* has to be large, of the order of the dimension, before
+    anything is left of a word. `Exponential` on unit vectors keeps as many words with a
+    proven exponent about ten times smaller.
+
+    *Zero vectors* have no direction, and are refused; λ has no effect.
+
+    *Sampling* is exact: by rejection for the angle between u(w) and x, whose density
+    has a single peak, and with a uniform direction around u(w).
+
+    References
+    ----------
+    .. [1] B. Weggenmann, F. Kerschbaum (2021). Differential privacy for directional
+       data. CCS 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import Directional
+    >>> embedding = WordEmbedding(list("abc"), [[1.0, 0.0], [0.0, 5.0], [-3.0, 0.0]])
+    >>> x, y = np.array([0]), np.arange(3)
+    >>> for distribution in "vmf", "purkayastha":
+    ...     channel = Directional(distribution).prepare(embedding, 10.0, 0.0)
+    ...     print(channel.exponents(x, y).round(2))
+    [[ 0.   14.14 20.  ]]
+    [[ 0.   15.71 31.42]]
+    """
+
+    channel_class = DirectionalChannel
+
+    def __init__(self, distribution: str = "vmf") -> None:
+        self.distribution = distribution

@@ -367,6 +367,46 @@ def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
     return np.unique(numbers).astype(np.int32)  # pickles are smaller
 
 
+class RandomizedResponseChannel(FiniteChannel):
+    """`RandomizedResponse` for the words of one embedding."""
+
+    def law(self) -> Law:
+        """The probabilities, and that nearness does not matter."""
+        said = (
+            "This is pure ε-local differential privacy for each word: any two words "
+            "that differ have the exponent ε, however near they are."
+        )
+        # a 53-bit uniform, and rounding of its threshold
+        return Law(
+            log_proba=self.log_proba, numerical_delta=2.0**-52, sentences=(said,)
+        )
+
+    @property
+    def _moved(self) -> float:
+        """Probability of another word."""
+        others = (len(self.embedding) - 1) * math.exp(-self.epsilon)
+        return others / (1 + others)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """A uniform that decides whether a word changes, and the other word."""
+        return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """The words, or others."""
+        uniforms, others = draws
+        return np.where(uniforms < self._moved, others + (others >= words), words)
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        everything = np.arange(len(self.embedding))
+        kept = math.log1p(-self._moved)
+        return kept - self.epsilon * np.not_equal.outer(words, everything)
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ε for words that differ, shape (len(x), len(y))."""
+        return self.epsilon * np.not_equal.outer(x, y)
+
+
 class RandomizedResponse(WordMechanism):
     r"""A word stays as it is, or becomes any other word: k-ary randomized response.
 
@@ -406,47 +446,4 @@ class RandomizedResponse(WordMechanism):
     array([[0.   , 0.693, 0.693]])
     """
 
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> RandomizedResponseChannel:
-        return RandomizedResponseChannel(self, embedding, epsilon, lam)
-
-
-class RandomizedResponseChannel(FiniteChannel):
-    """`RandomizedResponse` for the words of one embedding."""
-
-    def law(self) -> Law:
-        """The probabilities, and that nearness does not matter."""
-        said = (
-            "This is pure ε-local differential privacy for each word: any two words "
-            "that differ have the exponent ε, however near they are."
-        )
-        # a 53-bit uniform, and rounding of its threshold
-        return Law(
-            log_proba=self.log_proba, numerical_delta=2.0**-52, sentences=(said,)
-        )
-
-    @property
-    def _moved(self) -> float:
-        """Probability of another word."""
-        others = (len(self.embedding) - 1) * math.exp(-self.epsilon)
-        return others / (1 + others)
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """A uniform that decides whether a word changes, and the other word."""
-        return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """The words, or others."""
-        uniforms, others = draws
-        return np.where(uniforms < self._moved, others + (others >= words), words)
-
-    def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        everything = np.arange(len(self.embedding))
-        kept = math.log1p(-self._moved)
-        return kept - self.epsilon * np.not_equal.outer(words, everything)
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """ε for words that differ, shape (len(x), len(y))."""
-        return self.epsilon * np.not_equal.outer(x, y)
+    channel_class = RandomizedResponseChannel

@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import (
     Apply,
@@ -35,80 +34,6 @@ _RANKS = (
     "post-processing. The words that they change add no privacy, because an adversary "
     "knows the rule."
 )
-
-
-class Ranked(WordMechanism):
-    r"""A near neighbour of what another mechanism releases: rank post-processing.
-
-    The other mechanism turns a word into the *pivot* x. The r-th neighbour of x, in
-    Euclidean distance, is released, where
-
-    .. math::
-
-        \Pr[r] \propto e^{-r / \text{spread}}, \qquad r = 0, 1, \ldots, V - 1 ,
-
-    and rank 0 is x itself. In hundreds of dimensions, noise either leaves a word as it
-    is or, mostly, moves it to a distant one. The ranks bring near words back, at no
-    cost in privacy [1]_.
-
-    Parameters
-    ----------
-    mechanism : WordMechanism, default=None
-        Draws the pivot. None: `MahalanobisNoise`. Its options are searched over as
-        ``mechanism__option``.
-    spread : float > 0, default=1.0
-        How far down the ranks go: each further rank is less likely by a factor of
-        e^(−1/spread). The pivot itself stays with probability 1 − e^(−1/spread), 63 per
-        cent by default. The papers' Pr[r] ∝ e^(−cεr) is ``spread=1 / (c * epsilon)``.
-
-    See Also
-    --------
-    MahalanobisNoise : Its `second` takes one of the two nearest words.
-
-    Notes
-    -----
-    *Privacy.* The guarantee is that of the inner mechanism: ranks depend on the pivot
-    and the public embedding alone, and post-processing costs nothing. It hides nothing
-    either: fewer unchanged words are not more privacy, because an adversary knows the
-    rule.
-
-    *ε* and *λ* are those of the inner mechanism.
-
-    *Ties.* Words equally far from the pivot are ranked in the order of the embedding.
-
-    *Cost.* On top of the inner mechanism, a product with the embedding for each
-    distinct pivot, and a sort of its neighbours up to the largest rank drawn.
-
-    References
-    ----------
-    .. [1] H. J. Asghar, R. Carpentier, B. Z. H. Zhao, M. A. Kaafar (2026). dX-privacy
-       for text and the curse of dimensionality. PETS 2026.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.mechanisms import RandomizedResponse, Ranked
-    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [1.0], [3.0], [9.0]])
-    >>> mechanism = Ranked(RandomizedResponse(), spread=0.5)
-    >>> channel = mechanism.prepare(embedding, epsilon=20.0, lam=0.0)
-    >>> print(np.exp(channel.law().log_proba(np.array([0, 3]))).round(3))
-    [[0.865 0.117 0.016 0.002]
-     [0.002 0.016 0.117 0.865]]
-    >>> channel.exponents(np.array([0]), np.array([3]))
-    array([[20.]])
-    """
-
-    def __init__(
-        self, mechanism: WordMechanism | None = None, *, spread: float = 1.0
-    ) -> None:
-        self.mechanism = mechanism
-        self.spread = spread
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> RankedChannel:
-        return RankedChannel(self, embedding, epsilon, lam)
 
 
 class RankedChannel(WordChannel):
@@ -234,3 +159,74 @@ class RankedChannel(WordChannel):
             found += pivots[:, some] @ rows
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(found), inner + np.log(masses[0]))
+
+
+class Ranked(WordMechanism):
+    r"""A near neighbour of what another mechanism releases: rank post-processing.
+
+    The other mechanism turns a word into the *pivot* x. The r-th neighbour of x, in
+    Euclidean distance, is released, where
+
+    .. math::
+
+        \Pr[r] \propto e^{-r / \text{spread}}, \qquad r = 0, 1, \ldots, V - 1 ,
+
+    and rank 0 is x itself. In hundreds of dimensions, noise either leaves a word as it
+    is or, mostly, moves it to a distant one. The ranks bring near words back, at no
+    cost in privacy [1]_.
+
+    Parameters
+    ----------
+    mechanism : WordMechanism, default=None
+        Draws the pivot. None: `MahalanobisNoise`. Its options are searched over as
+        ``mechanism__option``.
+    spread : float > 0, default=1.0
+        How far down the ranks go: each further rank is less likely by a factor of
+        e^(−1/spread). The pivot itself stays with probability 1 − e^(−1/spread), 63 per
+        cent by default. The papers' Pr[r] ∝ e^(−cεr) is ``spread=1 / (c * epsilon)``.
+
+    See Also
+    --------
+    MahalanobisNoise : Its `second` takes one of the two nearest words.
+
+    Notes
+    -----
+    *Privacy.* The guarantee is that of the inner mechanism: ranks depend on the pivot
+    and the public embedding alone, and post-processing costs nothing. It hides nothing
+    either: fewer unchanged words are not more privacy, because an adversary knows the
+    rule.
+
+    *ε* and *λ* are those of the inner mechanism.
+
+    *Ties.* Words equally far from the pivot are ranked in the order of the embedding.
+
+    *Cost.* On top of the inner mechanism, a product with the embedding for each
+    distinct pivot, and a sort of its neighbours up to the largest rank drawn.
+
+    References
+    ----------
+    .. [1] H. J. Asghar, R. Carpentier, B. Z. H. Zhao, M. A. Kaafar (2026). dX-privacy
+       for text and the curse of dimensionality. PETS 2026.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import RandomizedResponse, Ranked
+    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [1.0], [3.0], [9.0]])
+    >>> mechanism = Ranked(RandomizedResponse(), spread=0.5)
+    >>> channel = mechanism.prepare(embedding, epsilon=20.0, lam=0.0)
+    >>> print(np.exp(channel.law().log_proba(np.array([0, 3]))).round(3))
+    [[0.865 0.117 0.016 0.002]
+     [0.002 0.016 0.117 0.865]]
+    >>> channel.exponents(np.array([0]), np.array([3]))
+    array([[20.]])
+    """
+
+    channel_class = RankedChannel
+
+    def __init__(
+        self, mechanism: WordMechanism | None = None, *, spread: float = 1.0
+    ) -> None:
+        self.mechanism = mechanism
+        self.spread = spread

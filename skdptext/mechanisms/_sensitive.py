@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 
 from skdptext.documents import word_ids
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._exponential import AmongChannel, Exponential
@@ -19,85 +18,6 @@ from skdptext.mechanisms._sentences import sensitive_sentences
 from skdptext.utils import check_real, kind_of
 
 __all__ = ["SensitiveWords", "SensitiveWordsChannel"]
-
-
-class SensitiveWords(WordMechanism):
-    r"""Sensitive words become sensitive words; others may stay as they are: SanText+.
-
-    S is a public list of sensitive words. A word of S becomes a word of S, by the
-    exponential mechanism among the words of S. Any other word does the same with
-    probability p, and otherwise is released in clear.
-
-    Parameters
-    ----------
-    mechanism : Exponential, default=None
-        Chooses among the words of S. None: ``Exponential()``.
-    words : collection of str
-        S: at least one word, all known to the embedding. It must be public: a list
-        taken from the documents to be protected, such as their rarest words, voids the
-        promise, and nothing here can see that.
-    probability : float in [0, 1], default=0.2
-        P. 0: every word outside of S is released in clear.
-
-    See Also
-    --------
-    Exponential : Treats all words alike.
-
-    Notes
-    -----
-    *Privacy.* The promise is *one-sided* [1]_. Between two words of S, exponents are
-    those of the inner mechanism, ε d(w, w') at most. For w in S and w' not, Pr[z | w] ≤
-    exp(t) Pr[z | w'], where t is a d(w, w') + ln C_w' − ln C_w + ln(1/p), with the rate
-    a and the sums C of the inner mechanism. It is at most 2a d(w, w') + ln(1/p), which
-    is ε d(w, w') + ln(1/p) with ``calibration="half"`` only. So it is never certain
-    that a word is sensitive. In the other direction, and between two words outside of
-    S, the exponent is infinite where p < 1: a release may show that a word is *not*
-    sensitive, and which word it is. The list and p are public.
-
-    *ε* and *λ* are those of the inner mechanism, among the words of S.
-
-    *p* costs words and buys doubt: the larger p and the rarer S, the more often a word
-    of S in the release stands for a word outside of S.
-
-    References
-    ----------
-    .. [1] X. Yue, M. Du, T. Wang, Y. Li, H. Sun, S. S. M. Chow (2021). Differential
-       privacy for text analytics via natural text sanitization. Findings of ACL 2021.
-       Its privacy notion is utility-optimized metric local differential privacy, UMLDP.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.mechanisms import SensitiveWords
-    >>> embedding = WordEmbedding(["flu", "cold", "of"], [[0.0], [1.0], [5.0]])
-    >>> mechanism = SensitiveWords(words=["flu", "cold"], probability=0.5)
-    >>> channel = mechanism.prepare(embedding, epsilon=1.0, lam=0.0)
-    >>> print(np.exp(channel.log_proba(np.arange(3))).round(3))
-    [[0.731 0.269 0.   ]
-     [0.269 0.731 0.   ]
-     [0.134 0.366 0.5  ]]
-    >>> print(channel.exponents(np.arange(3), np.arange(3)).round(3))
-    [[0.    1.    1.693]
-     [1.    0.    0.693]
-     [  inf   inf 0.   ]]
-    """
-
-    def __init__(
-        self,
-        mechanism: Exponential | None = None,
-        *,
-        words: Collection[str] | None = None,
-        probability: float = 0.2,
-    ) -> None:
-        self.mechanism = mechanism
-        self.words = words
-        self.probability = probability
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> SensitiveWordsChannel:
-        return SensitiveWordsChannel(self, embedding, epsilon, lam)
 
 
 class SensitiveWordsChannel(WordChannel):
@@ -185,3 +105,79 @@ class SensitiveWordsChannel(WordChannel):
         cost = math.inf if self._p == 0 else -math.log(self._p)
         found += np.where(hidden & ~self.sensitive[y], cost, 0.0)
         return np.where(np.equal.outer(x, y), 0.0, found)
+
+
+class SensitiveWords(WordMechanism):
+    r"""Sensitive words become sensitive words; others may stay as they are: SanText+.
+
+    S is a public list of sensitive words. A word of S becomes a word of S, by the
+    exponential mechanism among the words of S. Any other word does the same with
+    probability p, and otherwise is released in clear.
+
+    Parameters
+    ----------
+    mechanism : Exponential, default=None
+        Chooses among the words of S. None: ``Exponential()``.
+    words : collection of str
+        S: at least one word, all known to the embedding. It must be public: a list
+        taken from the documents to be protected, such as their rarest words, voids the
+        promise, and nothing here can see that.
+    probability : float in [0, 1], default=0.2
+        P. 0: every word outside of S is released in clear.
+
+    See Also
+    --------
+    Exponential : Treats all words alike.
+
+    Notes
+    -----
+    *Privacy.* The promise is *one-sided* [1]_. Between two words of S, exponents are
+    those of the inner mechanism, ε d(w, w') at most. For w in S and w' not, Pr[z | w] ≤
+    exp(t) Pr[z | w'], where t is a d(w, w') + ln C_w' − ln C_w + ln(1/p), with the rate
+    a and the sums C of the inner mechanism. It is at most 2a d(w, w') + ln(1/p), which
+    is ε d(w, w') + ln(1/p) with ``calibration="half"`` only. So it is never certain
+    that a word is sensitive. In the other direction, and between two words outside of
+    S, the exponent is infinite where p < 1: a release may show that a word is *not*
+    sensitive, and which word it is. The list and p are public.
+
+    *ε* and *λ* are those of the inner mechanism, among the words of S.
+
+    *p* costs words and buys doubt: the larger p and the rarer S, the more often a word
+    of S in the release stands for a word outside of S.
+
+    References
+    ----------
+    .. [1] X. Yue, M. Du, T. Wang, Y. Li, H. Sun, S. S. M. Chow (2021). Differential
+       privacy for text analytics via natural text sanitization. Findings of ACL 2021.
+       Its privacy notion is utility-optimized metric local differential privacy, UMLDP.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import SensitiveWords
+    >>> embedding = WordEmbedding(["flu", "cold", "of"], [[0.0], [1.0], [5.0]])
+    >>> mechanism = SensitiveWords(words=["flu", "cold"], probability=0.5)
+    >>> channel = mechanism.prepare(embedding, epsilon=1.0, lam=0.0)
+    >>> print(np.exp(channel.log_proba(np.arange(3))).round(3))
+    [[0.731 0.269 0.   ]
+     [0.269 0.731 0.   ]
+     [0.134 0.366 0.5  ]]
+    >>> print(channel.exponents(np.arange(3), np.arange(3)).round(3))
+    [[0.    1.    1.693]
+     [1.    0.    0.693]
+     [  inf   inf 0.   ]]
+    """
+
+    channel_class = SensitiveWordsChannel
+
+    def __init__(
+        self,
+        mechanism: Exponential | None = None,
+        *,
+        words: Collection[str] | None = None,
+        probability: float = 0.2,
+    ) -> None:
+        self.mechanism = mechanism
+        self.words = words
+        self.probability = probability

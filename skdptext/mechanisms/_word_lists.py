@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._finite import FiniteChannel
@@ -16,76 +15,6 @@ from skdptext.mechanisms._greedy import greedy_path
 from skdptext.utils import check_integer, check_option, kept_property, kind_of
 
 __all__ = ["WordLists", "WordListsChannel"]
-
-
-class WordLists(WordMechanism):
-    r"""Steps along a list of words, the one-dimensional mechanism of 1-Diffractor.
-
-    All words stand in a list, at places i = 0, …, V − 1. A word walks k places up or
-    down,
-
-    .. math::
-
-        \Pr[k] = \frac{1 - e^{-ε}}{1 + e^{-ε}}\, e^{-ε|k|} .
-
-    A word that would leave the list stops at its end. With several lists, one of them
-    is drawn first, anew for every word.
-
-    Parameters
-    ----------
-    n_lists : int >= 1, default=1
-        Number of lists. With more than one, near words are far apart in some list, and
-        the guarantee is that of the worst list.
-    order : {"greedy", "random"} or array-like of int, default="greedy"
-        How the lists are made. "greedy": each word is followed by the nearest word, in
-        Euclidean distance, that is not in the list yet; the l-th list begins at the
-        word at place ``l * n_words // n_lists`` of the embedding. "random": fixed
-        permutations, a baseline. An array of shape (n_words,) or (n_lists, n_words):
-        every row a permutation of the word ids, which must be public.
-
-    See Also
-    --------
-    WordClasses : Words stay in classes of near words.
-
-    Notes
-    -----
-    *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
-    are the places of w and w' in list l: ε is per place. The largest distance over the
-    lists counts, not the mean. With one list this is the exact exponent. With several,
-    the exponents are computed from the exact law, and lie below.
-
-    *λ* has no effect; nor, once the lists are made, do the vectors.
-
-    *Cost.* A few numbers per word of a release, whatever the embedding. A greedy list
-    is made when the mechanism is prepared, and is kept for the process.
-
-    References
-    ----------
-    S. Meisenbacher, M. Chevli, F. Matthes (2024). 1-Diffractor: efficient and
-    utility-preserving text obfuscation leveraging word-level metric differential
-    privacy. IWSPA 2024.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.mechanisms import WordLists
-    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [5.0], [1.0], [2.0]])
-    >>> channel = WordLists().prepare(embedding, epsilon=1.5, lam=0.0)
-    >>> [embedding.words[i] for i in channel.lists[0]]
-    ['a', 'c', 'd', 'b']
-    >>> channel.exponents(np.array([0]), np.arange(4))
-    array([[0. , 4.5, 1.5, 3. ]])
-    """
-
-    def __init__(self, n_lists: int = 1, *, order: Any = "greedy") -> None:
-        self.n_lists = n_lists
-        self.order = order
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> WordListsChannel:
-        return WordListsChannel(self, embedding, epsilon, lam)
 
 
 class WordListsChannel(FiniteChannel):
@@ -182,6 +111,73 @@ class WordListsChannel(FiniteChannel):
             if len(self.lists) == 1
             else np.minimum(found, super().exponents(x, y))
         )
+
+
+class WordLists(WordMechanism):
+    r"""Steps along a list of words, the one-dimensional mechanism of 1-Diffractor.
+
+    All words stand in a list, at places i = 0, …, V − 1. A word walks k places up or
+    down,
+
+    .. math::
+
+        \Pr[k] = \frac{1 - e^{-ε}}{1 + e^{-ε}}\, e^{-ε|k|} .
+
+    A word that would leave the list stops at its end. With several lists, one of them
+    is drawn first, anew for every word.
+
+    Parameters
+    ----------
+    n_lists : int >= 1, default=1
+        Number of lists. With more than one, near words are far apart in some list, and
+        the guarantee is that of the worst list.
+    order : {"greedy", "random"} or array-like of int, default="greedy"
+        How the lists are made. "greedy": each word is followed by the nearest word, in
+        Euclidean distance, that is not in the list yet; the l-th list begins at the
+        word at place ``l * n_words // n_lists`` of the embedding. "random": fixed
+        permutations, a baseline. An array of shape (n_words,) or (n_lists, n_words):
+        every row a permutation of the word ids, which must be public.
+
+    See Also
+    --------
+    WordClasses : Words stay in classes of near words.
+
+    Notes
+    -----
+    *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
+    are the places of w and w' in list l: ε is per place. The largest distance over the
+    lists counts, not the mean. With one list this is the exact exponent. With several,
+    the exponents are computed from the exact law, and lie below.
+
+    *λ* has no effect; nor, once the lists are made, do the vectors.
+
+    *Cost.* A few numbers per word of a release, whatever the embedding. A greedy list
+    is made when the mechanism is prepared, and is kept for the process.
+
+    References
+    ----------
+    S. Meisenbacher, M. Chevli, F. Matthes (2024). 1-Diffractor: efficient and
+    utility-preserving text obfuscation leveraging word-level metric differential
+    privacy. IWSPA 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import WordLists
+    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [5.0], [1.0], [2.0]])
+    >>> channel = WordLists().prepare(embedding, epsilon=1.5, lam=0.0)
+    >>> [embedding.words[i] for i in channel.lists[0]]
+    ['a', 'c', 'd', 'b']
+    >>> channel.exponents(np.array([0]), np.arange(4))
+    array([[0. , 4.5, 1.5, 3. ]])
+    """
+
+    channel_class = WordListsChannel
+
+    def __init__(self, n_lists: int = 1, *, order: Any = "greedy") -> None:
+        self.n_lists = n_lists
+        self.order = order
 
 
 def _given(order: Any, n_lists: int, n_words: int) -> np.ndarray:

@@ -509,7 +509,5 @@ def test_few_words(name, n_words):
     words = np.arange(n_words).repeat(50)
     noisy = channel.apply(words, channel.draw(np.random.default_rng(0), len(words)))
     assert set(noisy.tolist()) == set(range(n_words))
-    if channel.law().log_proba is not None:
-        np.testing.assert_allclose(
-            np.exp(channel.law().log_proba(words)).sum(axis=1), 1
-        )
+    if (log_proba := channel.law().log_proba) is not None:
+        np.testing.assert_allclose(np.exp(log_proba(words)).sum(axis=1), 1)

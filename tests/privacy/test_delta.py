@@ -65,6 +65,9 @@ class HiddenChannel(WordChannel):
 
 
 class TableChannel(HiddenChannel):
+    def law(self):
+        return Law(log_proba=self.log_proba)
+
     def log_proba(self, words):
         with np.errstate(divide="ignore"):
             return np.log(self.rows[words])
