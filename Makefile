@@ -135,11 +135,11 @@ bench-compare: $(STAMP)-bench  ## time a few calls here and at BASE (HEAD~1), a 
 
 # Stopped and called again, it goes on where it was: each piece is kept when it is done.
 paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; build/paper/index.md
-	$(PIN) $(PY) benchmarks/paper/run.py $(PAPER_ARGS)
+	$(PIN) $(PY) benchmarks/experiment.py paper $(PAPER_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/obfuscation_*.json.
 obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
-	$(PIN) $(PY) benchmarks/obfuscation/run.py $(OBFUSCATION_ARGS)
+	$(PIN) $(PY) benchmarks/experiment.py obfuscation $(OBFUSCATION_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour

@@ -16,15 +16,15 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import sys
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
+from experiments.obfuscation.clusters import NOTE, interval
+from experiments.obfuscation.corpora import FANDOMS, fan_fiction
 from real_data import DATA, absent
 from results import record
 from threadpoolctl import threadpool_limits
@@ -33,11 +33,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.preprocessing import DocumentPreparer
-
-sys.path.insert(1, str(Path(__file__).resolve().parent / "obfuscation"))
-
-from clusters import NOTE, interval
-from corpora import FANDOMS, fan_fiction
 
 STORIES = "pan19_fanfiction_en.jsonl.gz"
 TABLE = "googlenews_8k_300d.npz"

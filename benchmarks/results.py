@@ -37,6 +37,14 @@ def results_folder() -> Path:
     return Path(os.environ.get("SKDPTEXT_BENCH_RESULTS") or RESULTS)
 
 
+def figures_folder(name: str) -> Path:
+    """Where the figures of an experiment go: the site's, or beside other results."""
+    ours = HERE.parent / "docs" / "_static" / name
+    folder = Path(os.environ.get("SKDPTEXT_BENCH_RESULTS") or ours)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def record(
     name: str, rows: list[dict[str, object]], *, title: str, note: str = ""
 ) -> None:

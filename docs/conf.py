@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
 
+import api_pages  # noqa: E402
 import bench_page  # noqa: E402
 import notebooks  # noqa: E402
 
@@ -59,6 +60,9 @@ if os.environ.get("SKDPTEXT_DOCS_ONLINE") == "1":
 
 # -- API pages: a page per room, a page per name in the room's __all__ ---------
 autosummary_generate = True
+autosummary_context = {
+    "results": {f"skdptext.{page}": names for page, names in api_pages.RESULTS.items()}
+}
 autosummary_imported_members = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
@@ -178,18 +182,18 @@ def _write_changelog(app):
 
 def _write_api_names(app):
     """The public names of each room with their summaries, for the API's index."""
-    page = HERE / "api" / "index.rst"
     lines = []
-    for room in re.findall(r"^   (skdptext\.\w+)$", page.read_text("utf-8"), re.M):
-        module = importlib.import_module(room)
-        name = room.removeprefix("skdptext.")
-        lines += [name, "-" * len(name), "", inspect.getdoc(module).splitlines()[0], ""]
+    for room in api_pages.rooms():
+        module = importlib.import_module(f"skdptext.{room}")
+        lines += [room, "-" * len(room), "", inspect.getdoc(module).splitlines()[0], ""]
         lines += [".. autosummary::", "   :nosignatures:", ""]
-        # classes and functions have a page each, plain values have none
-        names = sorted(n for n in module.__all__ if callable(getattr(module, n)))
-        lines += [f"   ~{room}.{n}" for n in names]
+        names = api_pages.names(room)
+        lines += [f"   ~skdptext.{room}.{name}" for name in names]
         lines.append("")
-        ROOM_OF.update(dict.fromkeys(names, room))
+        ROOM_OF.update(dict.fromkeys(names, f"skdptext.{room}"))
+    for shown in api_pages.others():
+        room, name = shown.split(".")
+        ROOM_OF[name] = f"skdptext.{room}"
     _write(HERE / "api" / "names.txt", "\n".join(lines))
 
 

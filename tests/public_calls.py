@@ -18,6 +18,7 @@ first argument is then the object. A class that only the library makes goes into
 
 from __future__ import annotations
 
+import importlib.util
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -66,6 +67,27 @@ from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.replacement import DPDocumentReplacer, ReplacementGuarantee
+
+
+def api_pages() -> Any:
+    """What the site shows: `docs/api_pages.py`."""
+    path = Path(__file__).parents[1] / "docs" / "api_pages.py"
+    spec = importlib.util.spec_from_file_location("api_pages", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def offered(room: Any) -> dict[str, Any]:
+    """All that can be imported from a subpackage and called, beside ``__all__`` too."""
+    return {
+        name: thing
+        for name, thing in vars(room).items()
+        if callable(thing)
+        and not name.startswith("_")
+        and (thing.__module__ or "").startswith("skdptext.")
+    }
+
 
 BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
 TEXTS = ["w0 w1 w0", "w1 w1 w0", "w0 w0", "w1 w0 w1"]
@@ -636,15 +658,16 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.WordMechanism: "is abstract",
     mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
     **{
-        getattr(mechanisms, name): "gets a channel or a mechanism, and ids of words"
-        for name in mechanisms.__all__
+        thing: "gets a channel or a mechanism, and ids of words"
+        for name, thing in offered(mechanisms).items()
         if name[0].islower() and name not in ("embedding_spectrum", "scaled_covariance")
     },
     **{
-        getattr(mechanisms, name): "takes ids of words and random numbers"
-        for name in mechanisms.__all__
+        thing: "takes ids of words and random numbers"
+        for name, thing in offered(mechanisms).items()
         if name.endswith("Channel")
     },
+    metrics.word_channel: "is word_transitions under its old name",
     neighbors.compile_search: "takes nothing",
 }
 

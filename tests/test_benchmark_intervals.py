@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from experiments.obfuscation import clusters
 from scipy import stats
 
-FOLDER = Path(__file__).parents[1] / "benchmarks" / "obfuscation"
 # as in the problem of 40 authors
 SIZES = np.array([1] * 4 + [2] + [3] * 4 + [4] * 5 + [5] * 26)
 AUTHORS = np.repeat(np.arange(40), SIZES)
-
-
-@pytest.fixture
-def clusters(monkeypatch):
-    monkeypatch.syspath_prepend(str(FOLDER))
-    import clusters
-
-    yield clusters
-    sys.modules.pop("clusters", None)
 
 
 def clustered(rng, share, alike, authors=AUTHORS):
@@ -46,7 +34,7 @@ def test_limit_of_misses():
 
 
 @pytest.mark.parametrize("share", [0.03, 0.3, 0.8])
-def test_covers_where_texts_of_an_author_are_alike(clusters, share):
+def test_covers_where_texts_of_an_author_are_alike(share):
     rng = np.random.default_rng(0)
     found = [clustered(rng, share, 0.5) for _ in range(400)]
     ours = [clusters.interval(marks, AUTHORS) for marks in found]
@@ -57,13 +45,13 @@ def test_covers_where_texts_of_an_author_are_alike(clusters, share):
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
-def test_covers_with_one_text_each(clusters, share):
+def test_covers_with_one_text_each(share):
     rng, authors = np.random.default_rng(1), np.arange(18)
     found = [(rng.random((1, 18)) < share).astype(float) for _ in range(400)]
     assert missed([clusters.interval(m, authors) for m in found], share) <= MOST
 
 
-def test_covers_the_mean_over_authors_of_unequal_sizes(clusters):
+def test_covers_the_mean_over_authors_of_unequal_sizes():
     # three authors with most texts do better: the mean over texts is another number
     rng = np.random.default_rng(2)
     sizes = np.array([1, 2, 4, 5, 8] * 8 + [50] * 3)
@@ -85,7 +73,7 @@ def test_covers_the_mean_over_authors_of_unequal_sizes(clusters):
     assert clusters.interval(marks, authors).share == 150 / 310
 
 
-def test_nothing_right_is_no_certainty(clusters):
+def test_nothing_right_is_no_certainty():
     none, authors = np.zeros((2, 18)), np.arange(18)
     assert clusters.interval(none, authors) == (0, *clusters.wilson(0, 18))
     assert clusters.interval(none, authors).high == pytest.approx(0.176, abs=1e-3)
@@ -103,14 +91,14 @@ def test_nothing_right_is_no_certainty(clusters):
     assert high >= clusters.wilson(20 / 90, 18)[1]
 
 
-def test_releases_of_a_text_are_not_further_texts(clusters):
+def test_releases_of_a_text_are_not_further_texts():
     rng = np.random.default_rng(3)
     marks = clustered(rng, 0.4, 0.3)
     many = np.repeat(marks, 10, axis=0)
     assert clusters.interval(many, AUTHORS) == clusters.interval(marks, AUTHORS)
 
 
-def test_independent_texts_count_each(clusters):
+def test_independent_texts_count_each():
     # as many texts, and no more alike within an author: nearly Wilson's interval
     rng = np.random.default_rng(4)
     ours, single = [], []
@@ -123,7 +111,7 @@ def test_independent_texts_count_each(clusters):
     assert 1 <= np.mean(ours) / np.mean(single) < 1.15
 
 
-def test_the_best_is_chosen_anew(clusters):
+def test_the_best_is_chosen_anew():
     # two adversaries, each of whom finds the other's half of the authors
     half = (AUTHORS % 2).astype(float)
     found = {"odd": half[None], "even": 1 - half[None]}
@@ -141,7 +129,7 @@ def test_the_best_is_chosen_anew(clusters):
     assert clusters.best_of(sole, AUTHORS)[2] == clusters.interval(half[None], AUTHORS)
 
 
-def test_resamples_are_of_authors_with_all_their_texts(clusters):
+def test_resamples_are_of_authors_with_all_their_texts():
     values = np.zeros(len(AUTHORS))
     values[AUTHORS == 39] = 1
     means = clusters.resampled(values, AUTHORS)
@@ -155,7 +143,7 @@ def test_resamples_are_of_authors_with_all_their_texts(clusters):
     np.testing.assert_array_equal(means, clusters.resampled(values, AUTHORS))
 
 
-def test_author_where_the_topic_crosses_a_level(clusters):
+def test_author_where_the_topic_crosses_a_level():
     authors = np.arange(10)
 
     def marks(*shares):
@@ -175,7 +163,7 @@ def test_author_where_the_topic_crosses_a_level(clusters):
     assert clusters.at_level(again, found, authors, 0.5)[0] == pytest.approx(0.6)
 
 
-def test_at_a_level_each_resample_chooses_its_best(clusters):
+def test_at_a_level_each_resample_chooses_its_best():
     # either classifier tells one half of the authors' topics, in clear and under noise
     half = (AUTHORS % 2).astype(float)
     nothing = np.zeros_like(half)
@@ -187,7 +175,7 @@ def test_at_a_level_each_resample_chooses_its_best(clusters):
     np.testing.assert_allclose(shares, 0.5)
 
 
-def test_no_interval_from_few_resamples(clusters):
+def test_no_interval_from_few_resamples():
     shares = np.r_[0.5, np.linspace(0, 1, 1000)]
     assert clusters.within(shares) == pytest.approx((0.5, 0.025, 0.975), abs=1e-3)
     shares[1:52] = np.nan
@@ -198,5 +186,5 @@ def test_no_interval_from_few_resamples(clusters):
     assert clusters.within(shares) is None
 
 
-def test_shown_with_its_interval(clusters):
+def test_shown_with_its_interval():
     assert str(clusters.Share(0.123, 0.0501, 0.2)) == "0.12 [0.05, 0.20]"

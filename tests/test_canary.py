@@ -99,6 +99,7 @@ from tests.public_calls import (
     classifier,
     document_release,
     koppel,
+    offered,
     reconstruction,
     released,
     table,
@@ -469,12 +470,12 @@ PARAMETERS_ARE_GIVEN = [
 
 
 def public():
-    """All that the rooms offer and that can be called: room, name, object."""
+    """All that can be imported from a subpackage and called: its name, the object."""
     for found in pkgutil.iter_modules(skdptext.__path__):
         room = importlib.import_module(f"skdptext.{found.name}")
-        for name in getattr(room, "__all__", []) if found.ispkg else []:
-            if found.name not in INNER_ROOMS and callable(getattr(room, name)):
-                yield f"{found.name}.{name}", getattr(room, name)
+        if found.ispkg and found.name not in INNER_ROOMS:
+            for name, thing in offered(room).items():
+                yield f"{found.name}.{name}", thing
 
 
 def methods(kind):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
+import operator
 
 import pytest
 from numpydoc.validate import validate
 
 import skdptext
-from tests.public_calls import RESULTS
+from tests.public_calls import RESULTS, api_pages
 
 # What scikit-learn's own test leaves out: form of the return type, blank lines.
 NEVER = {"RT02", "GL01", "GL02"}
@@ -18,20 +17,15 @@ NEVER = {"RT02", "GL01", "GL02"}
 CLASS_ONLY = {"ES01", "SA01", "EX01"}
 # Nobody calls the constructor of what only the library makes, or of an exception.
 MADE_FOR_US = {"PR01", *CLASS_ONLY}
-# Rooms for rooms beside them, which have no page in the reference.
-INTERNAL = {"cli", "documents", "search", "transport", "utils"}
 
 
 def public_names():
-    """Module, class or None, and name of all that the API reference shows."""
-    for info in pkgutil.iter_modules(skdptext.__path__):
-        if info.name.startswith("_") or info.name in INTERNAL | {"demo"}:
-            continue
-        module = importlib.import_module(f"skdptext.{info.name}")
-        for name in getattr(module, "__all__", ()):
-            value = getattr(module, name)
-            if not callable(value) or not value.__module__.startswith("skdptext"):
-                continue
+    """Class or function, and member or None, of all that the site shows."""
+    pages = api_pages()
+    shown = [f"{room}.{name}" for room in pages.rooms() for name in pages.names(room)]
+    for path in [*shown, *pages.others()]:
+        value = operator.attrgetter(path)(skdptext)
+        if value.__module__.startswith("skdptext"):
             yield value, None
             if inspect.isclass(value):
                 for member in vars(value):

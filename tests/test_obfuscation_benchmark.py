@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
-import itertools
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment import main
+from experiments.obfuscation import corpora
+from experiments.obfuscation.accuracy import AUTHOR, TOPIC
+from experiments.obfuscation.attack import cell_of, load_problem
+from experiments.obfuscation.docstrings import cell as docstrings_cell
+from experiments.obfuscation.grid import all_settings, as_marks
+from experiments.store import Store
 
-FOLDER = Path(__file__).parents[1] / "benchmarks" / "obfuscation"
 
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Runs it; what it printed, and all that it recorded."""
+    monkeypatch.setenv("SKDPTEXT_BENCH_RESULTS", str(tmp_path / "results"))
 
-def run(*options, folder, results):
-    command = [sys.executable, str(FOLDER / "run.py"), *options]
-    command += ["--cache", str(folder), "--figures", str(folder)]
-    environment = os.environ | {"SKDPTEXT_BENCH_RESULTS": str(results)}
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    def run(*options):
+        assert main(["obfuscation", "--out", str(tmp_path), *options]) == 0
+        recorded = (tmp_path / "results").glob("*.json")
+        rows = {path.stem: json.loads(path.read_text("utf-8")) for path in recorded}
+        return capfd.readouterr().out, rows
+
+    return run
 
 
 @pytest.fixture
@@ -42,32 +44,25 @@ def files(data_file):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("files")
-def test_quick_mode(tmp_path):
-    cells, results = tmp_path / "cells", tmp_path / "results"
-    first = run("--quick", "--part", "1/1", folder=cells, results=results)
-    assert first.count(" s\n") == 3
-    found = {p.stem: json.loads(p.read_text("utf-8")) for p in cells.glob("*.json")}
-    clean = next(
-        r
-        for name, r in found.items()
-        if name.startswith("release-18authors-googlenews-e0")
-    )
-    noisy = next(
-        r
-        for name, r in found.items()
-        if name.startswith("release-18authors-googlenews-e30-l0-")
-    )
+def test_quick_mode(run, tmp_path):
+    first, tables = run("--quick")
+    assert first.count(" s\n") == 4
+    found = {
+        path.stem: json.loads(path.read_text("utf-8"))["result"]
+        for path in (tmp_path / "cells").glob("*.json")
+    }
+    clean = found["release-googlenews-e0-l0-18authors-s0"]
+    noisy = found["release-googlenews-e30-l0-18authors-s0"]
     assert clean["words_changed"] == 0
     assert 0.3 < noisy["words_changed"] < 0.5
     assert set(clean["marks"]) == set(noisy["marks"])
     assert {len(marks) for marks in clean["marks"].values()} == {18}
     assert clean["marks"]["linear topic"].count("1") >= 16
     assert noisy["marks"]["linear topic informed"].count("1") >= 14
-    # A second run finds everything done, and makes the table.
-    again = run("--quick", "--no-docstrings", folder=cells, results=results)
-    assert "release-18authors" not in again
-    table = json.loads((results / "obfuscation_quick.json").read_text("utf-8"))
-    assert len(table["rows"]) == 3
+    assert len(tables["obfuscation_quick"]["rows"]) == 3
+    assert len(tables["obfuscation_docstrings"]["rows"]) == 2
+    # A second run finds everything done.
+    assert " s\n" not in run("--quick")[0].split("# ")[0]
 
 
 def _runs(text, size=12):
@@ -75,77 +70,43 @@ def _runs(text, size=12):
     return {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
 
 
-@pytest.fixture
-def load(monkeypatch):
-    """Imports modules of the experiment, and leaves no trace of them."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    monkeypatch.syspath_prepend(str(FOLDER.parent))
-    mine = {path.stem for path in [*FOLDER.glob("*.py"), *FOLDER.parent.glob("*.py")]}
-    yield importlib.import_module
-    for name in mine & set(sys.modules):
-        del sys.modules[name]
-
-
-@pytest.fixture
-def corpora(load):
-    return load("corpora")
-
-
-def test_every_cell_is_done_once_and_twice_or_more_by_seed(load):
-    grid = load("grid")
-    cells = grid.all_cells()
-    assert len(set(cells)) == len(cells) == len({cell.name for cell in cells})
-    parts = [grid.part_of(cells, part, 3) for part in (1, 2, 3)]
-    assert sorted(map(repr, itertools.chain(*parts))) == sorted(map(repr, cells))
-    # what is trained for one cell of a group is trained once
-    groups = [{cell.group for cell in part} for part in parts]
-    assert not (groups[0] & groups[1] | groups[0] & groups[2] | groups[1] & groups[2])
-    for part in parts:
-        order = [cell.group for cell in part]
-        changes = sum(a != b for a, b in itertools.pairwise(order))
-        assert changes == len(set(order)) - 1
-    noisy = Counter(replace(cell, seed=0) for cell in cells if cell.epsilon)
+def test_every_setting_is_done_once_and_twice_or_more_by_seed():
+    settings = all_settings()
+    assert len(set(settings)) == len(settings) == len({s.name for s in settings})
+    # what is trained for one of a group serves all of it
+    for group in {setting.group for setting in settings}:
+        mine = [setting for setting in settings if setting.group == group]
+        trained = {(s.kind, s.table, s.epsilon, s.lam) for s in mine}
+        assert len(trained) == 1
+    noisy = Counter(replace(setting, seed=0) for setting in settings if setting.epsilon)
     assert min(noisy.values()) >= 2
-    assert {cell.seed for cell in cells if not cell.epsilon} == {0}
+    assert {setting.seed for setting in settings if not setting.epsilon} == {0}
 
 
-INVENTED = """
-import sys
-from pathlib import Path
-sys.path[:0] = [{folder!r}, {parent!r}]
-import numpy as np
-from accuracy import AUTHOR, TOPIC
-from attack import load_problem
-from grid import Store, all_cells, as_marks
-rng, store = np.random.default_rng(0), Store(Path({cells!r}))
-for cell in all_cells():
-    n = len(load_problem(cell.problem).author)
-    result = {{"seconds": 1.0}}
-    if cell.kind == "words":
+def invented(setting, rng):
+    """Authors are found with no noise only, topics always."""
+    if setting.kind == "words":
         keys = "naive top1 top10 entropy_bits blind_top1 blind_top10 prior_entropy_bits"
-        result |= dict.fromkeys(keys.split(), 0.25 + cell.seed / 100)
-        result["n_words"] = 2000
-    else:
-        # authors are found with no noise only, topics always
-        names = (*AUTHOR, "DRauth other fandoms")
-        found = 0.6 * (cell.epsilon == 0)
-        marks = {{name: as_marks(rng.random(n) < found) for name in names}}
-        result["marks"] = marks | {{name: as_marks(np.ones(n)) for name in TOPIC}}
-        result |= {{"unknown": 0.3, "length": 100, "nearest": [1, 2, 3]}}
-        result["words_changed"] = 1 - cell.epsilon / 100
-    store.save(cell, result)
-"""
+        same = dict.fromkeys(keys.split(), 0.25 + setting.seed / 100)
+        return same | {"n_words": 2000}
+    n = len(load_problem(setting.problem).author)
+    found = 0.6 * (setting.epsilon == 0)
+    names = (*AUTHOR, "DRauth other fandoms")
+    marks = {name: as_marks(rng.random(n) < found) for name in names}
+    marks |= {name: as_marks(np.ones(n)) for name in TOPIC}
+    more = {"unknown": 0.3, "length": 100, "nearest": [1, 2, 3]}
+    return {"marks": marks, "words_changed": 1 - setting.epsilon / 100, **more}
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("files")
-def test_tables_and_figures_from_invented_marks(tmp_path):
-    cells, results = tmp_path / "cells", tmp_path / "results"
-    places = {"folder": str(FOLDER), "parent": str(FOLDER.parent), "cells": str(cells)}
-    subprocess.run([sys.executable, "-c", INVENTED.format(**places)], check=True)
-    run("--tables", "--no-docstrings", folder=cells, results=results)
-    found = {p.stem: json.loads(p.read_text("utf-8")) for p in results.glob("*.json")}
-    assert {f.name for f in cells.glob("*.png")} == {
+def test_tables_and_figures_from_invented_marks(run, tmp_path):
+    store, rng = Store(tmp_path / "cells"), np.random.default_rng(0)
+    store.put(docstrings_cell(False), [{"ε": "none"}], 1.0)
+    for setting in all_settings():
+        store.put(cell_of(setting), invented(setting, rng), 1.0)
+    _, found = run("--report")
+    assert {f.name for f in (tmp_path / "results").glob("*.png")} == {
         "adversaries.png",
         "trade.png",
         "words.png",
@@ -168,7 +129,7 @@ def test_tables_and_figures_from_invented_marks(tmp_path):
         assert row["λ = 0"] is row["λ = 1 less λ = 0"] is None
 
 
-def test_problems_are_as_the_page_says(corpora, data_file):
+def test_problems_are_as_the_page_says(data_file):
     path = data_file("pan19_fanfiction_en.jsonl.gz")
     problem = corpora.fan_fiction(path, "40 authors", corpora.FANDOMS)
     assert (len(problem.known), len(problem.snippets)) == (40, 168)

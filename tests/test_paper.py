@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import csv
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment import main
+from experiments.paper import published, significance
+from experiments.store import Cell, MissingCellError, Store
 from scipy import stats
-
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-from paper import published, significance  # noqa: E402
-from paper.cells import Cell, Store  # noqa: E402
-from paper.run import main  # noqa: E402
 
 # -- what is significant ------------------------------------------------------------
 
@@ -108,22 +102,23 @@ def test_cells_are_kept_until_their_settings_change(tmp_path):
         return Cell(name, settings, lambda: calls.append(name) or len(calls))
 
     store = Store(tmp_path)
-    assert store.get(cell("a", x=(1, 2))) is None
-    assert store.fill([cell("a", x=(1, 2)), cell("b")]) == []
-    assert store.fill([cell("a", x=(1, 2)), cell("b")]) == []
-    assert calls == ["a", "b"]
-    assert store.get(cell("b")) == 2
-    assert store.seconds(cell("b")) > 0
-    assert cell("a", x=(1, 3)) not in store
-    store.fill([cell("a", x=(1, 3))])
+    assert [store.get(cell(name, x=(1, 2))) for name in "aba"] == [1, 2, 1]
+    assert Store(tmp_path).get(cell("b", x=[1, 2])) == 2
+    assert store.seconds(cell("b", x=[1, 2])) > 0
+    assert store.seconds(cell("c")) == 0
+    assert store.get(cell("a", x=(1, 3))) == 3
     assert calls == ["a", "b", "a"]
-    assert not list(tmp_path.glob("*.part"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json"]
 
 
 def test_no_cell_begins_after_the_deadline(tmp_path):
-    cells = [Cell(name, {}, lambda: time.sleep(0.01)) for name in "abc"]
-    left = Store(tmp_path).fill(cells, deadline=time.monotonic() - 1)
-    assert [cell.name for cell in left] == ["a", "b", "c"]
+    there, missing = Cell("there", {}, lambda: 1), Cell("missing/λ = 0", {}, lambda: 2)
+    Store(tmp_path).get(there)
+    late = Store(tmp_path, time.monotonic() - 1)
+    assert late.get(there) == 1
+    with pytest.raises(MissingCellError, match="missing"):
+        late.get(missing)
+    assert Store(tmp_path / "none").get(missing) == 2
 
 
 # -- a run --------------------------------------------------------------------------
@@ -132,7 +127,10 @@ def test_no_cell_begins_after_the_deadline(tmp_path):
 @pytest.fixture(scope="module")
 def quick(built_in, tmp_path_factory):
     folder = tmp_path_factory.mktemp("paper")
-    assert main(["--quick", "--out", str(folder)]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKDPTEXT_BENCH_RESULTS", str(folder / "recorded"))
+        assert main(["paper", "--quick", "--out", str(folder)]) == 0
+    assert not (folder / "recorded").exists()
     return folder
 
 
@@ -185,20 +183,21 @@ def test_utility_scores_fit_their_noise(quick):
 
 def test_a_second_run_computes_nothing(quick, capsys):
     before = {path: path.stat().st_mtime_ns for path in (quick / "cells").iterdir()}
-    assert main(["--quick", "--out", str(quick), "--part", "report"]) == 0
+    assert main(["paper", "--quick", "--out", str(quick), "--report"]) == 0
     assert before == {
         path: path.stat().st_mtime_ns for path in (quick / "cells").iterdir()
     }
     assert capsys.readouterr().out.startswith("Wrote ")
 
 
-def test_a_report_waits_for_its_cells(tmp_path, capsys):
-    assert main(["--quick", "--out", str(tmp_path), "--part", "density", "report"]) == 0
-    assert "cells to go" in capsys.readouterr().out
-    assert not (tmp_path / "index.md").exists()
+@pytest.mark.parametrize("option", [["--minutes", "-1"], ["--report"]])
+def test_a_report_waits_for_its_cells(tmp_path, capsys, option):
+    assert main(["paper", "--quick", "--out", str(tmp_path), *option]) == 3
+    assert "the same command goes on" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_quick_run_is_not_recorded(tmp_path, capsys):
+def test_what_no_unit_is_named_is_refused(capsys):
     with pytest.raises(SystemExit):
-        main(["--quick", "--record", "--out", str(tmp_path)])
-    assert "--record" in capsys.readouterr().err
+        main(["paper", "--quick", "--only", "docstringz"])
+    assert "none of docstrings" in capsys.readouterr().err

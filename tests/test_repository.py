@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import operator
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import skdptext
+from tests.public_calls import RESULTS, api_pages
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skdptext"
@@ -454,6 +456,18 @@ def test_every_public_room_is_in_the_api_reference():
     page = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")
     listed = set(re.findall(r"^   skdptext\.(\w+)$", page, flags=re.MULTILINE))
     assert listed == set(ROOMS) - INTERNAL
+
+
+def test_a_user_faces_at_most_a_hundred_names():
+    pages = api_pages()
+    names = [f"{room}.{name}" for room in pages.rooms() for name in pages.names(room)]
+    assert len(names) <= 100
+    others = pages.others()
+    assert len(set(names + others)) == len(names) + len(others), "shown twice"
+    shown = {operator.attrgetter(name)(skdptext) for name in names + others}
+    # What users get and do not construct is on the page of what returns it.
+    assert {each for each in RESULTS if "documents" not in each.__module__} <= shown
+    assert set(pages.RESULTS) <= set(names)
 
 
 def test_links_of_the_readme_work_on_a_package_index():

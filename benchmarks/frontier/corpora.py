@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
-from obfuscation.corpora import FANDOMS
+from experiments.obfuscation.corpora import FANDOMS
 from real_data import DATA, absent
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import chi2

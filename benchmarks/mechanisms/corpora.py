@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from obfuscation.corpora import FANDOMS, Problem, fan_fiction
+from experiments.obfuscation.corpora import FANDOMS, Problem, fan_fiction
 from real_data import DATA, absent
 from sklearn.model_selection import train_test_split
 

@@ -1,37 +1,35 @@
 """Adversaries, to measure what a release hides from them."""
 
-from skdptext.attacks._attribution import Attributions, attribution_attack
+from skdptext.attacks._attribution import (
+    Attributions as Attributions,
+    attribution_attack,
+)
 from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._linkage import (
     DocumentLinkageAttack,
-    LinkageRow,
-    Linkages,
+    LinkageRow as LinkageRow,
+    Linkages as Linkages,
     linkage_attack,
 )
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
-    found_among,
+    found_among as found_among,
     learned_similarity,
-    split_words,
+    split_words as split_words,
     text_similarities,
 )
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
 
 __all__ = [
-    "Attributions",
     "DocumentLinkageAttack",
     "FastTextClassifier",
     "KoppelAuthorClassifier",
-    "LinkageRow",
-    "Linkages",
     "WordReconstructionAttack",
     "attribution_attack",
-    "found_among",
     "learned_similarity",
     "linear_topic_classifier",
     "linkage_attack",
     "paper_adversaries",
-    "split_words",
     "text_similarities",
 ]

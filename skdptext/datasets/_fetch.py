@@ -38,7 +38,7 @@ class PublicSet(NamedTuple):
 
     The checksum is that of the records, not of the file: the same set is served as an
     archive, a plain file and a compressed file, and archives are repacked. `read`
-    parses a file's bytes into records, `write` gives their canonical form.
+    parses a file's bytes into records, `canonical` gives their canonical form.
     """
 
     name: str  # what errors call it

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from joblib.externals.loky.backend.reduction import register
 
 from skdptext.embeddings._checks import check_vectors, freeze
 from skdptext.embeddings._gensim import Parts, keyed_vectors, parts_of
@@ -519,12 +519,8 @@ class WordEmbedding:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with _live_lock():  # so that a pickle opened here finds this embedding
-            _live.setdefault(self.fingerprint, self)
-        if self._address is not None:
-            return _arrive, (self.fingerprint, *self._address)
         size = self.vectors.nbytes
-        if size > _MAX_BY_VALUE and not _is_mapped_by_joblib():
+        if self._address is None and size > _MAX_BY_VALUE:
             warnings.warn(
                 f"A pickle of this embedding holds its {size / 1e6:.0f} MB of vectors, "
                 "and so does every object sent to a worker with it. Save it as "
@@ -533,7 +529,18 @@ class WordEmbedding:
                 UserWarning,
                 stacklevel=2,
             )
+        return self._reduced()
+
+    def _reduced(self) -> tuple[Any, ...]:
+        with _live_lock():  # so that a pickle opened here finds this embedding
+            _live.setdefault(self.fingerprint, self)
+        if self._address is not None:
+            return _arrive, (self.fingerprint, *self._address)
         return _restore, (self.fingerprint, self.words, self.vectors, self._subwords)
+
+
+# joblib pickles for processes of this machine in this way, and maps large arrays there.
+register(WordEmbedding, WordEmbedding._reduced)
 
 
 def _restore(
@@ -585,17 +592,3 @@ def _is_mapped(array: Any) -> bool:
     while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
         array = array.base
     return isinstance(array, np.memmap)
-
-
-def _is_mapped_by_joblib() -> bool:
-    """Whether joblib is pickling for processes of this machine: it maps large arrays.
-
-    Only the calls in progress tell whose pickle it is.
-    """
-    frame = sys._getframe()
-    while frame.f_back is not None:
-        frame = frame.f_back
-        module = str(frame.f_globals.get("__name__"))
-        if module.startswith(("joblib.externals.loky", "joblib.pool")):
-            return True
-    return False

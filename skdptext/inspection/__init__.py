@@ -3,16 +3,19 @@
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
 from skdptext.inspection._groupings import GroupingDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay
-from skdptext.inspection._obfuscation import ObfuscationDisplay, ObfuscationReport
+from skdptext.inspection._obfuscation import (
+    ObfuscationDisplay,
+    ObfuscationReport as ObfuscationReport,
+)
 from skdptext.inspection._obfuscation_report import obfuscation_report
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
 from skdptext.inspection._release_report import (
-    ReleaseReport,
-    ReleaseScore,
+    ReleaseReport as ReleaseReport,
+    ReleaseScore as ReleaseScore,
     release_report,
 )
 from skdptext.inspection._tables import (
-    TextTable,
+    TextTable as TextTable,
     nearest_texts_table,
     nearest_words_table,
     words_under_noise,
@@ -22,12 +25,8 @@ __all__ = [
     "GroupingDisplay",
     "NeighborhoodDisplay",
     "ObfuscationDisplay",
-    "ObfuscationReport",
     "PlausibleDeniabilityDisplay",
     "PrivacyUtilityDisplay",
-    "ReleaseReport",
-    "ReleaseScore",
-    "TextTable",
     "nearest_texts_table",
     "nearest_words_table",
     "obfuscation_report",

@@ -1,7 +1,7 @@
 """Mechanisms: randomised maps of words that state what they guarantee."""
 
 from skdptext.mechanisms._channel import (
-    Law,
+    Law as Law,
     WordChannel,
     WordMechanism,
     as_channel as as_channel,
@@ -30,14 +30,14 @@ from skdptext.mechanisms._exponential import (
     RandomizedResponseChannel as RandomizedResponseChannel,
 )
 from skdptext.mechanisms._finite import (
-    FiniteChannel,
-    InvertedChannel,
+    FiniteChannel as FiniteChannel,
+    InvertedChannel as InvertedChannel,
 )
 from skdptext.mechanisms._losses import (
     LossDistribution,
 )
 from skdptext.mechanisms._mahalanobis import (
-    MahalanobisChannel,
+    MahalanobisChannel as MahalanobisChannel,
     MahalanobisNoise,
     VickreyChannel as VickreyChannel,
 )
@@ -46,7 +46,7 @@ from skdptext.mechanisms._metric import (
 )
 from skdptext.mechanisms._names import (
     mechanism_class as mechanism_class,
-    mechanism_names,
+    mechanism_names as mechanism_names,
     resolve_mechanism as resolve_mechanism,
 )
 from skdptext.mechanisms._ranked import (
@@ -77,18 +77,14 @@ from skdptext.mechanisms._word_lists import (
     WordListsChannel as WordListsChannel,
 )
 from skdptext.mechanisms._word_losses import (
-    word_losses,
+    word_losses as word_losses,
 )
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.
 __all__ = [
     "Directional",
     "Exponential",
-    "FiniteChannel",
-    "InvertedChannel",
-    "Law",
     "LossDistribution",
-    "MahalanobisChannel",
     "MahalanobisMetric",
     "MahalanobisNoise",
     "RandomizedResponse",
@@ -99,6 +95,4 @@ __all__ = [
     "WordClasses",
     "WordLists",
     "WordMechanism",
-    "mechanism_names",
-    "word_losses",
 ]

@@ -128,7 +128,7 @@ class WordMechanism(DocLinked, BaseEstimator):
     """A randomised map of words: the options that a user chooses, and nothing learned.
 
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
-    searched over as ``mechanism__option``. `prepare` makes it a `WordChannel`, one of its
+    searched over as ``mechanism__option``. `prepare` makes it a `WordChannel`, of its
     `channel_class` unless it has a `prepare` of its own.
 
     Attributes

@@ -1,17 +1,18 @@
 """Choosing ε and λ: privacy subject to utility, or utility subject to privacy."""
 
-from skdptext.model_selection._calibration import Calibration, calibrate_epsilon
+from skdptext.model_selection._calibration import (
+    Calibration as Calibration,
+    calibrate_epsilon,
+)
 from skdptext.model_selection._constraint import best_under_constraint
 from skdptext.model_selection._pareto import pareto_front
 from skdptext.model_selection._results import (
-    SearchResults,
+    SearchResults as SearchResults,
     search_results,
     search_results_frame,
 )
 
 __all__ = [
-    "Calibration",
-    "SearchResults",
     "best_under_constraint",
     "calibrate_epsilon",
     "pareto_front",

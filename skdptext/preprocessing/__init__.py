@@ -1,13 +1,15 @@
 """Preparing documents before any noise: words, parts, lengths, and topics."""
 
 from skdptext.preprocessing._preparing import DocumentPreparer
-from skdptext.preprocessing._splitting import KnownAndSnippets, split_known_and_snippet
+from skdptext.preprocessing._splitting import (
+    KnownAndSnippets as KnownAndSnippets,
+    split_known_and_snippet,
+)
 from skdptext.preprocessing._topic_encoder import TopicEncoder
 from skdptext.preprocessing._topic_words import TopicWordSelector
 
 __all__ = [
     "DocumentPreparer",
-    "KnownAndSnippets",
     "TopicEncoder",
     "TopicWordSelector",
     "split_known_and_snippet",

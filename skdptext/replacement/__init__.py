@@ -1,19 +1,16 @@
 """Releases that answer with a public document: randomized response over groups."""
 
 from skdptext.replacement._comparison import (
-    GroupingComparison,
-    GroupingScore,
+    GroupingComparison as GroupingComparison,
+    GroupingScore as GroupingScore,
     compare_groupings,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee
-from skdptext.replacement._public import PublicDocuments
+from skdptext.replacement._public import PublicDocuments as PublicDocuments
 from skdptext.replacement._replacer import DPDocumentReplacer
 
 __all__ = [
     "DPDocumentReplacer",
-    "GroupingComparison",
-    "GroupingScore",
-    "PublicDocuments",
     "ReplacementGuarantee",
     "compare_groupings",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from accuracy import (
+from experiments.obfuscation.accuracy import (
     AUTHOR,
     TOPIC,
     Marks,
@@ -13,13 +13,13 @@ from accuracy import (
     on_googles_scale,
     strongest,
 )
-from attack import load_problem, load_scene
-from clusters import NOTE, Share, within
-from grid import EPSILONS, GOOGLE, KEEP_SEEDS, LAMS, SEEDS, W2V
-from published import ADVERSARIES, MATCH
+from experiments.obfuscation.attack import load_problem, load_scene
+from experiments.obfuscation.clusters import NOTE, Share, within
+from experiments.obfuscation.grid import EPSILONS, GOOGLE, KEEP_SEEDS, LAMS, SEEDS, W2V
+from experiments.obfuscation.published import ADVERSARIES, MATCH
+from experiments.obfuscation.text_tables import nearest_texts, one_text_under_noise
+from experiments.obfuscation.word_tables import SHORT, scale, words
 from results import record
-from text_tables import nearest_texts, one_text_under_noise
-from word_tables import SHORT, scale, words
 
 FIXED = {GOOGLE: "google", W2V: "w2v"}
 INTERVALS = f"Several releases of a snippet count as their mean, once. {NOTE}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
-from corpora import FANDOMS, PAIR, Problem, fan_fiction
-from grid import Cell, Store, as_marks
+from experiments.obfuscation.corpora import FANDOMS, PAIR, Problem, fan_fiction
+from experiments.obfuscation.grid import VERSION, Setting, as_marks
+from experiments.store import Cell
 from real_data import DATA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -23,6 +23,7 @@ from skdptext.attacks import (
 from skdptext.metrics import words_unchanged
 from skdptext.preprocessing import DocumentPreparer
 
+FICTION = "pan19_fanfiction_en.jsonl.gz"
 N_TEST_WORDS = 2000  # of the reconstruction
 N_WORDS = 2000  # of the table in which words are to be guessed
 N_DRAWS = 100  # per word of the table, of its simulation
@@ -30,7 +31,7 @@ N_DRAWS = 100  # per word of the table, of its simulation
 
 @cache
 def load_problem(name: str) -> Problem:
-    path = DATA / "pan19_fanfiction_en.jsonl.gz"
+    path = DATA / FICTION
     if name == "18 authors":
         return fan_fiction(path, name, PAIR).first_snippets(name)
     return fan_fiction(path, name, FANDOMS)
@@ -63,7 +64,7 @@ class Scene:
     def snippets(self) -> list[str]:
         return self.problem.snippets
 
-    def perturber(self, cell: Cell, seed: int) -> DPWordPerturber:
+    def perturber(self, cell: Setting, seed: int) -> DPWordPerturber:
         """The noise of the cell."""
         return DPWordPerturber(
             self.embedding,
@@ -129,7 +130,7 @@ def most_frequent(labels: np.ndarray) -> np.ndarray:
 def training_release(table: str, epsilon: float, lam: float) -> Any:
     """The topic training texts of all fandoms through noise of the adversary's own."""
     scene = load_scene("40 authors", table)
-    cell = Cell("release", "40 authors", table, epsilon, lam, 0)
+    cell = Setting("release", "40 authors", table, epsilon, lam, 0)
     own = scene.perturber(cell, 2000).set_params(document_length=None)
     return own.fit_transform(scene.problem.training)
 
@@ -153,17 +154,14 @@ def informed_topic(
     }
 
 
-def run_cell(cell: Cell, store: Store) -> dict[str, Any]:
-    """Release and attack; returns and stores marks by adversary, and the time."""
-    start = time.process_time()
+def cell_of(setting: Setting) -> Cell:
+    """Release and attack: marks by adversary, or what is found of single words."""
     work = {"release": attack_release, "keep": attack_kept, "words": attack_words}
-    result = work[cell.kind](cell)
-    result["seconds"] = time.process_time() - start
-    store.save(cell, result)
-    return result
+    compute = partial(work[setting.kind], setting)
+    return Cell(setting.name, {"version": VERSION}, compute)
 
 
-def attack_release(cell: Cell) -> dict[str, Any]:
+def attack_release(cell: Setting) -> dict[str, Any]:
     scene = load_scene(cell.problem, cell.table)
     problem = scene.problem
     known, noisy = scene.all_known, scene.clean
@@ -210,7 +208,7 @@ def attack_release(cell: Cell) -> dict[str, Any]:
     }
 
 
-def attack_kept(cell: Cell) -> dict[str, Any]:
+def attack_kept(cell: Setting) -> dict[str, Any]:
     """The paper's way with words that have no vector: they stay as they are."""
     scene = load_scene(cell.problem, cell.table, "keep")
     noisy = scene.clean
@@ -229,7 +227,7 @@ def attack_kept(cell: Cell) -> dict[str, Any]:
     }
 
 
-def attack_words(cell: Cell) -> dict[str, Any]:
+def attack_words(cell: Setting) -> dict[str, Any]:
     """The most likely word behind each released one, by Bayes.
 
     In a table of the most frequent words only: a simulation takes the longer the more

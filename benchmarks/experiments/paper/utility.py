@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from experiments.paper import deniability
+from experiments.paper.plan import SEED, Plan
+from experiments.store import Cell, Store
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, precision_score, recall_score
@@ -18,9 +21,6 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from paper import deniability
-from paper.cells import Cell, Store
-from paper.plan import SEED, Plan
 from skdptext import WMDKNNClassifier, WordEmbedding
 from skdptext.attacks import FastTextClassifier
 from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
@@ -141,7 +141,6 @@ def equal_cells(
 ) -> dict[tuple[float, float, int], Cell]:
     """By (share, λ, repeat): the scores where every λ has the same mean N_w."""
     calibrations = deniability.equal_cells(plan, table)
-    store.fill(calibrations.values())
     cells = {}
     for repeat in range(plan.few_repeats):
         for (lam, share), cell in calibrations.items():

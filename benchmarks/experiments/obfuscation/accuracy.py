@@ -6,10 +6,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from attack import load_embedding, load_problem, load_scene
-from clusters import Share, at_level, best_of
-from clusters import interval as over_authors
-from grid import EPSILONS, GOOGLE, Cell, Store, all_cells
+from experiments.obfuscation.attack import (
+    cell_of,
+    load_embedding,
+    load_problem,
+    load_scene,
+)
+from experiments.obfuscation.clusters import Share, at_level, best_of
+from experiments.obfuscation.clusters import interval as over_authors
+from experiments.obfuscation.grid import EPSILONS, GOOGLE, Setting, all_settings
+from experiments.store import Store
 
 AUTHOR = (
     "SRauth",
@@ -29,15 +35,14 @@ TOPIC = (
 
 
 class Marks:
-    """Right or wrong by release (seed) and snippet, for every cell that is finished."""
+    """Right or wrong by release (seed) and snippet, for every setting."""
 
-    def __init__(self, store: Store, quick: bool = False) -> None:
-        self.results: dict[Cell, dict[str, Any]] = {}
-        for cell in all_cells(quick):
-            result = store.load(cell)
-            if result is not None:
-                self.results[cell] = result
-        self.missing = sum(cell not in self.results for cell in all_cells(quick))
+    def __init__(self, store: Store, quick: bool) -> None:
+        self.results: dict[Setting, dict[str, Any]] = {}
+        self.seconds = 0.0
+        for setting in all_settings(quick):
+            self.results[setting] = store.get(cell_of(setting))
+            self.seconds += store.seconds(cell_of(setting))
 
     def of(
         self,
@@ -68,9 +73,6 @@ class Marks:
             and (not epsilon or cell.lam == lam)
         ]
         return np.mean(found, axis=0)
-
-    def seconds(self) -> float:
-        return sum(result["seconds"] for result in self.results.values())
 
 
 def interval(problem: str, marks: np.ndarray) -> Share:

@@ -9,14 +9,12 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from results import cell, columns, record
+from experiments.paper import figures, tables, utility_tables
+from experiments.paper.plan import Plan
+from experiments.paper.tables import Table
+from experiments.store import Cell, Store
+from results import cell, columns, figures_folder, record
 
-from paper import figures, tables, utility_tables
-from paper.cells import Cell, Store
-from paper.plan import Plan
-from paper.tables import Table
-
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "_static" / "paper"
 # What goes among the recorded benchmarks; the other tables are on their own page.
 RECORDED = ("claims", "losses")
 
@@ -46,11 +44,11 @@ def write_report(
     (folder / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
     print(f"Wrote {len(found) + 1} tables and {len(drawn)} figures: {folder}/index.md")
     if keep:
-        DOCS.mkdir(parents=True, exist_ok=True)
+        docs = figures_folder("paper")
         for table in found:
-            shutil.copy(folder / f"{table.name}.csv", DOCS)
+            shutil.copy(folder / f"{table.name}.csv", docs)
         for path, _ in drawn:
-            shutil.copy(path, DOCS)
+            shutil.copy(path, docs)
         for table in (*(t for t in found if t.name in RECORDED), time):
             record(
                 f"paper_{table.name}", table.rows, title=table.title, note=table.note

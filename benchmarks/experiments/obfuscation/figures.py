@@ -5,10 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from accuracy import AUTHOR, TOPIC, Marks, chance, interval, on_googles_scale, strongest
-from grid import EPSILONS, GOOGLE, LAMS, W2V
+from experiments.obfuscation.accuracy import (
+    AUTHOR,
+    TOPIC,
+    Marks,
+    chance,
+    interval,
+    on_googles_scale,
+    strongest,
+)
+from experiments.obfuscation.grid import EPSILONS, GOOGLE, LAMS, W2V
+from experiments.obfuscation.word_tables import by_noise
 from matplotlib.figure import Figure
-from word_tables import by_noise
 
 # Okabe and Ito's blue, vermilion, green: apart for every eye.
 COLOURS = ("#0072b2", "#d55e00", "#009e73")
@@ -19,25 +27,17 @@ KEPT = "Google News, unknown words kept in clear"
 
 
 def draw(marks: Marks, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    _save(four_adversaries(marks), folder / "adversaries.png")
-    _save(trade(marks), folder / "trade.png")
-    if any(cell.kind == "words" for cell in marks.results):
-        draw_words(marks, folder)
-
-
-def draw_words(marks: Marks, folder: Path) -> None:
-    """That of single words alone."""
-    _save(words(marks), folder / "words.png")
-
-
-def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=100, metadata={"Software": None})
+    for drawn, name in (
+        (four_adversaries(marks), "adversaries"),
+        (trade(marks), "trade"),
+        (words(marks), "words"),
+    ):
+        drawn.savefig(folder / f"{name}.png", dpi=100, metadata={"Software": None})
 
 
 def four_adversaries(marks: Marks) -> Figure:
     """The paper's four adversaries against ε, λ = 0; and the paper's own numbers."""
-    from published import ADVERSARIES, FIFTY
+    from experiments.obfuscation.published import ADVERSARIES, FIFTY
 
     figure = Figure(figsize=(8.4, 6.4), layout="constrained")
     axes = figure.subplots(2, 2, sharey=True, sharex=True)

@@ -7,10 +7,12 @@ the work.
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import numpy as np
-from accuracy import as_cell
+from experiments.obfuscation.accuracy import as_cell
+from experiments.obfuscation.grid import VERSION
+from experiments.store import Cell, Store
 from results import record
 
 from skdptext import DPWordPerturber
@@ -42,9 +44,13 @@ def load() -> tuple[list[str], np.ndarray, np.ndarray]:
     )
 
 
-def run(quick: bool = False) -> ObfuscationReport:
-    """Attack the grid and record the strongest adversary of each release."""
-    start = time.process_time()
+def cell(quick: bool) -> Cell:
+    settings = {"version": VERSION, "quick": quick}
+    return Cell("docstrings", settings, partial(attack, quick))
+
+
+def attack(quick: bool) -> list[dict[str, object]]:
+    """Attack the grid: the strongest adversary of each release."""
     documents, authors, topics = load()
     embedding = load_docstring_embedding().restrict(WORDS)
     grid = [
@@ -76,18 +82,21 @@ def run(quick: bool = False) -> ObfuscationReport:
                 "exponent between documents": float(report.exponents[i]),
             }
         )
+    return rows
+
+
+def report(store: Store, quick: bool) -> None:
     record(
         "obfuscation_docstrings",
-        rows,
+        store.get(cell(quick)),
         title="Docstrings: author is the library, topic the subject",
-        note=f"{len(documents)} documents of {LENGTH} words, of two libraries on "
-        f"{len(TOPICS)} subjects, {N_EACH} of each pair; the built-in table, {WORDS:,} "
-        "words × 100; 5 folds. Wilson's 95 % intervals over documents. Chance: author "
-        "0.50, topic 0.33. The exponent bounds the log of what the odds between two "
-        "documents of different libraries change by. "
-        f"{time.process_time() - start:.0f} s of processor time.",
+        note=f"{2 * len(TOPICS) * N_EACH} documents of {LENGTH} words, of two "
+        f"libraries on {len(TOPICS)} subjects, {N_EACH} of each pair; the built-in "
+        f"table, {WORDS:,} words × 100; 5 folds. Wilson's 95 % intervals over "
+        "documents. Chance: author 0.50, topic 0.33. The exponent bounds the log of "
+        "what the odds between two documents of different libraries change by. "
+        f"{store.seconds(cell(quick)):.0f} s of processor time.",
     )
-    return report
 
 
 def _clean(report: ObfuscationReport) -> dict[str, object]:

@@ -6,10 +6,15 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
-from accuracy import Marks, half_changed, nearest_distance, used_distance
-from attack import load_embedding
-from grid import GOOGLE, W2V
-from published import NEAREST
+from experiments.obfuscation.accuracy import (
+    Marks,
+    half_changed,
+    nearest_distance,
+    used_distance,
+)
+from experiments.obfuscation.attack import load_embedding
+from experiments.obfuscation.grid import GOOGLE, W2V
+from experiments.obfuscation.published import NEAREST
 from results import record
 
 SHORT = {GOOGLE: "Google News", W2V: "news and fiction"}
@@ -101,6 +106,6 @@ def scale(marks: Marks) -> None:
         note="The paper's vectors are the most frequent 30,000 and 100,000 of Google "
         "News, not normalised; ours are 8,000 of the same file, so that our words have "
         "the same vectors and fewer neighbours. Its last number is from five snippets "
-        f"of its Table 2. The experiment took {marks.seconds() / 60:.0f} minutes of "
-        f"processor time, {marks.seconds() / 120:.0f} minutes on two cores.",
+        f"of its Table 2. The experiment took {marks.seconds / 60:.0f} minutes of "
+        f"processor time, {marks.seconds / 120:.0f} minutes on two cores.",
     )

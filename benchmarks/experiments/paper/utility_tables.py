@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from experiments.paper import published, significance, utility
+from experiments.paper.plan import Plan
+from experiments.paper.tables import Rows, Table, describe
+from experiments.store import Store
 from scipy import stats
-
-from paper import published, significance, utility
-from paper.cells import Store
-from paper.plan import Plan
-from paper.tables import Rows, Table, describe
 
 # classifier, noisy side, metric: an entry per repeat
 Scores = dict[tuple[str, str, str], np.ndarray]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from experiments.paper import published
 from real_data import DATA
 
-from paper import published
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import (
     fetch_disaster_tweets,

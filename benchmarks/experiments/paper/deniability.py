@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from experiments.paper import published
+from experiments.paper.plan import SEED, Plan
+from experiments.store import Cell, Store
 from sklearn.feature_extraction.text import CountVectorizer
 
-from paper import published
-from paper.cells import Cell, Store
-from paper.plan import SEED, Plan
 from skdptext.mechanisms import embedding_spectrum
 from skdptext.metrics import density_statistics, plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
@@ -139,9 +139,7 @@ def _calibration_cell(plan: Plan, table: str, lam: float, share: float) -> Cell:
 
 def scale_factor(plan: Plan, table: str, store: Store) -> float:
     """Our ε over the paper's where mean N_w agrees, at λ = 0 and ε = 10."""
-    cell = matching_cells(plan, table)[0.0, 10.0]
-    store.fill([cell])
-    return store.get(cell)["epsilon"] / 10
+    return store.get(matching_cells(plan, table)[0.0, 10.0])["epsilon"] / 10
 
 
 def scaled_epsilons(plan: Plan, factor: float) -> tuple[float, ...]:

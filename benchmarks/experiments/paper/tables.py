@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from paper import deniability, published, significance
-from paper.cells import Store
-from paper.plan import Plan
+from experiments.paper import deniability, published, significance
+from experiments.paper.plan import Plan
+from experiments.store import Store
 
 Rows = list[dict[str, Any]]
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from attack import fitted, load_embedding, load_problem, load_scene
-from grid import GOOGLE
-from published import NEAREST
+from experiments.obfuscation.attack import (
+    fitted,
+    load_embedding,
+    load_problem,
+    load_scene,
+)
+from experiments.obfuscation.grid import GOOGLE
+from experiments.obfuscation.published import NEAREST
 from results import record
 
 from skdptext import DPWordPerturber

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial import Voronoi, voronoi_plot_2d
-
-from paper import deniability, published, utility
-from paper.cells import Store
-from paper.plan import SEED, Plan
-from paper.tables import describe, read_grid
-from paper.utility_tables import (
+from experiments.paper import deniability, published, utility
+from experiments.paper.plan import SEED, Plan
+from experiments.paper.tables import describe, read_grid
+from experiments.paper.utility_tables import (
     classified,
     interval,
     main_table,
@@ -20,6 +17,9 @@ from paper.utility_tables import (
     read_equal,
     read_utility,
 )
+from experiments.store import Store
+from scipy.spatial import Voronoi, voronoi_plot_2d
+
 from skdptext import DPWordPerturber, WordEmbedding
 
 MARKERS = "osD^v"

@@ -1,0 +1,60 @@
+"""Which names have a page in the API reference, and what each page shows.
+
+A room's ``__all__`` holds what a user calls, and each of these names has a page. What
+users only get as a result stands on the page of what returns it (`RESULTS`), and what
+those need who write mechanisms or attacks on the page of the extension interface.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+# The page of a name, and the classes of its room that are shown there.
+RESULTS = {
+    "attacks.attribution_attack": ["Attributions"],
+    "attacks.linkage_attack": ["Linkages", "LinkageRow"],
+    "audit.audit_document_law": ["DocumentLawAudit"],
+    "audit.audit_document_pair": ["DocumentPairAudit"],
+    "audit.audit_fresh_noise": ["FreshNoiseAudit"],
+    "audit.audit_noise_law": ["NoiseLawAudit"],
+    "audit.audit_word_privacy": ["WordPrivacyAudit"],
+    "inspection.nearest_words_table": ["TextTable"],
+    "inspection.obfuscation_report": ["ObfuscationReport"],
+    "inspection.release_report": ["ReleaseReport", "ReleaseScore"],
+    "metrics.density_statistics": ["DensityStatistics"],
+    "metrics.plausible_deniability": ["PlausibleDeniability"],
+    "metrics.word_transitions": ["WordTransitions", "Estimate"],
+    "model_selection.calibrate_epsilon": ["Calibration"],
+    "model_selection.search_results": ["SearchResults"],
+    "preprocessing.split_known_and_snippet": ["KnownAndSnippets"],
+    "replacement.DPDocumentReplacer": ["PublicDocuments"],
+    "replacement.compare_groupings": ["GroupingComparison", "GroupingScore"],
+}
+
+
+def rooms() -> list[str]:
+    """The subpackages of the reference, in the order of its index."""
+    index = (HERE / "api" / "index.rst").read_text("utf-8")
+    return re.findall(r"^   skdptext\.(\w+)$", index, re.M)
+
+
+def names(room: str) -> list[str]:
+    """The names with a page: classes and functions, not plain values."""
+    module = importlib.import_module(f"skdptext.{room}")
+    return sorted(n for n in module.__all__ if callable(getattr(module, n)))
+
+
+def others() -> list[str]:
+    """All else that the site shows, as ``room.name``."""
+    page = (HERE / "reference" / "extension_api.rst").read_text("utf-8")
+    directive = r"^\.\. auto(?:class|function):: skdptext\.(\S+)$"
+    beside = [
+        f"{page.partition('.')[0]}.{result}"
+        for page, results in RESULTS.items()
+        for result in results
+    ]
+    return beside + re.findall(directive, page, re.M)
