@@ -567,7 +567,9 @@ def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Dra
     """Draws of `n` words, with a row for each in every array."""
     draws = channel.draw(rng, n)
     whole = isinstance(draws, tuple) and bool(draws)
-    if not whole or any(np.shape(part)[:1] != (n,) for part in draws):
+    for part in draws if whole else ():
+        whole = whole and np.shape(part)[:1] == (n,)
+    if not whole:
         got = (
             f"arrays of shapes {[np.shape(part) for part in draws]}"
             if isinstance(draws, tuple)

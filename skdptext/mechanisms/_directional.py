@@ -14,6 +14,7 @@ from skdptext.mechanisms._angles import NoisyAngles
 from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._searching import SearchingChannel
+from skdptext.search import Search, embedding_search
 from skdptext.utils import ProcessLock, check_option
 
 __all__ = ["Directional", "DirectionalChannel"]
@@ -98,7 +99,7 @@ class DirectionalChannel(SearchingChannel):
         return self.embedding.dim * (6 * 8 + 4)
 
     @property
-    def _searched(self) -> WordEmbedding:
+    def _search(self) -> Search:
         # not an attribute: a copy of the embedding must not be pickled
         with _directions_lock():
             found = _directions.get(self.embedding)
@@ -106,7 +107,7 @@ class DirectionalChannel(SearchingChannel):
                 units = self._units(slice(None))
                 found = WordEmbedding(self.embedding.words, units)
                 _directions[self.embedding] = found
-            return found
+        return embedding_search(found, self._engine)
 
 
 class Directional(WordMechanism):

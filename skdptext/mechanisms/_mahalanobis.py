@@ -166,8 +166,8 @@ class MahalanobisChannel(SearchingChannel):
         draws : tuple of ndarray
             Lengths, of shape (n,), and normals, of shape (n, dim).
         """
-        radii = rng.gamma(self.metric.dim, 1.0 / self.epsilon, n)
-        return radii, rng.standard_normal((n, self.metric.dim))
+        dim = self.metric.dim
+        return rng.gamma(dim, 1.0 / self.epsilon, n), rng.standard_normal((n, dim))
 
     def noise(self, draws: Draws) -> np.ndarray:
         """Compute the noise r · M^½ · g/‖g‖ of lengths r and normals g.

@@ -11,7 +11,6 @@ from typing import Self
 
 import numpy as np
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel
 from skdptext.search import Search, embedding_search
 
@@ -30,13 +29,9 @@ class SearchingChannel(WordChannel):
         """Noisy words, using at most `memory` bytes for scores."""
 
     @property
-    def _searched(self) -> WordEmbedding:
-        return self.embedding
-
-    @property
     def _search(self) -> Search:
         # not an attribute: it holds a copy of the embedding, and must not be pickled
-        return embedding_search(self._searched, self._engine)
+        return embedding_search(self.embedding, self._engine)
 
     def with_engine(self, engine: str) -> Self:
         """The same channel, searching with an engine."""

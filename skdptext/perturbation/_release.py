@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -88,17 +90,13 @@ class Release:
             limit_blas_threads(each) if share_out else nullcontext(),
             self.channel.session(each, memory) as apply,
             progress_bar(
-                verbose, "perturbing", total=len(documents), unit="doc"
+                verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            # sharedmem: processes would be sent the embedding with each task
-            results = Parallel(
-                n_jobs=n_threads, require="sharedmem", return_as="generator"
-            )(
-                delayed(self._perturb)(documents, start, stop, block, apply)
-                for start, stop in tasks
-            )
-            for (start, stop), noisy in zip(tasks, results, strict=True):
+            run = partial(self._perturb, documents, block, apply)
+            for (start, stop), noisy in zip(
+                tasks, _each(run, tasks, n_threads), strict=True
+            ):
                 codes[offsets[start] : offsets[stop]] = noisy
                 progress.update(stop - start)
         return codes, offsets
@@ -115,7 +113,7 @@ class Release:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
+        self, documents: EncodedDocuments, block: int, apply: Any, start: int, stop: int
     ) -> np.ndarray:
         """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
@@ -174,6 +172,17 @@ class Release:
                 filled, n = filled + take, n - take
         if filled:
             yield _joined(pieces)
+
+
+def _each(
+    run: Callable[[int, int], np.ndarray], tasks: list[tuple[int, int]], n_threads: int
+) -> Iterable[np.ndarray]:
+    """Results of the tasks, in their order."""
+    if n_threads == 1:
+        return starmap(run, tasks)
+    # sharedmem: processes would be sent the embedding with each task
+    parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
+    return parallel(delayed(run)(*task) for task in tasks)
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:

@@ -38,6 +38,8 @@ def is_column_of_documents(X: Any) -> bool:
 
 def plain_documents(X: Any) -> Any:
     """Documents of an Arrow array, or in a table of one column; else unchanged."""
+    if isinstance(X, list | tuple):
+        return X
     if is_column_of_documents(X):
         column = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
         return column.tolist() if hasattr(column, "tolist") else column.to_list()
@@ -183,8 +185,10 @@ def _check_all(documents: Iterable[Any]) -> None:
 
 def check_document(document: Any, position: int) -> None:
     """Refuse anything but a text or a list of tokens, and name its position."""
+    if isinstance(document, str):
+        return
     refuse_masked(document, f"document {position}")
-    if isinstance(document, str | list | tuple):
+    if isinstance(document, list | tuple):
         return
     if isinstance(document, np.ndarray) and document.ndim == 1:
         return
