@@ -1,18 +1,19 @@
-"""The graph of Word Mover's neighbours of 2,000 to 100,000 texts, and an extrapolation.
+"""The graph of Word Mover's neighbours of 2,000 to 1,000,000 texts.
 
 One command; 5 neighbours, the 30,000 × 300 table, compiled loops::
 
     python benchmarks/bench_wmd_graph.py [--sizes 2000 100000] [--full 100000 --jobs 2]
 
 Texts are SMS, tweets and sentences of fan fiction of 2 to 40 distinct words in the
-table, in random order, none twice, from the folder named by SKDPTEXT_TEST_DATA. Of each
-size a sample of texts is searched for among all, itself left out, by one thread, in the
-processor's time. `--full` finds the whole graph of one size, in blocks kept in a folder
-(``--folder``), so that an interrupted run goes on.
+table, in random order, none twice, from the folder named by SKDPTEXT_TEST_DATA. There
+are some 110,000; for more (`--generated`), texts are made of these: each next word is
+drawn from those that follow the last one in the real texts. Generated texts are less
+alike than real ones, so that sizes that both have show how they differ.
 
-The time of a query is fitted as a + b n^c on the sizes measured; larger sizes are
-extrapolated by the last exponent between two sizes, which grows towards 1, and by 1,
-the worst that it can come to: both are given.
+Of each size a sample of texts is searched for among all, itself left out, by one
+thread, in the processor's time. `--full` finds the whole graph of one size, in blocks
+kept in a folder (``--folder``), so that an interrupted run goes on; with
+``--only-full`` nothing else is measured, and the row is added to the record.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from bench_wmd import DATA, read_sms, read_texts, read_tweets  # it pins the thr
 
 # isort: split
 import argparse
+import json
 import re
 import resource
 import time
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,14 +38,55 @@ from skdptext.neighbors import WMDNeighbors, compile_search
 from skdptext.transport import BagIndex, as_word_bags, take_bags
 
 
-def read_counts(embedding: WordEmbedding) -> sp.csr_array:
-    """Word counts of different short texts, in random order."""
+def read_counts(embedding: WordEmbedding) -> tuple[sp.csr_array, list[list[int]]]:
+    """Word counts of different short texts, in random order, and all their words."""
     fiction = [s for text in read_texts() for s in re.split(r'[.!?;:"]+\s|\n', text)]
     texts = list(dict.fromkeys(read_sms() + read_tweets() + fiction))
-    counts = CountVectorizer(vocabulary=embedding.words).transform(texts)
+    vectorizer = CountVectorizer(vocabulary=embedding.words)
+    counts = vectorizer.transform(texts)
+    rows = kept(counts)
+    known, split = vectorizer.vocabulary_, vectorizer.build_analyzer()
+    words = [[known[w] for w in split(texts[row]) if w in known] for row in rows]
+    return sp.csr_array(counts[np.random.default_rng(0).permutation(rows)]), words
+
+
+def kept(counts: sp.csr_array) -> np.ndarray:
+    """Rows of 2 to 40 distinct words."""
     sizes = np.diff(counts.indptr)
-    rows = np.flatnonzero((sizes >= 2) & (sizes <= 40))
-    return sp.csr_array(counts[np.random.default_rng(0).permutation(rows)])
+    return np.flatnonzero((sizes >= 2) & (sizes <= 40))
+
+
+def generate(words: list[list[int]], n: int, n_words: int) -> sp.csr_array:
+    """Word counts of `n` different texts, each word one that followed the last."""
+    rng = np.random.default_rng(2)
+    end = n_words  # also the start
+    chain = np.array([w for text in words for w in [*text, end]])
+    before = np.concatenate([[end], chain[:-1]])
+    after = chain[np.argsort(before, kind="stable")]
+    starts = np.searchsorted(np.sort(before), np.arange(end + 2))
+    parts, seen, found = [], np.empty(0, np.int64), 0
+    mark = rng.integers(1, 2**62, end)
+    while found < n:
+        here = np.full(50_000, end)
+        rows, ids, going = [], [], np.arange(len(here))
+        while len(going):
+            draw = rng.random(len(going)) * (starts[here + 1] - starts[here])
+            here = after[starts[here] + draw.astype(int)]
+            going, here = going[here != end], here[here != end]
+            rows.append(going)
+            ids.append(here)
+        where = np.concatenate(rows), np.concatenate(ids)
+        shape = 50_000, n_words
+        counts = sp.csr_array((np.ones(len(where[0])), where), shape=shape)
+        counts = sp.csr_array(counts[kept(counts)])
+        # a number for the bag of words, so that none comes twice
+        number = counts.astype(np.int64) @ mark
+        _, first = np.unique(number, return_index=True)
+        first = np.sort(first[~np.isin(number[first], seen)])
+        seen = np.concatenate([seen, number[first]])
+        parts.append(counts[first])
+        found += len(first)
+    return sp.csr_array(sp.vstack(parts, format="csr")[:n])
 
 
 def gigabytes() -> float:
@@ -50,8 +94,9 @@ def gigabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def sample(counts: sp.csr_array, n: int, embedding: WordEmbedding, args) -> dict:
-    bags = as_word_bags(counts[:n])
+def sample(counts: sp.csr_array, texts: str, embedding: WordEmbedding, args) -> dict:
+    n = counts.shape[0]
+    bags = as_word_bags(counts)
     start = time.process_time()
     index = BagIndex(bags, len(embedding), embedding.vectors)
     few = np.arange(64)
@@ -60,43 +105,33 @@ def sample(counts: sp.csr_array, n: int, embedding: WordEmbedding, args) -> dict
     asked = np.random.default_rng(1).choice(n, min(args.queries, n), replace=False)
     queries = take_bags(bags, asked)
     start = time.process_time()
-    solved = index.nearest(queries, 5, exclude=asked)[2]
+    distances, _, solved = index.nearest(queries, 5, exclude=asked)
     seconds = (time.process_time() - start) / len(asked)
     return {
         "texts": n,
+        "which": texts,
         "words": float(bags.sizes.mean()),
         "words of the table": len(index.words),
         "index, s": built,
         "ms per text": seconds * 1e3,
         "solved": float(solved.mean()),
+        "fifth distance": float(distances[:, -1].mean()),
         "graph, CPU hours": seconds * n / 3600,
         "process, GB": gigabytes(),
         "how": f"{len(asked)} texts sampled",
     }
 
 
-def extrapolate(rows: list[dict], n: int) -> dict:
-    """By the last exponent measured, and by one, the largest there can be."""
-    before, last = rows[-2], rows[-1]
-    ratio = np.log(last["texts"] / before["texts"])
-    exponent = float(np.log(last["ms per text"] / before["ms per text"]) / ratio)
-    each = [last["ms per text"] * (n / last["texts"]) ** e for e in (exponent, 1.0)]
-    return {
-        "texts": n,
-        "ms per text": f"{each[0]:.1f} to {each[1]:.1f}",
-        "graph, CPU hours": f"{each[0] * n / 3.6e6:.1f} to {each[1] * n / 3.6e6:.1f}",
-        "how": f"extrapolated: exponents {exponent:.2f} and 1",
-    }
-
-
-def whole(counts: sp.csr_array, n: int, embedding: WordEmbedding, args) -> dict:
-    model = WMDNeighbors(embedding, n_jobs=args.jobs, verbose=1).fit(counts[:n])
+def whole(counts: sp.csr_array, texts: str, embedding: WordEmbedding, args) -> dict:
+    n = counts.shape[0]
+    model = WMDNeighbors(embedding, n_jobs=args.jobs, verbose=1).fit(counts)
     wall, cpu = time.perf_counter(), time.process_time()
     graph = model.kneighbors_graph(mode="distance", folder=args.folder)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     assert graph.nnz == 5 * n
     return {
         "texts": n,
+        "which": texts,
         "ms per text": cpu / n * 1e3,
         "graph, CPU hours": cpu / 3600,
         "graph, hours": wall / 3600,
@@ -110,7 +145,10 @@ def main() -> None:
     sizes = [2000, 5000, 10_000, 20_000, 50_000, 100_000]
     parser.add_argument("--sizes", nargs="+", type=int, default=sizes)
     parser.add_argument("--queries", type=int, default=400)
+    many = [20_000, 100_000, 300_000, 1_000_000]
+    parser.add_argument("--generated", nargs="*", type=int, default=many)
     parser.add_argument("--full", type=int, default=0)
+    parser.add_argument("--only-full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder")
     args = parser.parse_args()
@@ -118,26 +156,36 @@ def main() -> None:
         raise SystemExit("The compiled loops need numba.")
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])
-    counts = read_counts(embedding)
-    print(f"{counts.shape[0]:,} texts", flush=True)
+    real, words = read_counts(embedding)
+    print(f"{real.shape[0]:,} texts", flush=True)
     rows = []
+    if args.only_full:
+        path = Path(__file__).parent / "results" / "wmd_graph.json"
+        rows = json.loads(path.read_text())["rows"]
+        args.sizes = args.generated = []
     for n in args.sizes:
-        rows.append(sample(counts, min(n, counts.shape[0]), embedding, args))
+        rows.append(sample(real[:n], "real", embedding, args))
         print(rows[-1], flush=True)
-    if len(rows) > 1:
-        rows += [extrapolate(rows, n) for n in (300_000, 1_000_000)]
+    most = max([*args.generated, args.full if args.full > real.shape[0] else 0])
+    made = generate(words, most, len(embedding)) if most else real
+    for n in args.generated:
+        rows.append(sample(made[:n], "generated", embedding, args))
+        print(rows[-1], flush=True)
     if args.full:
-        n = min(args.full, counts.shape[0])
-        rows.append(whole(counts, n, embedding, args))
-    print(rows[-3:], flush=True)
+        texts = "generated" if args.full > real.shape[0] else "real"
+        counts = (made if texts == "generated" else real)[: args.full]
+        rows.append(whole(counts, texts, embedding, args))
+        print(rows[-1], flush=True)
     record(
         "wmd_graph",
         rows,
         title="The graph of Word Mover's neighbours as texts become more",
         note=(
             "5 neighbours of each text among the others; SMS, tweets and sentences of "
-            "2 to 40 words. One thread, processor time; process: the most memory that "
-            "it held, the table of 30,000 words and all texts included."
+            "2 to 40 words, and texts generated from these, word by word. One thread, "
+            "processor time; graph: the time for a text times their number; process: "
+            "the most memory that it held, the table of 30,000 words and all texts "
+            "included. fifth distance: mean, to the farthest of the five."
         ),
     )
 

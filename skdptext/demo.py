@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     # Now rather than after a minute of work.
     if find_spec("matplotlib") is None:
-        parser.error("the figure needs matplotlib: install skdptext[plot].")
+        parser.error("the figure needs matplotlib: pip install matplotlib.")
     if options.divisions < 2:
         parser.error("--divisions is too small.")
 

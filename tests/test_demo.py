@@ -114,4 +114,4 @@ def test_a_missing_matplotlib_is_said_at_once(capsys, monkeypatch):
     monkeypatch.setattr(demo, "load_docstring_embedding", None)
     with pytest.raises(SystemExit):
         demo.main([])
-    assert "install skdptext[plot]" in capsys.readouterr().err
+    assert "pip install matplotlib" in capsys.readouterr().err

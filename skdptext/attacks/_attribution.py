@@ -355,7 +355,7 @@ def prepare(
     kept, which have no column.
     """
     with warnings.catch_warnings():
-        # known to whoever asked for the attack
+        # known to those who asked for the attack
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         warnings.simplefilter("ignore", OutOfVocabularyWarning)
         output = "text" if perturber.oov == "keep" else "bow"

@@ -30,7 +30,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     fastText's supervised model [1]_: the vectors of a document's words are averaged,
     and a linear layer with softmax follows; both are trained together. It sees words,
     not distances in the perturber's embedding; so [2]_ uses it as the topic classifier
-    with a different representation. Install ``skdptext[fasttext]``.
+    with a different representation. It needs floret.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def _import_floret() -> Any:
         import floret
     except ImportError as error:
         raise ImportError(
-            "FastTextClassifier needs floret to be fitted: install skdptext[fasttext]."
+            "FastTextClassifier needs floret to be fitted: pip install floret."
         ) from error
     return floret
 

@@ -173,7 +173,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         releases : iterable of str, of lists of str, or count matrix
             What the perturber released. Several releases of a document are added up.
         groups : array-like of shape (n_releases,), default=None
-            Equal for releases of the same document. None: each release is of its own
+            Equal for releases of the same document. None: each release is of another
             document.
 
         Returns

@@ -48,7 +48,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         The words that may have been written; None: all of the embedding. Time and
         memory are proportional to their number.
     n_draws : int, default=100
-        Draws per word, on average, where the law of the mechanism is not known in full.
+        Draws per word, on average, if the probabilities are not known in full.
     smoothing : float > 0 or "auto", default="auto"
         Pseudo-count, in draws, added to each transition of an estimate, so that one
         that was never drawn is unlikely but not impossible. "auto": the value that
@@ -62,8 +62,8 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
     transitions_ : WordTransitions
         How likely each word is released as each other one.
     smoothing_ : float
-        The pseudo-count in use: `smoothing`, if it is a number. 0 where the law is
-        known.
+        The pseudo-count in use: `smoothing`, if it is a number. 0 if the distribution
+        is known.
     self_smoothing_ : float
         Extra pseudo-count for words that stay unchanged; 0 for a given `smoothing`.
     classes_ : ndarray of str objects, shape (n_words,)

@@ -119,7 +119,7 @@ def text_similarities(
         Whether the n-th word of a release may come from the n-th of its original.
     groups : array-like of int, shape (n_released,), default=None
         Numbers 0, 1, … of documents: equal for several releases of the same one. If
-        None, each release is of its own document.
+        None, each release is of another document.
     distances : bool, default=True
         Also compare by Word Mover's Distance.
     verbose : int, default=0
@@ -151,8 +151,8 @@ def text_similarities(
 
     Notes
     -----
-    *Privacy.* Whoever finds the original of a release with these has proved a leak. Who
-    does not has proved nothing about other adversaries.
+    *Privacy.* Anyone who finds the original of a release with these has proved a leak.
+    To find nothing proves nothing about other adversaries.
 
     Examples
     --------

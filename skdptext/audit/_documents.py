@@ -187,7 +187,7 @@ def audit_document_pair(
     random_state : None, int or numpy.random.Generator, default=None
         For the simulation, and for choosing the releases that set the threshold. The
         noise of the releases comes from the perturber: where its own `random_state` is
-        an integer, each release has an id of its own, and a Generator moves on.
+        an integer, each release has its own id, and a Generator moves on.
     verbose : int, default=0
         Above 0, show progress bars.
 
@@ -289,7 +289,7 @@ def _releases(perturber: Any, documents: Iterable[Any], n: int) -> Iterable[Any]
     for document in documents:
         for start in range(0, n, _AT_ONCE):
             some = min(_AT_ONCE, n - start)
-            # a repeatable release has noise of its own for every id
+            # a repeatable release has different noise for every id
             own = {"document_ids": list(itertools.islice(ids, some))} if repeats else {}
             released = perturber.transform([document] * some, **own)
             n_rows = released.shape[0] if hasattr(released, "shape") else len(released)

@@ -58,7 +58,7 @@ class NoiseLawAudit:
 
     @property
     def rejected(self) -> bool:
-        """Whether the noise does not follow the law."""
+        """Whether the noise does not follow the stated distribution."""
         return bool(self.failed)
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ class NoiseLawAudit:
         found = ", ".join(
             f"{name} (p = {self.pvalues[name]:.1e})" for name in self.failed
         )
-        return f"The noise does not follow the claimed law: {found}."
+        return f"The noise does not follow the claimed distribution: {found}."
 
 
 def audit_noise_law(
@@ -129,9 +129,9 @@ def audit_noise_law(
 
     Notes
     -----
-    *Privacy.* Noise with another law may still be private, with a larger ε or another
-    metric: a rejection means that *this* guarantee is unfounded. Finding nothing does
-    not prove the law.
+    *Privacy.* Noise with another distribution may still be private, with a larger ε or
+    another metric: a rejection means that *this* guarantee is unfounded. Finding
+    nothing does not prove the distribution.
 
     *Release.* For a perturber or its channel, random words of the embedding are
     released in documents of 16 words, by the code that runs in every release, and the
@@ -155,8 +155,9 @@ def audit_noise_law(
 
     References
     ----------
-    Xu, Aggarwal, Feyisetan, Teissier (2020), algorithm 2: the law. Davidson, Szarek
-    (2001), Local operator theory, random matrices and Banach spaces, theorem II.13.
+    Xu, Aggarwal, Feyisetan, Teissier (2020), algorithm 2: the distribution. Davidson,
+    Szarek (2001), Local operator theory, random matrices and Banach spaces, theorem
+    II.13.
 
     Examples
     --------

@@ -266,7 +266,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _report_on_lists(arguments: argparse.Namespace) -> int:
-    """A report on originals and their releases, whoever made them."""
+    """A report on originals and their releases, made by any tool."""
     refuse(arguments, f"--epsilon {OF_WORDS}", "with two sources: nothing is released.")
     sources = {"source": arguments.source, "released": arguments.released}
 

@@ -31,15 +31,15 @@ from skdptext.replacement import DPDocumentReplacer
 __all__ = ["add_commands"]
 
 _RELEASE = """\
-Release documents: each is redrawn to --length of its own words, and every word is
+Release documents: each is redrawn to --length of its words, and every word is
 replaced by a noisy one; or, with --replace-by, whole documents are replaced by public
 ones, which hides which document it was. If it is interrupted, run the same command
 again: it continues where it stopped, and the files are the same, byte for byte.
 
-Noise is drawn from a secret key. Whoever has the key can undo the noise. It is needed
-until the release is complete and sealed; then destroy it, and nobody can.
+Noise is drawn from a secret key. Anyone who has the key can undo the noise. It is
+needed until the release is complete and sealed; then destroy it, and nobody can.
 
-Input and output are Parquet, CSV or JSON lines. Each document needs an id of its own,
+Input and output are Parquet, CSV or JSON lines. Each document needs an id,
 which is released in clear. _release.json in the output states what is promised.
 
 example:
@@ -51,8 +51,8 @@ example:
 """
 
 _ADVERSARY = (
-    "Exponents above some 20 promise little: whoever holds the documents that may have "
-    "been released will probably find the right ones. skdptext report tries it."
+    "Exponents above some 20 promise little: anyone who holds the documents that may "
+    "have been released will probably find the right ones. skdptext report tries it."
 )
 
 # Faults of a damaged release that are printed
@@ -71,7 +71,7 @@ exit status:
 _KEY = """\
 Write a key of 256 random bits to a new file, to be given to skdptext release as
 --key file:FILE. Keep it apart from the releases, and destroy it once they are sealed:
-whoever has it can undo their noise.
+anyone who has it can undo their noise.
 """
 
 
@@ -274,9 +274,9 @@ def _release(arguments: argparse.Namespace) -> int:
     _tell(
         f"{manifest['documents']:,} documents are released and sealed in "
         f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{advice}"
-        f"Now destroy the key ({key.source}): whoever has it can undo the noise; once "
-        "it is gone, nobody can. Releasing the same documents under another name or "
-        "key costs another ε."
+        f"Now destroy the key ({key.source}): anyone who has it can undo the noise; "
+        "once it is gone, nobody can. Releasing the same documents under another name "
+        "or key costs another ε."
     )
     return 0
 
@@ -313,9 +313,9 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
     existing = path.exists()
     drawn = "an existing key" if existing else "a new key"
     advice = (
-        f"No --key was given: the noise is drawn from {drawn}, {path}. Whoever has it "
-        "can undo the noise: keep it apart from the release, and destroy it when that "
-        "is sealed. It is needed to continue after an interruption."
+        f"No --key was given: the noise is drawn from {drawn}, {path}. Anyone who has "
+        "it can undo the noise: keep it apart from the release, and destroy it when "
+        "that is sealed. It is needed to continue after an interruption."
     )
     if existing:
         _tell(advice)

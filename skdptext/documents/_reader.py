@@ -178,7 +178,12 @@ class DocumentReader:
         return self.read_texts(X, label=label, whole=whole)
 
     def read_counts(
-        self, X: Any, *, label: Label | None, whole: bool = False, counted: bool = False
+        self,
+        X: Any,
+        *,
+        label: Label | None = None,
+        whole: bool = False,
+        counted: bool = False,
     ) -> EncodedDocuments:
         """`read` of what is known to be a count matrix."""
         cut = None if whole else self._cut_length
@@ -196,7 +201,7 @@ class DocumentReader:
         )
 
     def read_texts(
-        self, X: Any, *, label: Label | None, whole: bool = False
+        self, X: Any, *, label: Label | None = None, whole: bool = False
     ) -> EncodedDocuments:
         """`read` of what is known to be texts or token lists."""
         return encode_tokens(

@@ -24,7 +24,7 @@ def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("Install skdptext[plot] to draw figures.") from error
+        raise ImportError("Figures need matplotlib: pip install matplotlib.") from error
     if ax is None:
         _, axes = plt.subplots(1, n_axes, figsize=size, layout="constrained")
         return list(np.ravel(axes))

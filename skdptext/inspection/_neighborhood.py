@@ -370,7 +370,7 @@ def _contours(
 ) -> np.ndarray:
     """Ellipses in the plane that hold the given shares of the projected noise.
 
-    Empty if the noise does not follow the law of `MahalanobisNoise`.
+    Empty if the noise does not follow the distribution of `MahalanobisNoise`.
     """
     law = channel.law()
     metric = law.metric

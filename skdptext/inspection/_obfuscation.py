@@ -44,7 +44,7 @@ _ADVERSARIES = (
     ({"linear author", "linear topic"}, "linear: logistic regression on tf-idf."),
     (
         {"channel author", "channel topic"},
-        "channel: naive Bayes that knows the law of the noise.",
+        "channel: naive Bayes that knows the distribution of the noise.",
     ),
 )
 _HEADER = (
@@ -213,8 +213,8 @@ class ObfuscationReport:
         found += self._warn_of_promise()
         if self._defaults and find_spec("floret") is None:
             found.append(
-                "DRtopic, the paper's fastText model, was not tried: install "
-                "skdptext[fasttext]."
+                "DRtopic, the paper's fastText model, was not tried: pip "
+                "install floret."
             )
         return list(dict.fromkeys(found))
 

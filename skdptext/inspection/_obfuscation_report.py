@@ -84,8 +84,8 @@ def obfuscation_report(
         installed) of `skdptext.attacks.paper_adversaries`; ``"linear author"`` and
         ``"linear topic"``, logistic regression on tf-idf weights; and
         ``"channel author"`` and ``"channel topic"``,
-        `~skdptext.naive_bayes.ChannelNaiveBayes`, which knows the law of the noise, or
-        plain naive Bayes where there is none, and of releases (not with
+        `~skdptext.naive_bayes.ChannelNaiveBayes`, which knows the distribution of the
+        noise, or plain naive Bayes where there is none, and of releases (not with
         ``oov="keep"``). From other releasers, those that need no embedding.
     trained_on : {"both", "originals", "releases"}, default="both"
         What the adversaries know: documents in clear, whole; or documents that they

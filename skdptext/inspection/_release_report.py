@@ -366,7 +366,7 @@ def release_report(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> ReleaseReport:
-    """Attack a release, whoever made it, and report what it gives away.
+    """Attack any release, and report what it gives away.
 
     A release is two lists of texts: it may come from a redaction tool, a language
     model, a translation there and back, a person, or skdptext. Adversaries look for the

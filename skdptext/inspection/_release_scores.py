@@ -189,7 +189,7 @@ def linkage_scores(
 def log_likelihood(
     mechanism: Any, original: Any, released: Any, seed: int
 ) -> np.ndarray:
-    """ln Pr[release | document], by whoever knows the mechanism."""
+    """ln Pr[release | document], by one who knows the mechanism."""
     with warnings.catch_warnings():
         for kind in (PrivacyLeakWarning, EmptyDocumentWarning):
             warnings.simplefilter("ignore", kind)  # known to an attacker

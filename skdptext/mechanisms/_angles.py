@@ -124,11 +124,12 @@ class NoisyAngles:
         satisfies cos θ' = cos θ cos α + c sin θ sin α, where α is the angle between u
         and u'. The loss is L = κ(cos θ − cos θ') or κ(θ' − θ).
 
-        The reflection that swaps u and u' turns L into −L. So \|L\| has the same law
-        under both, and given \|L\| = l the mechanism is randomized response with ε = l:
-        the loss is l with probability 1/(1 + e^−l), and −l otherwise. A larger l means
-        a larger δ(t) for all t, also in sums. So upper bounds on \|L\| in each cell of
-        θ and c, and on the probability of each cell, give an upper bound on δ(t).
+        The reflection that swaps u and u' turns L into −L. So \|L\| has the same
+        distribution under both, and given \|L\| = l the mechanism is randomized
+        response with ε = l: the loss is l with probability 1/(1 + e^−l), and −l
+        otherwise. A larger l means a larger δ(t) for all t, also in sums. So upper
+        bounds on \|L\| in each cell of θ and c, and on the probability of each cell,
+        give an upper bound on δ(t).
 
         L decreases in c. κ(θ' − θ) decreases in θ, because θ' changes no faster than θ.
         For a given c, κ(cos θ − cos θ') is a sinusoid with an amplitude of at most κ

@@ -120,11 +120,17 @@ class Law:
             raise InvalidParameterError("scales must be False without noise, got True.")
 
     def said(self) -> list[str]:
-        """The sentences, worked out now if they are not yet."""
+        """Work the sentences out, if they are not known yet.
+
+        Returns
+        -------
+        sentences : list of str
+            For the printed guarantee.
+        """
         return list(self.sentences() if callable(self.sentences) else self.sentences)
 
 
-class WordMechanism(DocLinked, BaseEstimator):
+class WordMechanism(DocLinked, BaseEstimator, ABC):
     """A randomised map of words: the options that a user chooses, and nothing learned.
 
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
@@ -368,7 +374,7 @@ class WordChannel(ABC):
 
     @kept_property
     def fingerprint(self) -> bytes:
-        """Digest of everything that the law depends on; it keys the noise."""
+        """Digest of everything that the distribution depends on; it keys the noise."""
         law = law_fingerprint(self.mechanism, self.embedding, self.epsilon, self.lam)
         name = f"{type(self).__module__}.{type(self).__qualname__}".encode()
         return hashlib.blake2b(law + name, digest_size=32).digest()

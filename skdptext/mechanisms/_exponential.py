@@ -76,13 +76,14 @@ class Exponential(WordMechanism):
     max_distance : float > 0, default=None
         If given, d is replaced by min(d, max_distance), so that the privacy loss
         between any two words is at most ε times `max_distance`. With "half" this is the
-        law of TEM, the truncated exponential mechanism [2]_, whose γ is `max_distance`;
-        `skdptext.privacy.tem_distance` computes γ.
+        distribution of TEM, the truncated exponential mechanism [2]_, whose γ is
+        `max_distance`; `skdptext.privacy.tem_distance` computes γ.
     sampler : {"auto", "rows", "lazy"}, default="auto"
-        How words are drawn. The law is the same, but the same seed gives other noise.
-        "rows" sums up the probabilities of each distinct word once. "lazy" scores the
-        √V nearest words and a few of the others, anew for every token [4]_; it suits
-        few words of a large vocabulary. "auto" is "lazy" from 100,000 words on.
+        How words are drawn. The distribution is the same, but the same seed gives other
+        noise. "rows" sums up the probabilities of each distinct word once. "lazy"
+        scores the √V nearest words and a few of the others, anew for every token [4]_;
+        it suits few words of a large vocabulary. "auto" is "lazy" from 100,000 words
+        on.
     outputs : collection of str, default=None
         The words that may be released, all known to the embedding. Any other word is
         answered with one of these, too, and ε is proven between any two words of the
@@ -104,8 +105,8 @@ class Exponential(WordMechanism):
     embedding and share.
 
     *Time* tells on how many different words there are: each is looked up once in a
-    call, so that documents of few different words take less of it. Whoever can measure
-    the time of a call learns about their number; nothing here hides it.
+    call, so that documents of few different words take less of it. Anyone who can
+    measure the time of a call learns about their number; nothing here hides it.
 
     *Cost.* All calibrations but "half" pass over all pairs of words several times when
     the mechanism is prepared; the result is kept for the process. "balanced" and
@@ -350,7 +351,7 @@ class AmongChannel(ExponentialChannel):
 
     @kept_property
     def fingerprint(self) -> bytes:
-        """Digest of everything that the law depends on, the outputs included."""
+        """Digest of all that the distribution depends on, the outputs included."""
         numbers = np.asarray(self._outputs, dtype="<i8").tobytes()
         return hashlib.blake2b(super().fingerprint + numbers, digest_size=32).digest()
 

@@ -1,4 +1,4 @@
-"""Channels whose law is known in full, and drawing from it by inversion."""
+"""Channels whose probabilities are known in full, and drawing from it by inversion."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def inversion_delta(n_words: int) -> float:
 
 
 class FiniteChannel(WordChannel):
-    """A channel that states its law in full; its exponents follow from it.
+    """A channel that states its probabilities in full; its exponents follow from it.
 
     All that is promised follows from these probabilities.
 
@@ -51,7 +51,7 @@ class FiniteChannel(WordChannel):
 
     See Also
     --------
-    InvertedChannel : Also draws from the law.
+    InvertedChannel : Also draws from them.
 
     Examples
     --------
@@ -76,7 +76,6 @@ class FiniteChannel(WordChannel):
         """
 
     def law(self) -> Law:
-        """State the probabilities."""
         return Law(log_proba=self.log_proba)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -127,7 +126,7 @@ class InvertedChannel(FiniteChannel):
 
     See Also
     --------
-    FiniteChannel : For a sampler of your own.
+    FiniteChannel : For another sampler.
 
     Examples
     --------
@@ -148,7 +147,6 @@ class InvertedChannel(FiniteChannel):
     """
 
     def law(self) -> Law:
-        """State the probabilities, and how nearly words are drawn by them."""
         own = type(self)
         inverted = own.draw is InvertedChannel.draw
         inverted = inverted and own.apply is InvertedChannel.apply

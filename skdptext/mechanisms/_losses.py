@@ -136,9 +136,10 @@ class LossDistribution:
     def of_exponents(cls, forth: float, back: float) -> LossDistribution:
         r"""The worst case that two pure exponents allow.
 
-        Among all laws with Pr[S | x] ≤ e^a Pr[S | y] and Pr[S | y] ≤ e^b Pr[S | x], one
-        with two outputs has the largest δ(t) for all t, alone and in any sum: its loss
-        is a with probability e^a (e^b − 1)/(e^(a+b) − 1), and −b otherwise.
+        Among all distributions with Pr[S | x] ≤ e^a Pr[S | y] and
+        Pr[S | y] ≤ e^b Pr[S | x], one with two outputs has the largest δ(t) for all t,
+        alone and in any sum: its loss is a with probability
+        e^a (e^b − 1)/(e^(a+b) − 1), and −b otherwise.
 
         Parameters
         ----------
@@ -189,7 +190,7 @@ class LossDistribution:
 
     @classmethod
     def of_log_proba(cls, x: np.ndarray, y: np.ndarray) -> LossDistribution:
-        """Two laws that are known in full.
+        """Two distributions that are known in full.
 
         Parameters
         ----------

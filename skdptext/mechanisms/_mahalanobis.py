@@ -51,9 +51,9 @@ class MahalanobisNoise(WordMechanism):
     of the second. So `second` changes words but not the guarantee. Fewer unchanged
     words are not more privacy, because an adversary knows the rule. All this holds for
     real numbers, while the noise is drawn in float64: in one dimension no length
-    exceeds about 44/ε, which cuts off 5e-20 of the true law, and a normal number is
-    exactly 0 with probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per word for
-    this.
+    exceeds about 44/ε, which cuts off 5e-20 of the true distribution, and a normal
+    number is exactly 0 with probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per
+    word for this.
 
     References
     ----------
@@ -145,7 +145,6 @@ class MahalanobisChannel(SearchingChannel):
         self.metric = metric
 
     def law(self) -> Law:
-        """The noise, of density ∝ e^(−ε‖z‖) in `metric`; and the nearest word."""
         return Law(self.metric, self.noise, scales=True, numerical_delta=2.0**-50)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:

@@ -98,7 +98,7 @@ class RankedChannel(WordChannel):
 
     @kept_property
     def fingerprint(self) -> bytes:
-        """Digest of everything that the law depends on, the inner channel included."""
+        """Digest of all that the distribution depends on, inner channel included."""
         both = super().fingerprint + self.inner.fingerprint
         return hashlib.blake2b(both, digest_size=32).digest()
 

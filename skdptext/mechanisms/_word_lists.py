@@ -147,7 +147,7 @@ class WordLists(WordMechanism):
     *Privacy.* Pr[z | w] ≤ exp(ε max_l \|i_l − i'_l\|) Pr[z | w'], where i_l and i'_l
     are the places of w and w' in list l: ε is per place. The largest distance over the
     lists counts, not the mean. With one list this is the exact exponent. With several,
-    the exponents are computed from the exact law, and lie below.
+    the exponents are computed from the exact probabilities, and lie below.
 
     *λ* has no effect; nor, once the lists are made, do the vectors.
 

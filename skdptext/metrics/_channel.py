@@ -1,4 +1,4 @@
-"""What each word is released as, and how often: the public law of a perturber."""
+"""What each word is released as, and how often, by the public mechanism."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ class WordTransitions:
         Pr[z | w]; rows sum to 1. With very few draws, words that none of them reaches
         have rows of 0.
     method : {"exact", "posterior", "counts"}
-        How Pr[z | w] was found: the law is known in full; the exact posteriors of noisy
-        vectors were averaged; or draws were counted.
+        How Pr[z | w] was found: the distribution is known in full; the exact posteriors
+        of noisy vectors were averaged; or draws were counted.
     n_draws : int
-        Simulated draws per word, on average; 0 where the law is known.
+        Simulated draws per word, on average; 0 if the distribution is known.
     smoothing, self_smoothing : float
         Pseudo-counts, in draws, that `posterior` and `profiles` add to each transition
         of an estimate, and to the transition of a word to itself; chosen on further
@@ -361,8 +361,8 @@ class WordTransitions:
         Returns
         -------
         vulnerability : Estimate
-            For an estimated law: how often the guesses of this estimate are right on
-            further draws, in expectation a lower bound on the optimum.
+            For estimated probabilities: how often the guesses of this estimate are
+            right on further draws, in expectation a lower bound on the optimum.
 
         References
         ----------
@@ -559,7 +559,7 @@ def word_transitions(
         The words that may have been written; None: all of the embedding. Time and
         memory are proportional to their number.
     n_draws : int, default=100
-        Simulated draws per word, on average, where the law is not known in full.
+        Simulated draws per word, on average, if the distribution is not known in full.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the simulation, which is not secret. The result for equal arguments is
         reused, except with a Generator.
@@ -585,9 +585,9 @@ def word_transitions(
 
     Notes
     -----
-    *Method.* Finite mechanisms state their law (``log_proba``). For noise with a known
-    density, draw w from the prior and v = φ(w) + Z; the word nearest to v is z. The
-    posterior of a word given v is exact,
+    *Method.* Finite mechanisms state their probabilities (``log_proba``). For noise
+    with a known density, draw w from the prior and v = φ(w) + Z; the word nearest to v
+    is z. The posterior of a word given v is exact,
 
     .. math::
 

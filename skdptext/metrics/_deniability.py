@@ -55,7 +55,8 @@ class PlausibleDeniability:
         account for the noise that the words share. NaN for a single draw, and for S_w
         with two; 0 where `exact`.
     exact : bool
-        Whether nothing was drawn, because the mechanism knows its law in full.
+        Whether nothing was drawn, because the mechanism knows its probabilities in
+        full.
     """
 
     words: np.ndarray
@@ -228,12 +229,12 @@ def plausible_deniability(
     They describe typical words; only the guarantee bounds the worst case. If `words`
     come from private documents, the result is private too.
 
-    *Exact laws.* A channel with `log_proba`, such as that of
+    *Exact probabilities.* A channel with `log_proba`, such as that of
     `~skdptext.mechanisms.Exponential`, needs no draws: N_w = n Pr[w | w] and S_w = Σ_z
     1 − (1 − Pr[z | w])ⁿ are expected numbers, for n = `n_draws`. The rest of these
     notes is about all other channels.
 
-    *Method.* The draws of one word are independent and follow the law of
+    *Method.* The draws of one word are independent and follow the distribution of
     `DPWordPerturber.perturb_words`, so N_w ~ Binomial(n_draws, Pr[w stays]) for each
     word. Mechanisms in general draw separately for each word, ε and λ. But where noise
     on vectors scales with 1/ε, as it does by default, all words, and all ε and λ, share

@@ -1,4 +1,4 @@
-"""How likely a release is for each of several documents, by the mechanism's law."""
+"""How likely a release is for each of several documents, by the mechanism."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Calibration:
     counted : str
         Description of the words that the share refers to.
     exact : bool
-        Whether the share follows from the law of the mechanism, without draws.
+        Whether the share follows from the mechanism's probabilities, without draws.
     """
 
     epsilon: float
@@ -126,7 +126,7 @@ def calibrate_epsilon(
         The share that `target` refers to.
     n_draws : int, default=100
         Noise vectors shared by all words, or draws per word if noise cannot be shared;
-        at least 2. Not used if the law of the mechanism is known exactly.
+        at least 2. Not used if the mechanism's probabilities are known exactly.
     random_state : None, int or numpy.random.Generator, default=None
         An int makes the result repeatable, and monotone in the target.
     tuned_on : {"private", "public", "released"}, default="private"
@@ -180,10 +180,10 @@ def calibrate_epsilon(
     from the shares of single draws, which are independent; more words do not replace
     more draws. Memory: n_words × n_draws floats.
 
-    *Laws known exactly* (such as `~skdptext.mechanisms.Exponential`) need no draws: the
-    share is the mean of Pr[w | w], and the ε that reaches the target is found in about
-    ten evaluations. Where the mechanism itself searches for a rate given ε, the rate
-    that reaches the target is found first, and ε is computed once.
+    *Probabilities known exactly* (such as `~skdptext.mechanisms.Exponential`) need no
+    draws: the share is the mean of Pr[w | w], and the ε that reaches the target is
+    found in about ten evaluations. Where the mechanism itself searches for a rate given
+    ε, the rate that reaches the target is found first, and ε is computed once.
 
     *Other mechanisms* draw the words at a series of ε between 1e-6 and 1e6, each time
     with the same draws, until the result is bracketed to a relative 1e-4. The share is

@@ -103,7 +103,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
 
     Notes
     -----
-    A scikit-learn search with several scores and such a rule has no score of its own:
+    A scikit-learn search with several scores and such a rule has no score itself:
     pass ``scoring`` where the search is scored, as in ``cross_val_score(search, X, y,
     scoring="accuracy")``.
 

@@ -1,4 +1,4 @@
-"""Naive Bayes that knows the law of the noise."""
+"""Naive Bayes that knows the distribution of the noise."""
 
 from skdptext.naive_bayes._channel import ChannelNaiveBayes
 

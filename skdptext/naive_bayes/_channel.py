@@ -42,7 +42,7 @@ _TAUS, _FOLDS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1), 3
 
 
 class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
-    r"""Classify noisy bags-of-words, using the law of the noise.
+    r"""Classify noisy bags-of-words, using the distribution of the noise.
 
     The word frequencies p_c(w) of each class are learned from clean text. A released
     word then has frequency :math:`q_c(z) = \sum_w p_c(w) \Pr[z \mid w]`, and a release
@@ -54,10 +54,10 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     perturber : DPWordPerturber or any releaser with `log_likelihood`, default=None
         Releases the bags to be classified; fitted or not. Its parameters are searched
         over as ``perturber__epsilon``. For a releaser of whole documents, such as
-        `~skdptext.DPDocumentReplacer`, the law of a class is the mean of those of its
-        documents, and of one that is like all documents, so that no class rules a
-        release out; `alpha` and the other parameters of words are not used. None: there
-        is no noise, and the classifier is multinomial naive Bayes on counts.
+        `~skdptext.DPDocumentReplacer`, the distribution of a class is the mean of those
+        of its documents, and of one that is like all documents, so that no class rules
+        a release out; `alpha` and the other parameters of words are not used. None:
+        there is no noise, and the classifier is multinomial naive Bayes on counts.
     alpha : float > 0, default=100.0
         Smoothing of p_c: this many words are added to each class, in the proportions of
         all classes together (after adding one of every word, if there is no noise).

@@ -184,7 +184,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         mode : {"connectivity", "distance"}, default="connectivity"
             Whether edges carry ones or distances.
         folder : str or path, default=None
-            For searches of hours: the neighbours of each 1,024 documents are a file in
+            For searches of hours: the neighbours of each 4,096 documents are a file in
             this folder as soon as they are found. The same call, after an interruption,
             finds only those that are missing. `n_jobs` blocks are searched at a time,
             in threads, or by the backend of ``joblib.parallel_config``, such as

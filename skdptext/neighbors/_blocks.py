@@ -15,7 +15,7 @@ from skdptext.utils import blocks, progress_bar, replacing
 
 __all__ = ["BLOCK_SIZE", "search_in_blocks"]
 
-BLOCK_SIZE = 1024  # queries of a block, which the search takes at once anyway
+BLOCK_SIZE = 4096  # queries of a block
 
 
 def search_in_blocks(

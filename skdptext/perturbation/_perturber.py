@@ -129,15 +129,15 @@ class DPWordPerturber(
         says so. ``"keep"`` acknowledges it and silences the warning; nothing else
         changes.
     mechanism : WordMechanism or str, default=None
-        How a word is perturbed: an object of `skdptext.mechanisms`, one of your own, or
-        a name such as ``"exponential"``, which stands for the class with its default
+        How a word is perturbed: an object of `skdptext.mechanisms`, one that you wrote,
+        or a name such as ``"exponential"``, which stands for the class with its default
         options. If None, `~skdptext.mechanisms.MahalanobisNoise`, that of the papers.
         A grid search reaches the options of an object as ``mechanism__option``.
     engine : {"numpy", "torch"}, default="numpy"
         What searches for the nearest words; both always find the same ones.
         ``"torch"`` rules words out by an int8 product, on a CPU with AVX512_VNNI,
         AVX_VNNI or AMX_INT8; it does not use GPUs. For tens of thousands of words it is
-        about twice as fast as NumPy. It needs ``skdptext[torch]``, and falls back to
+        about twice as fast as NumPy. It needs PyTorch, and falls back to
         NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
         of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
         fast.
@@ -149,13 +149,13 @@ class DPWordPerturber(
         does not depend on the other documents, their order, or `n_jobs`, and equal
         documents get equal releases. If one word changes, even an unknown or truncated
         one, all words get fresh noise: releases of both versions can be averaged, and
-        their ε add up. The integer is a secret: whoever knows it can
+        their ε add up. The integer is a secret: anyone who knows it can
         undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
         2^64. Views of the estimator say ``<secret>``, and JSON refuses it, but pickles
         hold it, and the grid of a search shows what it was given. A Generator or
         RandomState of NumPy: a key is drawn from it in every call. A copy of it
         (`clone` makes one) repeats the noise of a document at the same position; other
-        documents get noise of their own. NumPy's global RandomState is refused.
+        documents get different noise. NumPy's global RandomState is refused.
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
@@ -208,7 +208,7 @@ class DPWordPerturber(
     -----
     *Privacy.* By default, for words w, w' and any output z, Pr[z | w] ≤
     exp(ε‖φ(w)−φ(w')‖_RM) Pr[z | w'], and for bags of N words the exponent is ε N times
-    their Earth Mover's distance; other mechanisms have exponents of their own. The
+    their Earth Mover's distance; other mechanisms have other exponents. The
     guarantee takes the embedding as public. Nothing is learned from X, except with
     ``embedding="one-hot"``, which takes its vocabulary from it. A repeatable release
     (an integer `random_state`) shows which documents are equal.
@@ -479,7 +479,7 @@ class DPWordPerturber(
 
         Notes
         -----
-        *Privacy.* Each call is a release of its own. With fresh noise, releasing the
+        *Privacy.* Each call is another release. With fresh noise, releasing the
         same document k times costs k ε.
         """
         reader = self._check_ready()
@@ -651,8 +651,8 @@ class DPWordPerturber(
         released : iterable of str, of lists of str, or count matrix
             What `transform` released.
         n_draws : int, default=100
-            Draws per word of the candidates, where the law of a word is not known in
-            full.
+            Draws per word of the candidates, if the probabilities of a word are not
+            known in full.
         random_state : None, int or numpy.random.Generator, default=None
             Seeds these draws, which are not secret.
 

@@ -106,7 +106,7 @@ class PrivacyGuarantee:
     be protected. k releases of one document with fresh noise cost k times the exponent
     (`compose`). A repeatable release (an integer `random_state`) shows which documents
     are equal: the odds are for fresh noise, or for documents that are released under
-    ids of their own. Finite arithmetic fails with probability `numerical_delta`.
+    different ids. Finite arithmetic fails with probability `numerical_delta`.
 
     *Several releases.* The sum is a bound for whatever an adversary does with them. It
     holds for fresh noise in each: repeating a release with the same integer seed shows
@@ -419,12 +419,12 @@ class PrivacyGuarantee:
         released.
 
         *How it is found.* By the privacy loss of each pair of words, as a distribution:
-        exact for mechanisms whose law is known in full, from cells of the noise for
-        `~skdptext.mechanisms.MahalanobisNoise`, else the worst that the exponents allow
-        (`~skdptext.mechanisms.word_losses`). Those of independent words and releases
-        add up. The words of a redrawn document are independent draws from one mixture,
-        whose loss is exact where the mechanism's distributions are known in full. The
-        result is always rounded up.
+        exact for mechanisms whose probabilities are known in full, from cells of the
+        noise for `~skdptext.mechanisms.MahalanobisNoise`, else the worst that the
+        exponents allow (`~skdptext.mechanisms.word_losses`). Those of independent words
+        and releases add up. The words of a redrawn document are independent draws from
+        one mixture, whose loss is exact where the mechanism's distributions are known
+        in full. The result is always rounded up.
 
         *Converted guarantees* (`relative_to`) are still about the same noise, and so
         have the same losses; only the pure exponent, which t never exceeds, is theirs.

@@ -248,7 +248,7 @@ class ReleasePart:
     def losses(self, x: Any, y: Any) -> tuple[LossDistribution, ...]:
         """Bounds on the privacy loss of all releases between two inputs, as listed.
 
-        Each of them holds. Released words have noise of their own, so in a text their
+        Each of them holds. Released words have independent noise, so in a text their
         losses add up. A bag is a function of the text, whatever the order in which it
         is written down, so the sum over any matching is a bound; here the one that is
         cheapest in exponents. The redrawn words of a document are independent, each

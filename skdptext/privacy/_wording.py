@@ -421,9 +421,9 @@ def _broken(parts: Parts) -> list[str]:
     found = []
     if any(part.ordered and not part.resampled for part in parts):
         found.append(
-            "Words are released in order, which tells more than a bag of them: whoever "
-            "holds candidate documents compares word by word, and finds the right one "
-            "at an ε at which a bag hides it."
+            "Words are released in order, which tells more than a bag of them: anyone "
+            "who holds candidate documents compares word by word, and finds the right "
+            "one at an ε at which a bag hides it."
         )
     found += [caveat for part in parts for caveat in part.caveats]
     if any(part.unknown_kept for part in parts):
@@ -478,10 +478,10 @@ def _part_limits(part: ReleasePart) -> list[str]:
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases, by an integer random_state or the key of a "
         "DocumentRelease: anyone who learns it can remove the noise, and anyone who "
-        "can release documents of their own with it finds out which were released, by "
-        "giving their guesses the same ids. To everyone else it is indistinguishable "
-        "from fresh noise. Under a seed, equal documents come out equal, unless each "
-        "has an id of its own.",
+        "can release documents with it finds out which were released, by giving their "
+        "guesses the same ids. To everyone else it is indistinguishable from fresh "
+        "noise. Under a seed, equal documents come out equal, unless each has its own "
+        "id.",
         "What goes with a document: ids, labels and columns that are kept are released "
         "as they are.",
         "Perfect arithmetic: the odds are those of exact arithmetic; with finite "

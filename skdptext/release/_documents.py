@@ -94,11 +94,11 @@ class DocumentRelease:
     Notes
     -----
     *Privacy.* The guarantee is that of ``perturber.guarantee()``, once, however often
-    the release is computed. It is computational, and void for whoever has the key:
-    destroy it when the release is sealed. It is void, too, for whoever may *call* the
-    release with ids of their own: given the id of a document and a guess of its text,
-    it returns the very words that were released if the guess is right. So offer it to
-    nobody as a service, and take a new key for each release.
+    the release is computed. It is computational, and void for anyone who has the key:
+    destroy it when the release is sealed. It is void, too, for anyone who may *call*
+    the release with ids of their choice: given the id of a document and a guess of its
+    text, it returns the very words that were released if the guess is right. So offer
+    it to nobody as a service, and take a new key for each release.
 
     An id stands for one document. A document that is released under two ids, names or
     keys, or changed under the same id, gets fresh noise, and the exponents add up. Ids

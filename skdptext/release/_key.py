@@ -62,12 +62,13 @@ class ReleaseKey:
 
     Notes
     -----
-    *Privacy.* Whoever has the key can undo the noise of the releases made with it: keep
-    it apart from them, and destroy it when they are sealed. Then nobody can, its owner
-    included. Whoever may only *use* it, through a service that releases what they give
-    it, finds out the documents by releasing guesses under the same ids. Take a new key
-    for each release. The guarantee is computational either way: it is for adversaries
-    who cannot tell BLAKE2b and ChaCha20 under an unknown key from random bits.
+    *Privacy.* Anyone who has the key can undo the noise of the releases made with it:
+    keep it apart from them, and destroy it when they are sealed. Then nobody can, its
+    owner included. Anyone who may only *use* it, through a service that releases what
+    they give it, finds out the documents by releasing guesses under the same ids. Take
+    a new key for each release. The guarantee is computational either way: it is for
+    adversaries who cannot tell BLAKE2b and ChaCha20 under an unknown key from random
+    bits.
 
     Examples
     --------
@@ -192,8 +193,8 @@ class ReleaseKey:
         otherwise = "or accept it with allow_shared."
         if status.st_uid != os.getuid():
             raise InvalidParameterError(
-                f"{rule}, got {self.source}, which belongs to another user: whoever "
-                f"made it can undo the noise. Make a key of your own, {otherwise}"
+                f"{rule}, got {self.source}, which belongs to another user: who "
+                f"made it can undo the noise. Make a new key, {otherwise}"
             )
         if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InvalidParameterError(

@@ -56,11 +56,11 @@ def describe(release: Any) -> dict[str, Any]:
             "released_as_they_are": [release.id, *release.keep],
             "scale": _plain(guarantee.scale()),
             "computational": (
-                "The noise is drawn from a secret key of 256 bits. Whoever has the key "
-                "can undo it; whoever can have documents of their own released under "
-                "this key, name and ids can confirm guesses. Against everyone else "
-                "the promise holds as long as BLAKE2b and ChaCha20 cannot be told from "
-                "random bits. Computing the release again under this key and name "
+                "The noise is drawn from a secret key of 256 bits. Anyone who has the "
+                "key can undo it; anyone who can have documents released "
+                "under this key, name and ids can confirm guesses. Against everyone "
+                "else the promise holds as long as BLAKE2b and ChaCha20 cannot be told "
+                "from random bits. Computing the release again under this key and name "
                 "costs no more privacy."
             ),
         },

@@ -25,7 +25,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 _TOO_LONG = (
     f"the row is longer than {MAX_ROW >> 10} KiB. Cut the document into several with "
-    "ids of their own, or write the file as Parquet, whose rows may be longer."
+    "different ids, or write the file as Parquet, whose rows may be longer."
 )
 _PAIRED = (
     "quotes are not paired: one is not closed, or one within a quoted text is not "

@@ -88,7 +88,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
 
     Notes
     -----
-    It finds damage, not fraud: whoever can write the files can write the manifest.
+    It finds damage, not fraud: anyone who can write the files can write the manifest.
     """
     folder = _folder(out)
     manifest = read_manifest(folder)

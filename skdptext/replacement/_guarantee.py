@@ -399,7 +399,7 @@ class ReplacementGuarantee:
         over = "" if groups is None else f" over {groups} public groups"
         found = math.ceil(share * _CANDIDATES - 1e-6)
         return [
-            f"Of {_CANDIDATES} candidates, nobody finds more than {found}: whoever "
+            f"Of {_CANDIDATES} candidates, nobody finds more than {found}: anyone who "
             f"holds {_CANDIDATES} equally likely documents in clear and sees {seen} "
             f"names the right one with probability at most {share:.3g}, whatever they "
             "know of the mechanism.",
@@ -430,10 +430,10 @@ class ReplacementGuarantee:
             "the choice of ε and of the groups.",
             "How many documents were released. What goes with a document: ids, labels "
             "and columns that are kept are released as they are.",
-            "Secrecy of the key: whoever has the integer random_state or the key of a "
-            "release can undo the noise, and anyone who can release documents of their "
-            "own with it finds out which were released, by giving their guesses the "
-            "same ids. ChaCha20, from which noise is drawn, is taken for random bits.",
+            "Secrecy of the key: anyone who has the integer random_state or the key of "
+            "a release can undo the noise, and anyone who can release documents with "
+            "it finds out which were released, by giving their guesses the same ids. "
+            "ChaCha20, from which noise is drawn, is taken for random bits.",
         ]
 
     def scale(self) -> list[dict[str, Any]]:

@@ -376,7 +376,7 @@ class DPDocumentReplacer(
 
         Notes
         -----
-        *Privacy.* Each call is a release of its own. With fresh noise, releasing the
+        *Privacy.* Each call is another release. With fresh noise, releasing the
         same document k times costs k ε.
         """
         groups = self._check_ready()

@@ -116,7 +116,7 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
 def require_engine(engine: str) -> None:
     """Say what to install, before any work."""
     if engine == "torch" and find_spec("torch") is None:
-        raise ImportError('Install skdptext[torch] to use engine="torch".')
+        raise ImportError('engine="torch" needs PyTorch: pip install torch.')
 
 
 def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, ldexp
+from math import inf, isqrt, ldexp
 
 import numpy as np
 
@@ -18,9 +18,13 @@ __all__ = ["Cascade", "n_likely"]
 _EXACT_SLACK = 1e-11
 
 
-def n_likely(k: int) -> int:
-    """Bags to bound better before the first are solved."""
-    return max(4 * k, 24)
+def n_likely(k: int, n_bags: int) -> int:
+    """Bags to bound better before the first are solved.
+
+    The more bags, the farther down the order by relaxed bounds are the nearest. Where
+    they are missed, the first limit is loose and lets many others through.
+    """
+    return min(max(4 * k, 24, isqrt(n_bags)), n_bags)
 
 
 class Cascade:
@@ -155,8 +159,8 @@ class Cascade:
         if not len(left):
             return left, np.empty(0)
         better = self._bounds.tighten(left, limit)
-        order = better.argsort(kind="stable")
-        order = order[: (better <= limit).sum()]
+        order = (better <= limit).nonzero()[0]
+        order = order[better[order].argsort(kind="stable")]
         return left[order], better[order]
 
     def _solve(self, bags: np.ndarray) -> None:

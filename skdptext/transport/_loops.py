@@ -732,17 +732,35 @@ def _pair_problem(
         x_ids, x_rows, x_left, y_ids, y_rows, y_left = (
             y_ids, y_rows, y_left, x_ids, x_rows, x_left,
         )  # fmt: skip
-    n, m, dim = len(x_rows), len(y_rows), vectors.shape[1]
-    rows = np.empty((n, dim))
-    for i in range(n):
+    costs = _word_costs(vectors, x_ids[x_rows], y_ids[y_rows])
+    return x_left, y_left, costs
+
+
+def _word_costs(vectors: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`looped_costs` of a few words: 16 columns at a time, which the compiler knows."""
+    n, m, dim = len(x), len(y), vectors.shape[1]
+    out = np.empty((n, m))
+    sums, tile = np.empty((4, 16)), np.zeros((dim, 16))
+    for low in range(0, m, 16):
+        width = min(16, m - low)
         for d in range(dim):
-            rows[i, d] = vectors[x_ids[x_rows[i]], d]
-    columns = np.empty((dim, m))
-    words = y_ids[y_rows]
-    for d in range(dim):
-        for j in range(m):
-            columns[d, j] = vectors[words[j], d]
-    return x_left, y_left, looped_costs(rows, columns)
+            for j in range(width):
+                tile[d, j] = vectors[y[low + j], d]
+        for i in range(0, n, 4):
+            x0, x1 = vectors[x[i]], vectors[x[min(i + 1, n - 1)]]
+            x2, x3 = vectors[x[min(i + 2, n - 1)]], vectors[x[min(i + 3, n - 1)]]
+            sums[:] = 0.0
+            for d in range(dim):
+                for j in range(16):
+                    at = tile[d, j]
+                    sums[0, j] += (x0[d] - at) * (x0[d] - at)
+                    sums[1, j] += (x1[d] - at) * (x1[d] - at)
+                    sums[2, j] += (x2[d] - at) * (x2[d] - at)
+                    sums[3, j] += (x3[d] - at) * (x3[d] - at)
+            for more in range(min(4, n - i)):
+                for j in range(width):
+                    out[i + more, low + j] = np.sqrt(sums[more, j])
+    return out
 
 
 def _gathered_problem(
@@ -965,7 +983,7 @@ def register() -> None:
         _rows_and_columns,
         _residual,
         _looped_reduce,
-        looped_costs,
+        _word_costs,
         _pair_problem,
         _gathered_problem,
     ):

@@ -17,12 +17,13 @@ from skdptext.transport._index import (
     PlainBounds,
 )
 from skdptext.transport._kernels import BoundLoops, bounds_for, kernels_for
+from skdptext.transport._loops import GROUP
 from skdptext.utils import limit_blas_threads, progress_bar, working_memory_bytes
 
 __all__ = ["BagIndex"]
 
 # Queries of one run, which share one product.
-_MOST = 1024
+_MOST = 16384
 
 
 class BagIndex(IndexedBags):
@@ -155,7 +156,7 @@ class BagIndex(IndexedBags):
     ) -> None:
         """Search for each query: by a cascade, or all distances by a closed form."""
         queries = writable(queries)
-        few = min(n_likely(k), len(self.bags))
+        few = n_likely(k, len(self.bags))
         loops, kernels = None, None
         if self.vectors is not None:
             n_pairs = len(self.bags.ids) * len(queries.ids)
@@ -195,22 +196,30 @@ class BagIndex(IndexedBags):
         return CompiledBounds(self, queries, loops)
 
     def _blocks(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
-        """Runs of at most `_MOST` queries whose arrays fit in the working memory."""
+        """Runs of at most `_MOST` queries whose arrays fit in the working memory.
+
+        Queries of a run share the product of each word that they hold.
+        """
         memory = working_memory_bytes() / n_workers
-        most_words, most_queries = np.inf, float(_MOST)
+        most_words, most_queries = len(queries.ids), _MOST
         if self.vectors is not None:
-            # per word: its costs and three arrays made of them, point and potentials;
-            # per query: places of words, and bounds of bags
-            per_word = 16 * len(self.words) + 8 * self.vectors.shape[1] + 4 * few
-            per_query = 8 * len(self.words) + 24 * len(self.bags)
-            most_words = max(1, memory // 2 // per_word)
-            most_queries = min(_MOST, max(1, memory // 2 // per_query))
+            # what one query needs, or a group of them: bounds and numbers of bags;
+            # of words, costs, potentials and places
+            longest, n_words = int(queries.sizes.max(initial=0)), len(self.words)
+            taken = (4 * GROUP + 24) * len(self.bags)
+            taken += 4 * few * longest + (16 * longest + 64) * n_words
+            each = 4 * n_words + 8 * self.vectors.shape[1]  # products, and a point
+            most_words = max(1, int(max(memory - taken, memory / 2) // each))
         if n_workers > 1:  # no run so long that a worker idles
             most_queries = min(most_queries, -(-len(queries) // (4 * n_workers)))
         start = 0
         while start < len(queries):
-            limit = queries.starts[start] + most_words
-            stop = int(np.searchsorted(queries.starts, limit, side="right")) - 1
-            stop = min(max(stop, start + 1), start + int(most_queries), len(queries))
+            stop = min(start + most_queries, len(queries))
+            low, high = queries.starts[start], queries.starts[stop]
+            new = np.unique(queries.ids[low:high], return_index=True)[1]
+            if len(new) > most_words:  # up to the query with one word too many
+                limit = low + np.partition(new, most_words)[most_words]
+                stop = int(np.searchsorted(queries.starts, limit, side="right")) - 1
+                stop = max(stop, start + 1)
             yield slice(start, stop)
             start = stop

@@ -15,12 +15,12 @@ def import_gensim(needed_by: str) -> Any:
 
 def import_pandas(needed_by: str) -> Any:
     """pandas, or an error that says what needs it and how to install it."""
-    return _import("pandas", needed_by, "install skdptext[frames]")
+    return _import("pandas", needed_by, "pip install pandas")
 
 
 def import_pyarrow(needed_by: str) -> Any:
     """pyarrow, or an error that says what needs it and how to install it."""
-    return _import("pyarrow", needed_by, "install skdptext[arrow]")
+    return _import("pyarrow", needed_by, "pip install pyarrow")
 
 
 def _import(name: str, needed_by: str, remedy: str) -> Any:

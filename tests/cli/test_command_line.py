@@ -441,7 +441,8 @@ def test_help_teaches(command, capsys):
     assert len(told.split()) > 20
     if command == "release":
         assert (
-            "whoever has the key can undo the noise" in " ".join(told.split()).lower()
+            "anyone who has the key can undo the noise"
+            in " ".join(told.split()).lower()
         )
         assert "exponential" in told
     if command == "verify":

@@ -173,7 +173,7 @@ def test_warning_where_fasttext_is_missing(synthetic, monkeypatch):
     monkeypatch.setitem(sys.modules, "floret", None)
     report = small(synthetic, adversaries=None, cv=2, trained_on="originals")
     assert "DRtopic" not in report.results["adversary"]
-    assert said(report, "install skdptext[fasttext]")
+    assert said(report, "pip install floret")
 
 
 # -- errors ----------------------------------------------------------------------------

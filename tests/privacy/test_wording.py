@@ -53,7 +53,7 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
         "documents of different length are not protected",
         "Unknown words: those not in the embedding are left out",
         "its covariance, ε or λ was learned",
-        "equal documents come out equal, unless each has an id of its own",
+        "equal documents come out equal, unless each has its own id",
         "More releases of the same document",
     ):
         assert part in plain

@@ -363,7 +363,7 @@ def test_whoever_may_call_a_release_confirms_documents_and_it_says_so(keyed):
     assert right == published
     assert sum(a != b for a, b in zip(wrong, published, strict=True)) > 15
     manifest = release.manifest()["guarantee"]
-    assert "whoever can have documents of their own released" in in_one_line(
+    assert "anyone who can have documents released" in in_one_line(
         manifest["computational"]
     )
     for promise in (manifest["words"], str(release.perturber.guarantee())):

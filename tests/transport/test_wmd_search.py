@@ -141,6 +141,29 @@ def test_independent_of_jobs_and_memory(small_embedding, embedding):
         assert np.array_equal(np.concatenate(part), whole[:10])
 
 
+def test_texts_among_themselves_share_products(prose_bags, built_in, monkeypatch):
+    """Each word once for all texts, where memory allows; else each run its words."""
+    bags = as_word_bags(prose_bags[:200])
+    index = BagIndex(bags, len(built_in), built_in.vectors)
+    products, asked = index.table.products, []
+
+    def counted(words):
+        asked.append(words)
+        return products(words)
+
+    monkeypatch.setattr(index.table, "products", counted)
+    want = index.nearest(bags, 5, exclude=np.arange(200))
+    assert [words.tolist() for words in asked] == [index.words.tolist()]
+    asked.clear()
+    room = 2**20 // (4 * len(index.words))  # words whose products are half of 2 MB
+    with config_context(working_memory=2):
+        again = index.nearest(bags, 5, exclude=np.arange(200))
+    assert_same(again, want)
+    sizes = [len(words) for words in asked]
+    assert max(bags.sizes) < max(sizes) <= 2 * room
+    assert len(index.words) < sum(sizes) < bags.sizes.sum() / 2
+
+
 def test_query_words_unseen_in_training(small_embedding):
     X = np.zeros((6, 200))
     X[np.arange(6), np.arange(6)] = 1
