@@ -14,8 +14,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._exponential import AmongChannel, Exponential
 from skdptext.mechanisms._finite import inversion_delta
-from skdptext.mechanisms._sentences import sensitive_sentences
-from skdptext.utils import check_real, kind_of
+from skdptext.utils import check_real, kind_of, rounded_up
 
 __all__ = ["SensitiveWords", "SensitiveWordsChannel"]
 
@@ -82,7 +81,7 @@ class SensitiveWordsChannel(WordChannel):
         """The probabilities; which words are protected, and from what."""
         n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
         inner = self.inner.mechanism.calibration, self.inner.rate
-        said = sensitive_sentences(n_sensitive, n_words, self._p, *inner)
+        said = _sentences(n_sensitive, n_words, self._p, *inner)
         # the inner mechanism's, and the error of a 53-bit uniform
         delta = inversion_delta(n_words) + 2.0**-53
         return Law(log_proba=self.log_proba, numerical_delta=delta, sentences=said)
@@ -181,3 +180,37 @@ class SensitiveWords(WordMechanism):
         self.mechanism = mechanism
         self.words = words
         self.probability = probability
+
+
+def _sentences(
+    n_sensitive: int, n_words: int, p: float, calibration: str, rate: float
+) -> list[str]:
+    """Which words are protected, and from what."""
+    some = f"{n_sensitive} of the {n_words} words are sensitive"
+    public = (
+        "The list of sensitive words and p are public: a list learned from the "
+        "documents to be protected voids the promise."
+    )
+    if p == 1:
+        outside = (
+            "Exponents that involve words outside the list are finite, but ε does not "
+            f"bound them per unit of d: they are at most 2a d(w, w'), with the rate a "
+            f"= {rounded_up(rate)}."
+        )
+        if calibration == "half":
+            outside = "Every exponent is at most ε d(w, w')."
+        return [f"{some}. Every word is released as a sensitive one.", outside, public]
+    denied = "another sensitive word, but never one outside the list"
+    if p > 0:
+        denied = (
+            f"another sensitive word or, for ln(1/p) more with p = {p:.12g}, any other "
+            "word"
+        )
+    return [
+        f"This promise is one-sided. {some}, and only those are protected: each could "
+        f"have been {denied}.",
+        "A word that is not sensitive is released in clear with probability "
+        f"{1 - p:.12g}; exponents from it are infinite, and such a release shows that "
+        "the word was not sensitive, and which word it was.",
+        public,
+    ]
