@@ -394,6 +394,8 @@ def find_fit(
     rough = table.rough()
     logs = rough.log_normalizers(highest, weights)
     some.add(rough.attained(highest, logs)[1])
+    # Now all words decide. A rate that fails adds the words that broke it, which lowers
+    # the next candidate; the list only grows, so that this ends.
     while True:
         rate = _largest(some.attained, epsilon / 2, highest, aim)
         logs = table.log_normalizers(rate, weights)
@@ -453,13 +455,15 @@ def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
     mass evenly although K is singular. K need not be positive definite where distances
     are capped; then the solution found so far is returned.
     """
+    # Conjugate gradients for K x = 1: `rest` is the residual 1 − K x, `direction` the
+    # next direction to go, and `square` the squared length of the residual.
     product = _Kernel(table, rate)
     found, rest = np.zeros(len(table)), np.ones(len(table))
     direction, square = rest.copy(), float(len(table))
     for _ in range(_MAX_STEPS):
         image = product(direction)
         curvature = float(direction @ image)
-        if curvature <= 0:
+        if curvature <= 0:  # K is not positive definite
             break
         found += square / curvature * direction
         rest -= square / curvature * image
@@ -467,6 +471,7 @@ def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
         if square <= tolerance**2 * len(table):
             break
         direction = rest + square / previous * direction
+    # words of one vector share their mass evenly, to the last digit
     sizes = np.bincount(table.alike, minlength=len(table))
     sums = np.bincount(table.alike, found, minlength=len(table))
     return (sums / np.maximum(sizes, 1))[table.alike]

@@ -158,8 +158,14 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
     True
     """
 
-    channel_class: ClassVar[type[WordChannel] | None] = None
+    channel_class: ClassVar[Any] = None
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.channel_class is not None and _is_abstract(cls, "prepare"):
+            cls.prepare = _prepare  # type: ignore[method-assign]
+
+    @abstractmethod
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordChannel:
@@ -186,12 +192,12 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
             If an option breaks its rule, or the mechanism does not exist for this
             embedding, ε or λ.
         """
-        if self.channel_class is None:
-            raise NotImplementedError(
-                f"{type(self).__name__} must have a channel_class or a prepare of its "
-                "own."
-            )
-        return self.channel_class(self, embedding, epsilon, lam)
+
+
+def _prepare(
+    self: WordMechanism, embedding: WordEmbedding, epsilon: float, lam: float
+) -> WordChannel:
+    return self.channel_class(self, embedding, epsilon, lam)
 
 
 class WordChannel(ABC):

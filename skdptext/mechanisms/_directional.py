@@ -70,8 +70,9 @@ class DirectionalChannel(SearchingChannel):
     ) -> np.ndarray:
         """The words nearest to the noisy directions, turned towards u(w)."""
         points, units = draws[0], self._units(words)
-        # Reflect the first axis onto u or −u, whichever avoids cancellation, and undo
-        # the sign.
+        # The draws are around the first axis e. The Householder reflection along
+        # m = e + s·u, with s the sign of u₁, maps e to −s·u: p ↦ p − 2 m (mᵀp)/(mᵀm).
+        # With that sign, mᵀm = 2 (1 + |u₁|) does not cancel. Times −s, it maps e to u.
         signs = np.where(units[:, 0] < 0, -1.0, 1.0)
         mirrors = units * signs[:, None]
         mirrors[:, 0] += 1

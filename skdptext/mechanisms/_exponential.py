@@ -547,8 +547,8 @@ class LazySampler:
 
     Parameters
     ----------
-    table : WordDistances
-    law : Fit
+    distances : WordDistances
+    fit : Fit
         Rate and weights.
 
     Notes
@@ -557,8 +557,8 @@ class LazySampler:
     nearest √V words; let M be the best sum so far, and B a bound on the scores of all
     other words. Another word can win only if its noise is above M − B. The number of
     such words is binomial, and they are a uniformly random subset of the others. So
-    noise above M − B is drawn for this many only [1]_. The law is exactly that of the
-    exponential mechanism.
+    noise above M − B is drawn for this many only [1]_. The distribution is exactly that
+    of the exponential mechanism.
 
     The search works on vectors in float32, which moves distances by less than
     2⁻²² max‖φ‖; B allows for it, and scores are computed from differences in float64.
@@ -569,15 +569,17 @@ class LazySampler:
        in log-linear models with randomly perturbed nearest neighbor search. UAI 2017.
     """
 
-    def __init__(self, table: WordDistances, law: Fit) -> None:
-        self._table = table
-        self._rate = law.rate
+    def __init__(self, distances: WordDistances, fit: Fit) -> None:
+        self._distances = distances
+        self._rate = fit.rate
         with np.errstate(divide="ignore"):  # words that are never released
-            weights = np.ones(len(table)) if law.weights is None else law.weights
+            weights = np.ones(len(distances)) if fit.weights is None else fit.weights
             self._log_weights = np.log(weights)
-        self._targets = table.targets.astype(np.float32)
-        self._slack = 2.0**-22 * float(np.sqrt(np.square(table.targets).sum(1).max()))
-        self._k = min(len(table), math.isqrt(len(table)) + 1)
+        self._targets = distances.targets.astype(np.float32)
+        self._slack = 2.0**-22 * float(
+            np.sqrt(np.square(distances.targets).sum(1).max())
+        )
+        self._k = min(len(distances), math.isqrt(len(distances)) + 1)
 
     def __call__(
         self, words: np.ndarray, keys: np.ndarray, kept: dict[int, _Top], memory: int
@@ -614,13 +616,14 @@ class LazySampler:
     def _tops(self, words: np.ndarray) -> list[_Top]:
         if not len(words):
             return []
-        nearest, distances = k_nearest_words(
-            self._table.points(words), self._targets, self._k
+        nearest, apart = k_nearest_words(
+            self._distances.points(words), self._targets, self._k
         )
         nearest = np.sort(nearest, axis=1)
-        others = np.maximum(distances[:, -1] - self._slack, 0)
-        if self._table.max_distance is not None:
-            np.minimum(others, self._table.max_distance, out=others)
+        # no other output is nearer than the last of the nearest, but for rounding
+        others = np.maximum(apart[:, -1] - self._slack, 0)
+        if self._distances.max_distance is not None:
+            np.minimum(others, self._distances.max_distance, out=others)
         bounds = self._log_weights.max() - self._rate * others
         return [
             _Top(places, self._scores(word, places), bound)
@@ -630,25 +633,31 @@ class LazySampler:
         ]
 
     def _scores(self, word: int, places: np.ndarray) -> np.ndarray:
-        outputs = self._table.outputs[places]
-        distances = self._table.between(np.array([word]), outputs)[0]
-        return self._log_weights[places] - self._rate * distances
+        outputs = self._distances.outputs[places]
+        apart = self._distances.between(np.array([word]), outputs)[0]
+        return self._log_weights[places] - self._rate * apart
 
     def _one(self, word: int, top: _Top, rng: np.random.Generator) -> int:
-        # −ln of an exponential variable is a Gumbel variable
+        # Gumbel noise for the nearest outputs: −ln of an exponential variable is one.
         sums = top.scores - np.log(rng.standard_exponential(self._k))
         winner = int(sums.argmax())
         best, place = float(sums[winner]), int(top.places[winner])
-        n_others = len(self._table) - self._k
-        # noise above best − bound: exponential variables below this
+        n_others = len(self._distances) - self._k
+        # Another output has a score of `bound` at most, and so can win only with Gumbel
+        # noise above best − bound, that is, if its exponential variable is below this
+        # limit. Each is, on its own, with probability 1 − e^(−limit).
         limit = math.exp(min(top.bound - best, 700.0))
         n = int(rng.binomial(n_others, -math.expm1(-limit))) if n_others else 0
         if not n:
             return place
+        # Which ones is uniform, as the noise does not know the scores.
         others = rng.choice(n_others, n, replace=False)
-        # numbers of the others become places: they skip the nearest ones
+        # Numbers of the others become places among all outputs: they skip the nearest
+        # ones. Before the i-th of these there are places[i] − i others.
         skipped = top.places - np.arange(self._k)
         others += np.searchsorted(skipped, others, side="right")
+        # Their exponential variables, given that they are below the limit: by inverting
+        # the distribution function (1 − e^(−x))/(1 − e^(−limit)).
         below = -np.log1p(rng.random(n) * math.expm1(-limit))
         with np.errstate(divide="ignore"):  # a uniform of 0, once in 2⁵³
             sums = self._scores(word, others) - np.log(below)

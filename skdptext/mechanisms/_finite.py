@@ -224,13 +224,15 @@ class InvertedChannel(FiniteChannel):
     def _drawn(
         self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
     ) -> np.ndarray:
+        # Words in groups of equal ones: a row of probabilities serves all of a group.
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)
         ends = np.append(starts[1:], len(words)).tolist()
         places = dict(
             zip(distinct.tolist(), map(slice, starts.tolist(), ends), strict=True)
         )
-        # so that no product with a sum rounds up to the sum
+        # Rows are not divided by their sums; the uniforms are multiplied by them. The
+        # factor keeps each product below its sum, so that the search ends at a word.
         below = uniforms[order] * (1 - 2.0**-53)
         found = np.full(len(words), -1)  # a release refuses what is not a word
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import starmap
 from typing import Any
 
@@ -93,10 +92,9 @@ class Release:
                 verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            run = partial(self._perturb, documents, block, apply)
-            for (start, stop), noisy in zip(
-                tasks, _each(run, tasks, n_threads), strict=True
-            ):
+            calls = [(documents, *task, block, apply) for task in tasks]
+            results = _each(self._perturb, calls, n_threads)
+            for (start, stop), noisy in zip(tasks, results, strict=True):
                 codes[offsets[start] : offsets[stop]] = noisy
                 progress.update(stop - start)
         return codes, offsets
@@ -113,7 +111,7 @@ class Release:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, block: int, apply: Any, start: int, stop: int
+        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
     ) -> np.ndarray:
         """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
@@ -175,14 +173,14 @@ class Release:
 
 
 def _each(
-    run: Callable[[int, int], np.ndarray], tasks: list[tuple[int, int]], n_threads: int
+    run: Callable[..., np.ndarray], calls: list[tuple[Any, ...]], n_threads: int
 ) -> Iterable[np.ndarray]:
-    """Results of the tasks, in their order."""
+    """Results of the calls, in their order."""
     if n_threads == 1:
-        return starmap(run, tasks)
+        return starmap(run, calls)
     # sharedmem: processes would be sent the embedding with each task
     parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
-    return parallel(delayed(run)(*task) for task in tasks)
+    return parallel(delayed(run)(*call) for call in calls)
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
