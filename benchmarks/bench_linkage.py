@@ -1,13 +1,14 @@
 """Which document was it, and which class? Adversaries who know the law of the noise.
 
-Four parts: ``linkage`` (documents of fan fiction), ``classes`` (topics, authors and
-spam by `ChannelNaiveBayes` and others), ``membership`` (of one word in a document) and
-``channel`` (time and memory of Pr[z | w]). Every cell is kept in ``build/linkage`` as
-it is done, and is not done again::
+Five parts: ``adversaries`` (who finds documents of fan fiction, on fresh releases),
+``lengths`` (by those who know the law, at many settings), ``classes`` (topics, authors
+and spam by `ChannelNaiveBayes` and others), ``membership`` (of one word in a document)
+and ``channel`` (time and memory of Pr[z | w]). Every cell is kept in ``build/linkage``
+as it is done, and is not done again::
 
-    python benchmarks/bench_linkage.py [linkage] [classes] [membership] [channel]
+    python benchmarks/bench_linkage.py [adversaries] [lengths] [classes] ...
 
-``linkage --part 1/2`` and ``--part 2/2`` do it in two processes.
+``lengths --part 1/2`` and ``--part 2/2`` do it in two processes.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, normalize
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
-from skdptext.attacks import KoppelAuthorClassifier
+from skdptext.attacks import learned_similarity, text_similarities
 from skdptext.audit import audit_document_pair
 from skdptext.datasets import (
     fetch_disaster_tweets,
@@ -50,6 +51,7 @@ from skdptext.demo import TOPICS
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import Exponential
 from skdptext.metrics import (
+    _channel,
     pairwise_word_movers_distances,
     released_profiles,
     word_transitions,
@@ -72,6 +74,7 @@ N_SEEDS = 3  # releases of each snippet
 N_PAIRS = 6  # documents of which one word is replaced
 N_EXAMPLES = 100  # texts of topics for nearest neighbours
 TOGETHER, HINDSIGHT = "both, weights learned", "both, best weight in hindsight"
+NEAREST = "Word Mover's nearest"
 GAIN = "more than ChannelNaiveBayes"
 # Table, λ, ε of the noise, candidates at most, and simulated draws per word of theirs.
 # The exponential mechanism, whose law is exact, follows at equal words changed.
@@ -86,10 +89,13 @@ SETTINGS = (
         (0.0, 20.0), (0.0, 5.0),
     )),
 )  # fmt: skip
-# Where nearest neighbours by WMD look, too.
-BY_DISTANCE = ((TABLE, 0.0), (GLOVE, 0.0))
 SHORT = {TABLE: "Google News", GLOVE: "GloVe"}
-ADVERSARIES = ("ordered text", "bag", "shared words", "tf-idf", "WMD 1-NN", "Koppel")
+# Columns of the table of adversaries; ε of its rows; the seed of its releases.
+COLUMNS = (
+    "law, smoothed evenly", "law", "word by word", "mean vectors", "tf-idf",
+    "shared words", "character n-grams", "Word Mover's nearest", "learned",
+)  # fmt: skip
+EPSILONS, FRESH = (5.0, 10.0, 15.0, 20.0), 20261123
 
 
 def kept(name: str, make: Any) -> Any:
@@ -219,27 +225,6 @@ def released(
     return found
 
 
-def likeness(
-    noise: str, table: str, lam: float, epsilon: float, distances: bool
-) -> dict[str, float]:
-    """Adversaries who compare what words look like, on the same first releases."""
-    cell = kept(cell_name(noise, table, lam, epsilon, min(CANDIDATES)), dict)
-    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), table)
-    documents = documents[: min(CANDIDATES)]
-    (release,) = released(
-        perturber_of(noise, table, lam, cell["epsilon"]), documents, 1
-    )
-    clear, noisy = (bags(d, len(embedding)) for d in (documents, release))
-    koppel = KoppelAuthorClassifier(embedding, random_state=0)
-    koppel.fit(clear, np.arange(len(documents)))
-    scores = {"Koppel": koppel.predict_proba(noisy)}
-    if distances:
-        scores["WMD 1-NN"] = -pairwise_word_movers_distances(
-            noisy, clear, embedding=embedding
-        )
-    return {name: float(hits(score).mean()) for name, score in scores.items()}
-
-
 def cell_name(noise: str, table: str, lam: float, epsilon: float, most: int) -> str:
     """Of the file that a setting's numbers are kept in."""
     return f"{table.split('_')[0]}_{noise}_{lam:g}_{epsilon:g}_{most}"
@@ -295,7 +280,7 @@ def with_interval(share: float, n: int) -> str:
     return f"{share:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def linkage(part: tuple[int, int]) -> None:
+def lengths(part: tuple[int, int]) -> None:
     """Attack at every part-th setting, and record all that is done."""
     if absent(TABLE, GLOVE, FICTION):
         return
@@ -303,15 +288,12 @@ def linkage(part: tuple[int, int]) -> None:
         for noise in ("noise", "exponential"):
             name = cell_name(noise, *place, most)
             kept(name, partial(attack, noise, *place, most, n_draws))
-            if most == min(CANDIDATES):
-                far = tuple(place[:2]) in BY_DISTANCE
-                kept(f"{name}_likeness", partial(likeness, noise, *place, far))
-            record_linkage()
+            record_lengths()
 
 
-def record_linkage() -> None:
-    """Both tables, of the cells that are done."""
-    main, details = [], []
+def record_lengths() -> None:
+    """The table of lengths, of the cells that are done."""
+    details = []
     places = [setting[:4] for setting in SETTINGS]
     places.sort(key=lambda place: (place[0] != TABLE, place[1], -place[2], place[3]))
     for *place, most in places:
@@ -332,59 +314,144 @@ def record_linkage() -> None:
                 (r["adversary"], r["length"], r["candidates"], r["releases"]): r["hits"]
                 for r in cell["rows"]
             }
-            if most == min(CANDIDATES):
-                shares = {
-                    name: found.get((name, max(LENGTHS), most, 1))
-                    for name in ADVERSARIES
-                }
-                path = path.with_stem(f"{path.stem}_likeness")
-                if path.exists():
-                    shares |= json.loads(path.read_text())
-                main.append(
-                    row
-                    | {
-                        name: None if k is None else with_interval(k, N_TARGETS[1])
-                        for name, k in shares.items()
-                    }
-                )
             details += [
                 row
                 | {"candidates": most, "releases": k}
                 | {
                     f"{name.split()[0]}, {length}": found[name, length, most, k]
-                    for name in ADVERSARIES[:2]
+                    for name in ("ordered text", "bag")
                     for length in LENGTHS
                 }
                 for k in RELEASES
             ]
     record(
-        "linkage",
-        main,
-        title="Which of 100 documents was released",
-        note=(
-            f"{N_TARGETS[1]} documents of fan fiction of {max(LENGTHS)} words, without "
-            "stop words, each released once under Google News, 8,000 words in 300 "
-            "dimensions, or GloVe, 13,000 words in 50; each adversary holds 100 "
-            "candidates in clear and names one. Share of right answers with "
-            "Clopper–Pearson intervals at 95 %; a guess gets 0.01. Ordered text and "
-            "bag: log-likelihood, by Pr[z | w] from so many simulated draws per word "
-            "of the candidates, or exact (–). The exponential mechanism is at equal "
-            "words changed; its ε, proven as twice its rate, is of another unit. "
-            "Koppel: each candidate an author. WMD was tried at λ = 0 alone. Two of "
-            "the documents are equal under Google News, and share a hit."
-        ),
-    )
-    record(
         "linkage_lengths",
         details,
-        title="Which document was released, by length, candidates and releases",
+        title="Documents found, at least, by length, candidates and releases",
         note=(
-            "The same releases, cut to their first words, by the same law. Columns: "
-            "what the adversary sees, in order or as a bag, and words per document. Of "
-            "several releases the log-likelihoods add up; "
+            "Documents of fan fiction of 195 words, cut to their first words, by an "
+            "adversary who knows the law, estimated from so many draws per word or "
+            "exact (–). Columns: what the adversary sees, in order or as a bag, and "
+            "words per document. Of several releases the log-likelihoods add up; "
             f"{N_TARGETS[1]} documents are released once, {N_TARGETS[10]} of them ten "
             "times. Standard errors are at most 0.05 and 0.09; a guess gets 1 in 100, "
             "or 1 in 1,500."
+        ),
+    )
+
+
+# -- who finds it? ---------------------------------------------------------------------
+
+
+def fresh(noise: str, epsilon: float) -> dict[str, Any]:
+    """Hits of every adversary, on releases that nothing was chosen by."""
+    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), TABLE)
+    documents = documents[: min(CANDIDATES)]
+    source = perturber_of("noise", TABLE, 0.0, epsilon)
+    changed = None
+    if noise == "exponential":
+        changed = kept(f"fresh_noise_{epsilon:g}", dict)["changed"]
+        epsilon = equal_epsilon(embedding, 0.0, documents, 1 - changed)
+        source = perturber_of(noise, TABLE, 0.0, epsilon)
+    source.set_params(random_state=np.random.default_rng(FRESH))
+    words = [embedding.word_array[d].tolist() for d in documents]
+    noisy = [text for _ in range(N_SEEDS) for text in source.transform(words)]
+    written = np.concatenate(documents * N_SEEDS)
+    codes = np.stack([embedding.find(text) for text in noisy])
+    truth = np.tile(np.arange(len(documents)), N_SEEDS)
+    ids = np.unique(written)
+    clear = bags(documents, len(embedding))
+    places, bag = ids.searchsorted(np.stack(documents)), bags(codes, len(embedding))
+    scores: dict[str, np.ndarray] = {}
+
+    def by_law(name: str) -> None:
+        law = word_transitions(
+            source, np.bincount(np.concatenate(documents))[ids], n_draws=N_DRAWS,
+            words=embedding.word_array[ids].tolist(),
+            random_state=np.random.default_rng(0),
+        )  # fmt: skip
+        profiles = np.log(law.profiles(normalize(clear, norm="l1")[:, ids]))
+        scores[f"order: {name}"] = np.stack(
+            [
+                np.log(law.counts(z)[np.arange(len(z)), places]).sum(axis=1)
+                for z in codes
+            ]
+        )
+        scores[f"bag: {name}"] = bag @ profiles.T
+
+    if noise == "noise":
+        few, _channel._FEW_WORDS = _channel._FEW_WORDS, 10**9  # no log-bilinear form
+        by_law("law, smoothed evenly")
+        _channel._FEW_WORDS = few
+    by_law("law")
+    scores |= {
+        f"{'order' if name == 'word by word' else 'bag'}: {name}": score
+        for name, score in text_similarities(words, noisy, embedding=embedding).items()
+    }
+    for seen in ("order", "bag"):  # of a text in order, the bag is known, too
+        mine = {k: v for k, v in scores.items() if seen == "order" or k[:3] == "bag"}
+        scores[f"{seen}: learned"] = np.concatenate(
+            [
+                learned_similarity(
+                    {k: v[some] for k, v in mine.items()}, truth[some], random_state=0
+                )
+                for some in np.split(np.arange(len(truth)), N_SEEDS)
+            ]
+        )
+    own = np.arange(len(truth))
+    right = {}
+    for name, score in scores.items():
+        mine = score[own, truth][:, None]
+        first = (score > mine).sum(axis=1) == 0
+        hit = first / (score == mine).sum(axis=1)
+        right[name] = float(hit.mean())
+    return {
+        "epsilon": epsilon,
+        "changed": changed or float((codes.ravel() != written).mean()),
+        "hits": right,
+    }
+
+
+def adversaries() -> None:
+    """Record who finds documents, by ε, in order and as bags."""
+    if absent(TABLE, FICTION):
+        return
+    rows = []
+    for epsilon in EPSILONS:
+        for noise in ("noise", "exponential"):
+            name = f"fresh_{noise}_{epsilon:g}"
+            cell = kept(name, partial(fresh, noise, epsilon))
+            for seen in ("order", "bag"):
+                row = {
+                    "mechanism": noise,
+                    "ε": round(cell["epsilon"], 2),
+                    "words changed": cell["changed"],
+                    "released as": "text in order" if seen == "order" else "bag",
+                }
+                n = min(CANDIDATES) * N_SEEDS
+                for key in COLUMNS:
+                    share = cell["hits"].get(f"{seen}: {key}")
+                    row[key] = None if share is None else with_interval(share, n)
+                rows.append(row)
+    record(
+        "linkage",
+        rows,
+        title="Which of 100 documents was released: at least",
+        note=(
+            f"100 documents of fan fiction of {max(LENGTHS)} words, without stop "
+            f"words, each released {N_SEEDS} times under Google News, 8,000 words in "
+            "300 dimensions, λ = 0; each adversary holds the 100 in clear and names "
+            "one, by one release. Share of right answers of 300, with Clopper–Pearson "
+            "intervals at 95 % as if documents were 300; a guess gets 0.01. Whoever "
+            "knows the mechanism computes how likely a release is: exactly for the "
+            "exponential mechanism, which is finite; for noise on vectors from "
+            f"{N_DRAWS} simulated draws per word, smoothed evenly, as it was, or "
+            "towards a log-bilinear form, as it is. The others know no mechanism: they "
+            "compare words, or vectors of words (word by word where the order is "
+            "known). Learned: all of these together, weighed by pairs of other "
+            "documents. The exponential mechanism is at equal words changed; its ε, "
+            "proven as twice its rate, is of another unit. The releases are new: "
+            "nothing was chosen by them."
         ),
     )
 
@@ -453,9 +520,9 @@ def authors_and_topics(name: str, epsilon: float) -> list[dict[str, Any]]:
         again = [np.arange(len(y)), *rng.integers(0, len(y), (1000, len(y)))]
         marks = {
             text: [_mark("accuracy", found[i], y[i]) for i in again]
-            for text, found in (("first", logs), ("WMD 1-NN", near), (HINDSIGHT, best))
+            for text, found in (("first", logs), (NEAREST, near), (HINDSIGHT, best))
         }
-        for text in ("WMD 1-NN", HINDSIGHT):
+        for text in (NEAREST, HINDSIGHT):
             score = with_interval(marks[text][0], len(y))
             gain = {GAIN: _gain(marks, text)}
             rows.append(_line(f"{name}, {target}", epsilon, text, score, chance) | gain)
@@ -762,13 +829,17 @@ def channel() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help="linkage, classes, membership, channel"
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help="adversaries, lengths, classes, membership, channel",
     )
     parser.add_argument("--part", default="1/1", help="as in 1/2: every second setting")
     options = parser.parse_args()
     which, of = map(int, options.part.split("/"))
     parts = {
-        "linkage": lambda: linkage((which, of)), "classes": classes,
+        "adversaries": adversaries,
+        "lengths": lambda: lengths((which, of)), "classes": classes,
         "membership": membership, "channel": channel,
     }  # fmt: skip
     os.environ["SKDPTEXT_DATA"] = str(DATA)

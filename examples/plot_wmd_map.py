@@ -35,8 +35,8 @@ print(f"{len(rows)} texts of {np.diff(counts[rows].indptr).mean():.0f} words")
 # ------------------------
 #
 # ``WMDNeighborsTransformer`` makes the graph that TSNE takes as precomputed distances;
-# UMAP, Isomap and DBSCAN take the same one. The neighbours are exact, and found
-# without most of the distances.
+# Isomap and DBSCAN take the same one, UMAP a symmetric one. The neighbours are exact,
+# and found without most of the distances.
 
 from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline

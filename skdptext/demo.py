@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -26,16 +27,16 @@ from sklearn.utils import Bunch
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
-from skdptext.mechanisms import Exponential
 from skdptext.metrics import ReleaseLikelihood
+from skdptext.model_selection import calibrate_epsilon
 from skdptext.naive_bayes import ChannelNaiveBayes
 
 TOPICS = ("clustering", "distances and geometry", "linear algebra",
           "mathematical functions", "signals and images", "statistics")  # fmt: skip
 RELEASES = ("clear", "words", "replaced")
 MEASURES = ("topic", "document", "author")
-# Of each word, per unit of distance; and of the whole document.
-EPSILONS = {"words": 2.7, "replaced": 4.0}
+# Of words, the share to be changed: it sets their ε. Of whole documents, ε itself.
+CHANGED, EPSILON = 0.25, 4.0
 LENGTH, N_WORDS, CANDIDATES = 40, 3000, 100
 # Fewest documents of an author on a topic.
 FEWEST = 8
@@ -71,14 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"Built-in corpus: {len(corpus.data)} documentation strings, {len(TOPICS)} "
         f"topics, {len(np.unique(corpus.author))} authors (libraries).\n"
     )
-    divisions = [divided(corpus, seed) for seed in range(options.divisions)]
-    show_example(divisions[0], embedding)
+    divisions = [divided(corpus, embedding, n) for n in range(options.divisions)]
+    show_example(divisions[0])
     print(
         f"Attacking {options.divisions} divisions into public and protected documents "
         "…",
         flush=True,
     )
-    cells = [measured(division, embedding) for division in divisions]
+    cells = [measured(division) for division in divisions]
     results = {
         release: {what: [cell[release][what] for cell in cells] for what in MEASURES}
         for release in RELEASES
@@ -128,6 +129,7 @@ class Division:
     public: Bunch
     protected: Bunch
     targets: np.ndarray  # rows of the protected documents that are the candidates
+    perturber: DPWordPerturber
     replacer: DPDocumentReplacer
 
     @property
@@ -142,8 +144,8 @@ class Division:
         }
 
 
-def divided(corpus: Bunch, seed: int) -> Division:
-    """Half of what each author wrote on each topic is public."""
+def divided(corpus: Bunch, embedding: WordEmbedding, seed: int) -> Division:
+    """Half of what each author wrote on each topic is public, and sets the noise."""
     rng = np.random.default_rng(seed)
     public = np.zeros(len(corpus.data), dtype=bool)
     for kind in np.unique(corpus.both):
@@ -161,26 +163,28 @@ def divided(corpus: Bunch, seed: int) -> Division:
     known, protected = part(public), part(~public)
     targets = rng.permutation(len(protected.data))[:CANDIDATES]
     replacer = DPDocumentReplacer(
-        known.data, public_labels=known.topic, epsilon=EPSILONS["replaced"],
-        output="index",
-    ).fit()  # fmt: skip
-    return Division(known, protected, targets, replacer)
+        known.data, public_labels=known.topic, epsilon=EPSILON, output="index"
+    ).fit()
+    perturber = word_perturber(embedding, known.data)
+    return Division(known, protected, targets, perturber, replacer)
 
 
 # -- releases and attacks ------------------------------------------------------------
 
 
-def word_perturber(embedding: WordEmbedding) -> DPWordPerturber:
-    """Bags of as many words of each document, each through the mechanism."""
-    return DPWordPerturber(
-        embedding, epsilon=EPSILONS["words"], lam=0.0, mechanism=Exponential(),
-        document_length=LENGTH, resize="sample",
-    ).fit([])  # fmt: skip
+def word_perturber(embedding: WordEmbedding, public: list[str]) -> DPWordPerturber:
+    """The recommended setting: a quarter of the words of public text change."""
+    perturber = DPWordPerturber(
+        embedding, mechanism="exponential", lam=0.0, document_length=LENGTH,
+        resize="sample",
+    )  # fmt: skip
+    calibrated = calibrate_epsilon(
+        perturber, CHANGED, statistic="changed", documents=public, tuned_on="public"
+    )
+    return perturber.set_params(epsilon=calibrated.epsilon).fit([])
 
 
-def measured(
-    division: Division, embedding: WordEmbedding
-) -> dict[str, dict[str, float]]:
+def measured(division: Division) -> dict[str, dict[str, float]]:
     """Topic kept, document and author found, for each release.
 
     Topics and authors count alike, however many documents they have. The adversary
@@ -192,7 +196,7 @@ def measured(
         TfidfVectorizer(sublinear_tf=True),
         LogisticRegression(C=10.0, class_weight="balanced", max_iter=300),
     )
-    perturber = word_perturber(embedding)
+    perturber = division.perturber
     bags = perturber.transform(protected.data)
     bayes = ChannelNaiveBayes(perturber, alpha=10.0, prior="uniform")
     answers = division.replacer.transform(protected.data)
@@ -264,11 +268,11 @@ def _authors_told(model: Any, released: Any, public: Bunch, protected: Bunch) ->
 # -- what is shown -------------------------------------------------------------------
 
 
-def show_example(division: Division, embedding: WordEmbedding) -> None:
+def show_example(division: Division) -> None:
     """A document, its noisy words and its stand-in."""
     (row,) = division.targets[:1]
     text = division.protected.data[row]
-    perturber = word_perturber(embedding).set_params(output="tokens").fit([])
+    perturber = clone(division.perturber).set_params(output="tokens").fit([])
     (words,) = perturber.transform([text])
     (answer,) = division.replacer.transform([text])
     for name, shown in (
@@ -304,8 +308,8 @@ def show_table(
 
 
 def _name(release: str) -> str:
-    epsilon = EPSILONS.get(release)
-    return release if epsilon is None else f"{release}, ε = {epsilon:g}"
+    settings = {"words": f", {CHANGED:.0%} changed", "replaced": f", ε = {EPSILON:g}"}
+    return release + settings.get(release, "")
 
 
 def show_verdict(
@@ -318,7 +322,7 @@ def show_verdict(
         release: {what: interval(row[what])[0] for what in MEASURES}
         for release, row in results.items()
     }
-    kept = {r: mean[r]["topic"] / mean["clear"]["topic"] for r in EPSILONS}
+    kept = {r: mean[r]["topic"] / mean["clear"]["topic"] for r in RELEASES}
     guarantee = division.replacer.guarantee()
     most = guarantee.found_at_most(len(division.targets))
     print(
@@ -338,7 +342,8 @@ def show_verdict(
             f"Proven for the replaced ones: ε = {guarantee.epsilon:g} between any two "
             f"documents, and of {len(division.targets)} candidates nobody finds more "
             f"than {most:.1%}. Words have no such bound: an ε of "
-            f"{EPSILONS['words']:g} per unit of distance adds up over {LENGTH} words.",
+            f"{division.perturber.epsilon:.2g} per unit of distance adds up over "
+            f"{LENGTH} words.",
             88,
         )
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import fcntl
+import gc
 import gzip
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import IO
 
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -26,44 +30,106 @@ from skdptext.datasets import load_docstring_embedding, load_docstrings
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
+ROOT = Path(__file__).parents[1]
+
 # ../shared/data beside the checkout, or wherever SKDPTEXT_TEST_DATA points.
-_DATA = Path(
-    os.environ.get("SKDPTEXT_TEST_DATA", Path(__file__).parents[2] / "shared" / "data")
-)
+_DATA = Path(os.environ.get("SKDPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
+
+
+# Where workers and later runs find the built-in embedding. The Makefile names the same
+# folder to doctests and to the site.
+_CACHE = Path(os.environ.get("SKDPTEXT_CACHE") or ROOT / "build" / "cache")
+
+# What these fixtures find on disk, or make: a quarter of a minute each.
+_MADE = {
+    "built_in": "from skdptext.datasets import load_docstring_embedding as make",
+    "compiled": "from skdptext.neighbors import compile_search as make",
+}
+
+# Coverage does not watch them: half of their time, for no line that only they run. They
+# are about the repository, its notebooks and benchmarks; or thousands of calls fail in
+# them, each of which has a test of its own.
+_UNWATCHED = {
+    "test_benchmark_intervals.py",
+    "test_benchmarks.py",
+    "test_canary.py",
+    "test_docstrings.py",
+    "test_frontier_benchmark.py",
+    "test_notebook.py",
+    "test_obfuscation_benchmark.py",
+    "test_paper.py",
+    "test_repository.py",
+}
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Begin what takes long to make, and leave to the end the files that need it.
+
+    Else two workers would come to it together, and one wait for the other. It is made
+    by processes of their own: where coverage watches, it takes half as long again.
+    """
+    for item in items:
+        if item.path.name in _UNWATCHED:
+            item.add_marker(pytest.mark.no_cover)
+    needed = {
+        item.path: fixture
+        for item in items
+        for fixture in _MADE.keys() & set(getattr(item, "fixturenames", ()))
+    }
+    items.sort(key=lambda item: item.path in needed)
+    if getattr(config, "workerinput", {}).get("workerid") != "gw0":
+        return
+    for fixture in set(needed.values()):
+        with contextlib.suppress(BlockingIOError), _lock(fixture, wait=False) as lock:
+            running = subprocess.Popen(
+                [sys.executable, "-c", f"{_MADE[fixture]}; make()"],
+                env={**os.environ, "SKDPTEXT_CACHE": str(_CACHE)},
+                pass_fds=[lock.fileno()],  # it is locked until the process ends
+            )
+            config.add_cleanup(running.wait)
+
+
+def _lock(fixture: str, wait: bool = True) -> IO[str]:
+    """A locked file: one process at a time makes what is kept on disk."""
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    file = (_CACHE / f"{fixture}.lock").open("w")
+    fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    return file
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: no collection of garbage looks at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def data_home() -> Iterator[Path]:
-    """Where workers and later runs find the built-in embedding: build/cache.
-
-    The Makefile names the same folder to doctests and to the site.
-    """
-    ours = Path(__file__).parents[1] / "build" / "cache"
-    home = Path(os.environ.get("SKDPTEXT_CACHE") or ours)
-    home.mkdir(parents=True, exist_ok=True)
+    """The folder of the built-in embedding."""
+    _CACHE.mkdir(parents=True, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SKDPTEXT_CACHE", str(home))
-        yield home
+        patch.setenv("SKDPTEXT_CACHE", str(_CACHE))
+        yield _CACHE
 
 
 @pytest.fixture(scope="session")
-def alone(data_home):
-    """`with alone("what"):` lets one worker at a time make what is kept on disk."""
-
-    @contextmanager
-    def hold(what: str) -> Iterator[None]:
-        with (data_home / f"{what}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-
-    return hold
-
-
-@pytest.fixture(scope="session")
-def built_in(alone) -> WordEmbedding:
-    """The embedding that comes with the library; one worker trains it for all."""
-    with alone("embedding"):
+def built_in(data_home) -> WordEmbedding:
+    """The embedding that comes with the library."""
+    with _lock("built_in"):
         return load_docstring_embedding()
+
+
+@pytest.fixture(scope="session")
+def compiled():
+    """The bounds of the search by numba, which keeps on disk what it has compiled."""
+    from tests.transport.inside import load_bounds
+
+    with _lock("compiled"):
+        loops = load_bounds()
+    assert loops is not None, "the tests need the extra `fast`"
+    return loops
 
 
 @pytest.fixture(scope="session")

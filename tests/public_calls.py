@@ -440,7 +440,7 @@ VALID: dict[Any, Valid] = {
         names=("cv_results",),
     ),
     model_selection.calibrate_epsilon: Valid(
-        lambda: (released(), 0.9, None, ["w0"], "unchanged", 10)
+        lambda: (released(), 0.9, None, ["w0"], "unchanged", 100)
     ),
     model_selection.pareto_front: Valid(lambda: ([[1.0, 2.0]],)),
     model_selection.search_results: Valid(lambda: (searched(),)),

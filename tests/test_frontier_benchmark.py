@@ -63,7 +63,7 @@ def test_measures_of_replaced_documents_against_releases(frontier, split):
     np.testing.assert_allclose(
         P, np.exp(replacer.channel_.log_proba(np.arange(3))), rtol=1e-6
     )
-    groups = measure.grouped(split, None, 0)
+    groups = measure.grouped(split, measure.labels_grouper(), 0)
     found = measure.replaced(split, groups, 3, 1.5, np.random.default_rng(0))
     assert found["found"].max() <= replacer.guarantee().found_at_most(15) + 1e-9
     names = replacer.groups_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -114,10 +115,12 @@ def test_a_search_of_25_candidates_holds_one_table(built_in, messages):
 
     seen = set()
     before = tables()  # other tests may have left some of their own
+    turns = itertools.count()
 
     def count_tables(model, X, y):
         assert model[0].embedding_.vectors is table.vectors
-        seen.update(tables())
+        if next(turns) % 8 == 0:
+            seen.update(tables())
         return 0.0
 
     search = GridSearchCV(

@@ -29,7 +29,7 @@ from skdptext.datasets import (
 
 N_WORDS = 2000  # of each embedding, for releases by words
 PIECE = 200  # words of a piece of fan fiction
-MOST = {"public": 2000, "protected": 1000}
+MOST = {"public": 4000, "protected": 1000}
 FILES = {
     "fan fiction": ("pan19_fanfiction_en.jsonl.gz", "googlenews_8k_300d.npz"),
     "docstrings": (),
@@ -52,6 +52,7 @@ class Split:
     # clear text that an adversary has of the protected authors, and who wrote it
     known: list[str] = field(default_factory=list)
     known_author: np.ndarray | None = None
+    elsewhere_topic: np.ndarray | None = None
 
 
 def names() -> list[str]:
@@ -91,6 +92,7 @@ def held_out(name: str, seed: int) -> Split:
         [text for text, keep in zip(whole.protected, asked, strict=True) if keep],
         whole.topic[asked],
         [text for text, keep in zip(whole.public, inside, strict=True) if not keep],
+        elsewhere_topic=whole.public_topic[~inside],
     )
 
 
@@ -136,6 +138,12 @@ def vectors(name: str) -> WordEmbedding:
     if name == "docstrings":
         return load_docstring_embedding()
     return WordEmbedding.load(DATA / "googlenews_8k_300d.npz")
+
+
+@cache
+def glove() -> WordEmbedding:
+    """13,000 words of GloVe, 50 dimensions."""
+    return WordEmbedding.load(DATA / "glove_6B_13k_50d.npz")
 
 
 @cache
@@ -244,18 +252,20 @@ def _divided(
         written = rng.permutation(np.unique(text[author == name]))
         known |= np.isin(text, written[: max(1, len(written) // 2)])
     rows = rng.permutation(np.flatnonzero(~known))[: MOST["protected"]]
-    elsewhere = [
-        line["text"]
+    other = [
+        line
         for line in _lines()
         if line["author"] in others and line["topic"] not in FANDOMS
     ]
+    elsewhere = _pieces([line["text"] for line in other])[: MOST["public"]]
     return Split(
         [labelled[i][1] for i in order],
         np.array([public[labelled[i][0]]["topic"] for i in order]),
         [pieces[i][1] for i in rows],
         topic[rows],
-        [piece for _, piece in _pieces(elsewhere)][: MOST["public"]],
+        [piece for _, piece in elsewhere],
         author[rows],
         [pieces[i][1] for i in np.flatnonzero(known)],
         author[known],
+        np.array([other[i]["topic"] for i, _ in elsewhere]),
     )

@@ -15,8 +15,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 
@@ -27,6 +29,7 @@ from skdptext.mechanisms import Exponential, TopicResponse
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicEncoder
+from skdptext.replacement import compare_groupings
 
 CANDIDATES = 100
 SETS = 40  # sets of candidates in a division
@@ -52,6 +55,22 @@ class MeanVectors(TransformerMixin, BaseEstimator):
         return Normalizer().fit_transform(self._means(X) - self.centre_)
 
 
+class Weighed(TopicEncoder):
+    """Directions weighed by their squared correlation, so that late ones count less.
+
+    As after one more step of the random walk between documents and words.
+    """
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        return self._weighed(super().fit_transform(X))
+
+    def transform(self, X: Any) -> np.ndarray:
+        return self._weighed(super().transform(X))
+
+    def _weighed(self, rows: np.ndarray) -> np.ndarray:
+        return Normalizer().fit_transform(rows * self.singular_values_**2)
+
+
 def encoders(name: str) -> dict[str, Any]:
     """Public encoders: none has seen a protected document."""
 
@@ -64,11 +83,27 @@ def encoders(name: str) -> dict[str, Any]:
     return {
         "correspondence analysis 10": TopicEncoder(10),
         "correspondence analysis 30": TopicEncoder(30),
+        "correspondence analysis 30, weighed": Weighed(30),
         "TF-IDF, SVD 20": lsa,
         "mean vectors": means,
+        "mean GloVe vectors": MeanVectors(corpora.glove()),
         "correspondence analysis and mean vectors": FeatureUnion(
             [("topics", TopicEncoder(10)), ("means", means)]
         ),
+    }
+
+
+def classifiers(name: str) -> dict[str, Any]:
+    """For which all labels are equally likely, whatever their frequencies."""
+    words = TfidfVectorizer(sublinear_tf=True)
+    both = FeatureUnion([("words", words), ("means", MeanVectors(corpora.glove()))])
+    options = {"class_weight": "balanced", "max_iter": 300}
+    return {
+        "words": labels_grouper(),
+        "words and mean vectors": make_pipeline(
+            both, LogisticRegression(C=3.0, **options)
+        ),
+        "naive Bayes": make_pipeline(CountVectorizer(), MultinomialNB(fit_prior=False)),
     }
 
 
@@ -79,16 +114,33 @@ def labels_grouper() -> Pipeline:
     )
 
 
+def chosen(
+    split: Split, candidates: dict[str, Any], found: float, **options: Any
+) -> tuple[str, int]:
+    """Name and number of groups of what `compare_groupings` chooses on public text."""
+    texts, labels = split.public, split.public_topic
+    if split.elsewhere:
+        texts, labels = split.elsewhere, np.asarray(split.elsewhere_topic)
+        often = np.isin(labels, [x for x in set(labels) if (labels == x).sum() >= 3])
+        texts = [text for text, keep in zip(texts, often, strict=True) if keep]
+        labels = labels[often]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        best = compare_groupings(texts, labels, candidates, **options).best(found)
+    return best.name, best.n_groups
+
+
 # -- replaced documents --------------------------------------------------------------
 
 
 def grouped(
     split: Split, encoder: Any, n_groups: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Groups of public, protected and known documents; `encoder` None: by labels."""
-    if encoder is None:
+    """Groups of public, protected and known documents, by an encoder or classifier."""
+    by_labels = hasattr(encoder, "predict")
+    if by_labels:
         public, options = split.public, {"public_labels": split.public_topic}
-        grouper = labels_grouper()
+        grouper = encoder
     else:
         public, options = split.elsewhere or split.public, {}
         grouper = make_pipeline(encoder, KMeans(n_groups, n_init=10, random_state=0))
@@ -102,17 +154,11 @@ def grouped(
             else np.empty(0, int)
             for texts in (split.public, split.protected, split.known)
         ]
-    if encoder is None:
+    if by_labels:
         # the classifier knows the labels it learned: groups of texts it did not see
-        found[0] = _unseen_groups(split, number)
+        names = cross_val_predict(grouper, split.public, split.public_topic, cv=4)
+        found[0] = np.array([number[name] for name in names.tolist()])
     return found[0], found[1], found[2]
-
-
-def _unseen_groups(split: Split, number: dict[Any, int]) -> np.ndarray:
-    from sklearn.model_selection import cross_val_predict
-
-    names = cross_val_predict(labels_grouper(), split.public, split.public_topic, cv=4)
-    return np.array([number[name] for name in names.tolist()])
 
 
 def response(n_groups: int, epsilon: float) -> np.ndarray:
@@ -138,25 +184,36 @@ def replaced(
         shares = np.array(rows) + 1 / n_groups
         return shares / shares.sum(axis=1, keepdims=True) @ P
 
+    def right(best: np.ndarray) -> np.ndarray:
+        return (P[protected] * (best[None] == split.topic[:, None])).sum(axis=1)
+
     topics = np.unique(split.topic)
-    best = topics[likely(public, split.public_topic, topics).argmax(axis=0)]
-    topic = (P[protected] * (best[None] == split.topic[:, None])).sum(axis=1)
+    told = likely(public, split.public_topic, topics)
+    result = {
+        "topic": right(topics[told.argmax(axis=0)]),
+        "documents": right(topics[(told * frequencies(split)).argmax(axis=0)]),
+    }
     found = np.empty(SETS)
     for i, rows in enumerate(candidate_sets(split, rng)):
         # of each answer, the likeliest candidate
         found[i] = P[protected[rows]].max(axis=0).sum() / len(rows)
-    result = {"topic": topic, "found": found}
+    result["found"] = found
     if split.author is not None:
-        right = np.zeros(len(protected))
+        result["author"] = np.zeros(len(protected))
         for name in topics:  # the adversary knows the topic
             here = np.flatnonzero(split.topic == name)
             authors = np.unique(split.author[here])
             told = likely(known, split.known_author, authors)
-            right[here] = _found_author(
+            result["author"][here] = _found_author(
                 P[protected[here]], told, authors, split.author[here]
             )
-        result["author"] = right
     return result
+
+
+def frequencies(split: Split) -> np.ndarray:
+    """Of the topics, among public documents, as a column."""
+    topics = np.unique(split.topic)
+    return np.array([[np.mean(split.public_topic == name)] for name in topics])
 
 
 def _found_author(
@@ -199,8 +256,8 @@ def by_words(
         ).fit([])  # fmt: skip
         released = perturber.transform(split.protected)
         model = ChannelNaiveBayes(perturber, alpha=100.0, prior="uniform")
-        said = model.fit(split.public, split.public_topic).predict(released)
-        result = {"topic": (said == split.topic).astype(float)}
+        model.fit(split.public, split.public_topic)
+        result = said(split, model.classes_, model.predict_log_proba(released))
         hits = []
         for rows in candidate_sets(split, rng)[:3]:
             texts = [split.protected[i] for i in rows]
@@ -223,11 +280,22 @@ def by_words(
     return result
 
 
-def clear(split: Split) -> dict[str, Any]:
+def said(split: Split, classes: np.ndarray, logs: np.ndarray) -> dict[str, Any]:
+    """Whether the topic is right, with topics equally likely and by frequency."""
+    some = np.isin(classes, np.unique(split.topic))
+    classes, logs = classes[some], logs[:, some]
+    by_frequency = logs + np.log(frequencies(split)).T
+    return {
+        what: (classes[part.argmax(axis=1)] == split.topic).astype(float)
+        for what, part in (("topic", logs), ("documents", by_frequency))
+    }
+
+
+def clear(split: Split, classifier: Any) -> dict[str, Any]:
     """Nothing is changed: every document is found."""
-    said = labels_grouper().fit(split.public, split.public_topic)
-    said = said.predict(split.protected)
-    result = {"topic": (said == split.topic).astype(float), "found": np.ones(1)}
+    model = classifier.fit(split.public, split.public_topic)
+    told = np.log(model.predict_proba(split.protected) + 1e-300)
+    result = said(split, model.classes_, told) | {"found": np.ones(1)}
     if split.author is not None:
         right = np.zeros(len(split.protected))
         for topic in np.unique(split.topic):

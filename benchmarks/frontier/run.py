@@ -26,8 +26,6 @@ import measure  # noqa: E402
 from corpora import Split  # noqa: E402
 from results import record  # noqa: E402
 
-from skdptext.replacement import compare_groupings  # noqa: E402
-
 KEPT = Path(__file__).resolve().parents[2] / "build" / "frontier"
 DIVISIONS = 5  # for replaced documents
 WORD_DIVISIONS = 2  # and for encoders that are only compared
@@ -42,11 +40,10 @@ WORDS = {
 TOPICS = (0.7, 1.5, 3.0, 6.0)
 TOPICS_OF = {"fan fiction": (1.5, 3.0, 6.0, 12.0)}
 BOOTSTRAP = 1000
-# The encoder and K of a division, chosen by `compare_groupings` on its public half.
+# The encoder and K of a division, chosen by `compare_groupings` on public text.
 BY_LABELS = "chosen by public labels"
-CHOICE = {"epsilon": 4.0, "n_groups": (4, 6, 8, 10, 12), "cv": 3}
+CHOICE = {"epsilon": 4.0, "n_groups": (4, 6, 8, 12), "cv": 3}
 ALLOWED = 0.10
-COMPARED = ("SMS", "tweets")  # elsewhere they were fixed before
 # The encoder of each corpus that is measured with all numbers of groups; the others are
 # compared with it at one number, on fewer divisions.
 FIRST = "correspondence analysis 10"
@@ -78,7 +75,9 @@ def main() -> None:
 
 NOTE = (
     "Topic: accuracy of a classifier that knows the mechanism and learned from "
-    "public documents, each topic with the same weight. Found: of 100 protected "
+    "public documents, each topic with the same weight. Documents: the share of the "
+    "documents whose topic it names, where it also knows how frequent the topics are. "
+    "Found: of 100 protected "
     "documents, the share that an adversary who knows the mechanism links to its "
     "release. Author: share found among the protected authors of the topic, which is "
     "known. Near-copies are "
@@ -112,16 +111,15 @@ def corpus_rows(name: str, *, quick: bool) -> list[dict[str, Any]]:
             )
     kinds: list[tuple[str, str, str | None]] = [("public labels", "own", None)]
     encoders = list(measure.encoders(name))
-    if name == "fan fiction":
-        kinds += [("other fandoms", "elsewhere", e) for e in encoders]
-    else:
-        candidates = [*encoders, *([BY_LABELS] if name in COMPARED else [])]
-        kinds += [("no labels", "own", e) for e in candidates]
+    kinds += [
+        ("other fandoms", "elsewhere", e) if author else ("no labels", "own", e)
+        for e in (*encoders, BY_LABELS)
+    ]
     if name == "docstrings":
-        kinds += [("other topics", "held out", e) for e in encoders[:1]]
+        kinds += [("other topics", "held out", BY_LABELS)]
     for groups, division, encoder in kinds[: 2 if quick else None]:
         on_public = encoder == BY_LABELS
-        chosen = encoder in (None, CHOSEN.get(name, FIRST)) and division != "held out"
+        chosen = encoder in (None, CHOSEN.get(name, FIRST))
         seeds = divisions if chosen or on_public else few
         # for stories, groups are made six times: the authors of each fandom apart
         scale = GROUPS if chosen and not quick and not author else (AT[name],)
@@ -169,7 +167,9 @@ def words_cell(name: str, kind: str, epsilon: float, seed: int) -> dict[str, Any
     def make() -> dict[str, Any]:
         split, rng = corpora.split(name, seed), np.random.default_rng([seed, 1])
         if kind == "clear":
-            return cell(measure.clear(split), split)
+            classifiers = measure.classifiers(name)
+            by, _ = measure.chosen(split, classifiers, 1.0, **CHOICE)
+            return cell(measure.clear(split, classifiers[by]), split)
         return cell(measure.by_words(name, split, epsilon, kind, rng), split)
 
     return kept(["words", name, kind, epsilon, seed], make)
@@ -182,33 +182,31 @@ def replaced_cell(
 
     def make() -> list[dict[str, Any]]:
         split = split_of(name, division, seed)
-        candidates, size = measure.encoders(name), n_groups
-        if encoder == BY_LABELS:
-            best = compare_groupings(
-                split.public, split.public_topic, candidates, **CHOICE
-            ).best(ALLOWED)
-            print(
-                f"{name}, division {seed}: {best.name}, K = {best.n_groups}", flush=True
-            )
-            chosen, size = candidates[best.name], best.n_groups
+        size, found_author = n_groups, division == "elsewhere" and encoder == BY_LABELS
+        if encoder is None:
+            options, allowed = measure.classifiers(name), 1.0
         else:
-            chosen = None if encoder is None else candidates[encoder]
-        groups = measure.grouped(split, chosen, size)
-        k = size or len(np.unique(split.public_topic))
+            options, allowed = measure.encoders(name), ALLOWED
+        by = encoder
+        if encoder in (None, BY_LABELS):
+            by, size = measure.chosen(split, options, allowed, **CHOICE)
+            print(f"{name}, division {seed}: {by}, K = {size}", flush=True)
+        groups = measure.grouped(split, options[by], size)
+        k = size
         found = []
         for epsilon in EPSILONS:
             rng = np.random.default_rng([seed, 2])
             result = measure.replaced(split, groups, k, epsilon, rng)
             found.append(cell(result, split) | {"n_groups": k})
-        if division == "elsewhere" and encoder == FIRST:
-            for one, nine in zip(found, of_nine(chosen, k, seed), strict=True):
+        if found_author:
+            for one, nine in zip(found, of_nine(options, seed), strict=True):
                 one |= nine
         return found
 
     return kept(["replaced", name, division, encoder, n_groups, seed], make)
 
 
-def of_nine(encoder: Any, n_groups: int, seed: int) -> list[dict[str, Any]]:
+def of_nine(encoders: dict[str, Any], seed: int) -> list[dict[str, Any]]:
     """Authors found among all nine of a fandom, by groups that none of them wrote.
 
     The topic accuracy of these groups cannot be known: they differ by fandom.
@@ -217,7 +215,8 @@ def of_nine(encoder: Any, n_groups: int, seed: int) -> list[dict[str, Any]]:
     authors = []
     for fandom in corpora.FANDOMS:
         split = corpora.stories_elsewhere(seed, of_problem=fandom)
-        groups = measure.grouped(split, encoder, n_groups)
+        by, n_groups = measure.chosen(split, encoders, ALLOWED, **CHOICE)
+        groups = measure.grouped(split, encoders[by], n_groups)
         authors.append(split.author)
         for i, epsilon in enumerate(EPSILONS):
             rng = np.random.default_rng([seed, 3])
@@ -249,6 +248,8 @@ def cell(result: dict[str, Any], split: Any) -> dict[str, Any]:
         else:
             # topics count alike, and so do authors
             label = split.author if what == "author" else split.topic
+            if what == "documents":
+                label = np.zeros(n)
             mean = measure.by_topic(values, label)
             for _ in range(100):
                 rows = rng.integers(0, n, n)
@@ -270,7 +271,7 @@ def summary(cells: list[dict[str, Any]]) -> dict[str, Any]:
     """Means over divisions, with intervals over divisions and documents."""
     rng = np.random.default_rng(0)
     row: dict[str, Any] = {}
-    for what in ("topic", "found", "author"):
+    for what in ("topic", "documents", "found", "author"):
         if what not in cells[0]:
             continue
         means = [c[what]["mean"] for c in cells]

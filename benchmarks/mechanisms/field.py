@@ -50,6 +50,8 @@ FIELD: dict[str, tuple[float, Make]] = {
     "1-Diffractor, one list": (0.0, lambda *_: WordLists()),
     "CusText, classes of 20": (0.0, lambda *_: WordClasses(20)),
 }
+# Its row in the tables of use; it releases no words, so that nothing is matched.
+REPLACED = "Replaced documents, ε = 4, K = 8"
 
 
 def tem(table: str, epsilon: float) -> WordMechanism:

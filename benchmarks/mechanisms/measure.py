@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
-from corpora import Corpus, corpus, embedding, prior
-from field import channel, nearest_and_random, perturber
-from sklearn.feature_extraction.text import TfidfTransformer
+from corpora import corpus, embedding, prior
+from field import REPLACED, channel, nearest_and_random, perturber
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import pairwise_distances_chunked
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import normalize
 
+from skdptext.attacks import found_among, text_similarities
 from skdptext.audit import audit_word_privacy
-from skdptext.metrics import plausible_deniability
+from skdptext.metrics import ReleaseLikelihood, plausible_deniability
+from skdptext.neighbors import WMDNeighbors
+from skdptext.replacement import DPDocumentReplacer
 
+N_RELEASES = 5
+# Groups of the replaced documents; documents that are looked for, among how many, and
+# simulated draws a word of the law; neighbours that vote.
+N_GROUPS = 8
+N_FOUND, N_CANDIDATES, N_DRAWS = 300, 100, 20
+K = 5
 MESSAGE, DELTA = 16, 1e-6
 N_FAR = 5000
 N_AUDIT = 20_000
@@ -89,62 +102,171 @@ def far_share(proba: np.ndarray, table: str) -> float:
     return share / N_FAR
 
 
-def use(name: str, of: str, epsilon: float) -> dict[str, object]:
-    """What classifiers make of a release of one corpus."""
-    found = corpus(of)
-    fitted = perturber(
-        name, found.embedding, epsilon,
-        document_length=found.length, resize="sample",
-        random_state=np.random.default_rng(4),
+# -- what others make of a release -----------------------------------------------------
+
+
+@cache
+def fitted(name: str, of: str, epsilon: float):
+    """What releases the documents of a corpus."""
+    private = corpus(of)
+    if name == REPLACED:
+        public = private.train[::2]
+        source = DPDocumentReplacer(public, n_groups=N_GROUPS, epsilon=epsilon).fit([])
+        return source.set_params(grouper=FrozenEstimator(source.grouper_)).fit([])
+    return perturber(
+        name, private.embedding, epsilon, document_length=private.length,
+        resize="sample",
     ).fit([])  # fmt: skip
+
+
+def released(name: str, of: str, epsilon: float, release: int, part: str):
+    """One of the releases of a half, and which of its documents they are of."""
+    documents = getattr(corpus(of), part)
+    rows = np.arange(len(documents))
+    if name == REPLACED and part == "train":
+        rows = rows[1::2]  # the others are public
+    source = clone(fitted(name, of, epsilon))
+    source.set_params(random_state=np.random.default_rng([4, release, part == "test"]))
+    noisy = source.fit([]).transform([documents[i] for i in rows])
+    return (counts(of, noisy) if name == REPLACED else noisy), rows
+
+
+def counts(of: str, texts: list[str]):
+    """Counts of the words of texts; the vocabulary is that of the training half."""
+    return vocabulary(of).transform(texts)
+
+
+@cache
+def vocabulary(of: str) -> CountVectorizer:
+    return CountVectorizer(dtype=np.float64).fit(corpus(of).train)
+
+
+def use(name: str, of: str, epsilon: float, release: int) -> dict[str, object]:
+    """Which labels of the test half a classifier gets right, as a text of 0 and 1."""
+    private = corpus(of)
     start = time.process_time()
-    train = fitted.transform(found.train)
-    test = fitted.transform(found.test)
+    train, rows = released(name, of, epsilon, release, "train")
+    test, _ = released(name, of, epsilon, release, "test")
     spent = time.process_time() - start
-    tokens = found.length * (len(found.train) + len(found.test))
+    tokens = private.length * (len(rows) + len(private.test))
     result: dict[str, object] = {"tokens_per_s": tokens / spent}
-    clean_train = clean(found)[0]
-    for kind, (ours, theirs) in found.labels.items():
-        for trained_on, bags in (("noisy", train), ("clean", clean_train)):
-            result[f"{kind}_{trained_on}"] = accuracy(bags, ours, test, theirs)
+    known = {"noisy": train}
+    if name != REPLACED:
+        known["clean"] = clean(of, "train")
+    for kind, (ours, theirs) in private.labels.items():
+        for trained_on, bags in known.items():
+            guesses = linear().fit(bags, ours[rows]).predict(test)
+            result[f"{kind}_{trained_on}"] = as_text(guesses == theirs)
     return result
 
 
-def ceiling(of: str) -> dict[str, object]:
-    """The same without noise, and for the largest class alone."""
-    found = corpus(of)
-    train, test = clean(found)
+def ceiling(of: str) -> dict[str, str]:
+    """The same without noise."""
+    train, test = clean(of, "train"), clean(of, "test")
     return {
-        kind: accuracy(train, ours, test, theirs)
-        for kind, (ours, theirs) in found.labels.items()
+        kind: as_text(linear().fit(train, ours).predict(test) == theirs)
+        for kind, (ours, theirs) in corpus(of).labels.items()
     }
 
 
-def clean(found: Corpus):
+@cache
+def clean(of: str, part: str):
     """Bags in clear, drawn to the same length."""
-    fitted = perturber(
-        "Randomized response", found.embedding, 700.0,
-        document_length=found.length, resize="sample",
-        random_state=np.random.default_rng(5),
-    ).fit([])  # fmt: skip
-    return fitted.transform(found.train), fitted.transform(found.test)
+    unchanged, most = "Randomized response", 700.0
+    return released(unchanged, of, most, 0, part)[0]
 
 
-def accuracy(train, ours, test, theirs) -> list[float]:
-    """Balanced accuracy with a 95 % bootstrap interval over the test documents."""
-    model = make_pipeline(
+def linear():
+    return make_pipeline(
         TfidfTransformer(sublinear_tf=True),
         LogisticRegression(C=5.0, class_weight="balanced", max_iter=300),
     )
-    guesses = model.fit(train, ours).predict(test)
-    kinds, truth = np.unique(theirs, return_inverse=True)
-    right = guesses == theirs
-    rng = np.random.default_rng(6)
-    drawn = rng.integers(len(truth), size=(500, len(truth)))
-    scores = []
-    for rows in drawn:
-        of = np.bincount(truth[rows], minlength=len(kinds))
-        hits = np.bincount(truth[rows], weights=right[rows], minlength=len(kinds))
-        scores.append((hits[of > 0] / of[of > 0]).mean())
-    low, high = np.quantile(scores, [0.025, 0.975])
-    return [float(balanced_accuracy_score(theirs, guesses)), float(low), float(high)]
+
+
+def as_text(right: np.ndarray) -> str:
+    return "".join("01"[int(x)] for x in right)
+
+
+def neighbours(name: str, of: str, epsilon: float, release: int) -> dict[str, str]:
+    """The same by a vote of neighbours: Word Mover's, and of plain bags."""
+    private = corpus(of)
+    train, rows = released(name, of, epsilon, release, "train")
+    test, _ = released(name, of, epsilon, release, "test")
+    weights = TfidfTransformer(norm=None).fit(train)
+    train, test = weights.transform(train), weights.transform(test)
+    near = {
+        "Word Mover's": WMDNeighbors(embedding(private.embedding), n_neighbors=K)
+        .fit(train)
+        .kneighbors(test, return_distance=False)
+    }
+    for norm in ("l1", "l2"):
+        a, b = normalize(test, norm), normalize(train, norm)
+        metric = "manhattan" if norm == "l1" else "euclidean"
+        gaps = pairwise_distances_chunked(a, b, metric=metric, reduce_func=nearest)
+        near[f"tf-idf, {norm.upper()}"] = np.concatenate(list(gaps))
+    result = {}
+    for kind, (ours, theirs) in private.labels.items():
+        kinds, codes = np.unique(ours[rows], return_inverse=True)
+        for way, places in near.items():
+            votes = np.array([np.bincount(codes[row]).argmax() for row in places])
+            result[f"{kind}: {way}"] = as_text(kinds[votes] == theirs)
+    return result
+
+
+def nearest(gaps: np.ndarray, start: int) -> np.ndarray:
+    return np.argsort(gaps, axis=1, kind="stable")[:, :K]
+
+
+def found(name: str, of: str, epsilon: float) -> dict[str, object]:
+    """How surely each of some test documents is found among 100, by each adversary.
+
+    Those who know no mechanism compare words; one knows it, by its estimated law.
+    """
+    private = corpus(of)
+    source = fitted(name, of, epsilon)
+    some = np.random.default_rng(7).permutation(len(private.test))[:N_FOUND]
+    texts = [private.test[i] for i in some]
+    truth = np.arange(len(texts))
+    shares: dict[str, list[np.ndarray]] = {}
+    clear: list[object] = texts
+    if name != REPLACED:
+        clear = source.known_words(texts)
+        likelihood = ReleaseLikelihood(
+            source, texts, n_draws=N_DRAWS, random_state=np.random.default_rng(0)
+        )
+    for release in range(N_RELEASES):
+        again = clone(source)
+        again.set_params(random_state=np.random.default_rng([8, release]))
+        noisy = again.fit([]).transform(texts)
+        if name == REPLACED:
+            law, words_of = source.log_likelihood(texts, noisy), noisy
+        else:
+            law = likelihood(noisy)
+            array = embedding(private.embedding).word_array
+            words_of = [
+                np.repeat(array[r.indices], r.data.astype(int)).tolist()
+                for r in (noisy[[i]] for i in range(len(texts)))
+            ]
+        scores = text_similarities(
+            clear, words_of, embedding=embedding(private.embedding), ordered=False,
+            distances=False,
+        )  # fmt: skip
+        scores["mechanism"] = with_noise(law)
+        for adversary, score in scores.items():
+            right = found_among(score, truth, N_CANDIDATES)
+            shares.setdefault(adversary, []).append(right)
+    means = {k: np.mean(right, axis=0) for k, right in shares.items()}
+    half = len(texts) // 2  # the strongest is chosen on one half, scored on the other
+    strongest = max(means, key=lambda k: means[k][:half].mean())
+    return {
+        "strongest": strongest,
+        "found": float(means[strongest][half:].mean()),
+        "error": float(means[strongest][half:].std(ddof=1) / np.sqrt(half)),
+        "all": {k: float(right.mean()) for k, right in means.items()},
+    }
+
+
+def with_noise(law: np.ndarray) -> np.ndarray:
+    """Log-likelihoods in which what is impossible is merely worst."""
+    finite = np.isfinite(law)
+    return np.where(finite, law, law[finite].min(initial=0) - 1)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from typing import Any
 
 from corpora import corpus, names
-from field import FIELD, match
-from measure import ceiling, use, words
+from field import FIELD, REPLACED, SUCCESSES, match
+from measure import N_RELEASES, ceiling, found, neighbours, use, words
 from paper.cells import Cell, Store
+from results import RESULTS, results_folder
 
 QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
+# Neighbours are looked for in what these released, where half the words are guessed.
+OF_NEIGHBOURS, AT_NEIGHBOURS = ("Exponential, exact",), 0.5
+# ε of the replaced documents, which have no word to guess.
+REPLACED_EPSILON = 4.0
 VERSION = 1  # raise it when a change of the code changes the numbers
 
 
@@ -28,34 +35,76 @@ def match_cell(name: str, table: str) -> Cell:
     return cell("match", name, table, compute=partial(match, name, table))
 
 
-def ceiling_cell(of: str) -> Cell:
-    return cell("ceiling", of, compute=partial(ceiling, of))
-
-
-def point_cells(
+def word_cells(
     store: Store, name: str, corpora: list[str]
-) -> dict[tuple[str, str, float], Cell]:
-    """Of each measurement, aim and corpus or embedding, a cell, where ε was found."""
+) -> dict[tuple[str, float], Cell]:
+    """Of each embedding and aim, a cell, where ε was found."""
     cells = {}
-    tables = dict.fromkeys(corpus(of).embedding for of in corpora)
-    for table in tables:
+    for table in dict.fromkeys(corpus(of).embedding for of in corpora):
         matched = store.get(match_cell(name, table)) or {}
-        for points in matched.values():
-            for point in points:
-                if (epsilon := point["epsilon"]) is None:
-                    continue
+        for point in (p for points in matched.values() for p in points):
+            if (epsilon := point["epsilon"]) is not None:
                 aim = point["aim"]
-                cells["words", table, aim] = cell(
-                    "words", name, table, aim,
-                    compute=partial(words, name, table, epsilon),
-                )  # fmt: skip
-                for of in corpora:
-                    if corpus(of).embedding == table:
-                        cells["use", of, aim] = cell(
-                            "use",
-                            name,
-                            of,
-                            aim,
-                            compute=partial(use, name, of, epsilon),
-                        )
+                compute = partial(words, name, table, epsilon)
+                cells[table, aim] = cell("words", name, table, aim, compute=compute)
+    return cells
+
+
+def recorded_words(prefix: str, table: str) -> dict[tuple[str, float], dict[str, Any]]:
+    """The rows of the tables of words, by mechanism and success."""
+    name = f"{prefix}_words_success_{table}.json"
+    paths = [folder / name for folder in (results_folder(), RESULTS)]
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
+        raise SystemExit(f"{name} is not recorded: run the part 'words' first")
+    rows = json.loads(path.read_text("utf-8"))["rows"]
+    return {
+        (row["mechanism"], float(row["matched"].rstrip(" %")) / 100): row
+        for row in rows
+        if row.get("ε") is not None
+    }
+
+
+def ceiling_cell(of: str) -> Cell:
+    return cell("clear", of, compute=partial(ceiling, of))
+
+
+def use_cells(
+    prefix: str, mechanisms: list[str], corpora: list[str]
+) -> dict[tuple[Any, ...], Cell]:
+    """Cells of what classifiers and adversaries make of releases.
+
+    Keys: ("use", mechanism, corpus, aim, release), ("found", mechanism, corpus, aim)
+    and ("neighbours", mechanism, corpus, release). ε is that of the recorded words.
+    """
+    cells = {}
+    recorded = {
+        table: recorded_words(prefix, table)
+        for table in dict.fromkeys(corpus(of).embedding for of in corpora)
+    }
+    # those first that the pages speak of
+    for aim in sorted(SUCCESSES, key=lambda aim: abs(aim - 0.4)):
+        for name in (*mechanisms, REPLACED):
+            for of in corpora:
+                row = recorded[corpus(of).embedding].get((name, aim))
+                if name == REPLACED:
+                    if aim != AT_NEIGHBOURS:
+                        continue  # once: it has no words to match
+                    row = {"ε": REPLACED_EPSILON}
+                if row is None:
+                    continue
+                what, epsilon = (name, of, aim), row["ε"]
+                cells["found", *what] = cell(
+                    "found", *what, compute=partial(found, name, of, epsilon)
+                )
+                for release in range(N_RELEASES):
+                    asked = name, of, epsilon, release
+                    cells["use", *what, release] = cell(
+                        "use", *what, release, compute=partial(use, *asked)
+                    )
+                    if name in OF_NEIGHBOURS and aim == AT_NEIGHBOURS:
+                        cells["neighbours", name, of, release] = cell(
+                            "neighbours", name, of, release,
+                            compute=partial(neighbours, *asked),
+                        )  # fmt: skip
     return cells

@@ -2,86 +2,231 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from corpora import AUTHORED, corpus
-from field import EXPONENTS, SUCCESSES
+from field import EXPONENTS, REPLACED, SUCCESSES
 from matplotlib.figure import Figure
-from measure import DELTA, MESSAGE, N_AUDIT
+from measure import (
+    DELTA,
+    MESSAGE,
+    N_AUDIT,
+    N_CANDIDATES,
+    N_FOUND,
+    N_GROUPS,
+    N_RELEASES,
+    K,
+)
 from paper.cells import Store
-from plan import ceiling_cell, match_cell, point_cells
+from paper.significance import holm
+from plan import (
+    AT_NEIGHBOURS,
+    OF_NEIGHBOURS,
+    REPLACED_EPSILON,
+    ceiling_cell,
+    match_cell,
+    recorded_words,
+    use_cells,
+    word_cells,
+)
 from results import record
+from scipy.stats import norm
 
+# What the others are compared with: what we recommend.
+REFERENCE = "Exponential, exact"
+N_BOOTSTRAPS = 1000
 # Okabe and Ito's colours and five markers: apart for every eye.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9")
 MARKERS = "os^Dv"
 
 
-class Found:
-    """All that was measured, by mechanism."""
+class Words:
+    """What was measured of words, by mechanism."""
 
     def __init__(self, store: Store, mechanisms: list[str], corpora: list[str]) -> None:
-        self.mechanisms, self.corpora = mechanisms, corpora
+        self.mechanisms = mechanisms
         self.tables = list(dict.fromkeys(corpus(of).embedding for of in corpora))
-        self.ceilings = {of: store.get(ceiling_cell(of)) for of in corpora}
         self.epsilons: dict[tuple[str, str, float], float | None] = {}
-        self.points: dict[tuple[str, str, str, float], Any] = {}
+        self.points: dict[tuple[str, str, float], Any] = {}
         for name in mechanisms:
             for table in self.tables:
                 for points in store.get(match_cell(name, table)).values():
                     for point in points:
                         key = name, table, point["aim"]
                         self.epsilons[key] = point["epsilon"]
-            for (kind, what, aim), one in point_cells(store, name, corpora).items():
-                self.points[name, kind, what, aim] = store.get(one)
+            for (table, aim), one in word_cells(store, name, corpora).items():
+                self.points[name, table, aim] = store.get(one)
 
 
-def report(
-    store: Store,
-    mechanisms: list[str],
-    corpora: list[str],
-    figures: Path,
-    *,
-    quick: bool,
+def report_words(
+    store: Store, mechanisms: list[str], corpora: list[str], prefix: str
 ) -> None:
-    """Record the tables and draw the figure."""
-    found = Found(store, mechanisms, corpora)
-    prefix = "comparison_quick" if quick else "comparison"
+    """Record the tables of words."""
+    found = Words(store, mechanisms, corpora)
     for table in found.tables:
         for kind, aims in (("success", SUCCESSES), ("exponent", EXPONENTS)):
             rows = [
-                row for aim in aims for name in mechanisms
-                if (row := words_row(found, name, table, aim, kind))
-            ]  # fmt: skip
+                words_row(found, name, table, aim, kind)
+                for aim in aims
+                for name in mechanisms
+            ]
             record(
                 f"{prefix}_words_{kind}_{table}", rows,
                 title=f"At equal {TITLES[kind]}: {EMBEDDINGS[table]}",
                 note=WORDS_NOTE,
             )  # fmt: skip
+
+
+class Use:
+    """What classifiers and adversaries make of releases, and what is sure of it."""
+
+    def __init__(
+        self, store: Store, mechanisms: list[str], corpora: list[str], prefix: str
+    ) -> None:
+        self.mechanisms, self.corpora = [*mechanisms, REPLACED], corpora
+        self.tables = list(dict.fromkeys(corpus(of).embedding for of in corpora))
+        self.words = {table: recorded_words(prefix, table) for table in self.tables}
+        self.clear = {of: store.get(ceiling_cell(of)) for of in corpora}
+        self.found: dict[tuple[str, str, float], Any] = {}
+        self.speed: dict[tuple[str, str, float], float] = {}
+        right: dict[tuple[Any, ...], list[np.ndarray]] = {}
+        for key, one in use_cells(prefix, mechanisms, corpora).items():
+            kind, name, of, *rest = key
+            result = store.get(one)
+            if kind == "found":
+                self.found[name, of, rest[0]] = result
+                continue
+            if kind == "use":
+                speed = self.speed.get((name, of, rest[0]), 0.0)
+                self.speed[name, of, rest[0]] = max(speed, result.pop("tokens_per_s"))
+            aim = rest[0] if kind == "use" else None
+            for what, marks in result.items():
+                right.setdefault((name, of, aim, what), []).append(marked(marks))
+        self.draws = {
+            key: accuracies(np.array(marks), corpus(key[1]).labels[question(key[3])][1])
+            for key, marks in right.items()
+        }
+        self.ceilings = {
+            of: {
+                kind: accuracies(
+                    np.tile(marked(marks), (N_RELEASES, 1)), corpus(of).labels[kind][1]
+                )
+                for kind, marks in clear.items()
+            }
+            for of, clear in self.clear.items()
+        }
+
+    def aims(self, name: str, of: str) -> list[float]:
+        return [aim for aim in SUCCESSES if (name, of, aim) in self.found]
+
+    def against(self, aim: float) -> dict[tuple[str, str, str], tuple[float, ...]]:
+        """By (mechanism, corpus, question): gain over the reference, limits, Holm's p.
+
+        Replaced documents have no aim of their own: they are compared at each.
+        """
+        keys, gains = [], []
+        for name in self.mechanisms:
+            for of in self.corpora:
+                own = AT_NEIGHBOURS if name == REPLACED else aim
+                for kind in self.ceilings[of]:
+                    mine = self.draws.get((name, of, own, f"{kind}_noisy"))
+                    base = self.draws.get((REFERENCE, of, aim, f"{kind}_noisy"))
+                    if name != REFERENCE and mine is not None and base is not None:
+                        keys.append((name, of, kind))
+                        gains.append(mine - base)
+        p = holm([two_sided(gain) for gain in gains])
+        return {
+            key: (*limits(gain), float(corrected))
+            for key, gain, corrected in zip(keys, gains, p, strict=True)
+        }
+
+
+def question(what: str) -> str:
+    """ "topic" or "author", of a name such as "topic_noisy" or "topic: tf-idf, L1"."""
+    return "author" if what.startswith("author") else "topic"
+
+
+def marked(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
+
+
+def accuracies(right: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Balanced accuracy of marks (n_releases, n_documents), and of bootstraps of both.
+
+    Documents and releases are drawn again, each on its own; equal documents and
+    releases for every mechanism, so that differences are of pairs.
+    """
+    kinds, codes = np.unique(truth, return_inverse=True)
+    n_releases, n = right.shape
+    documents, releases = drawn_again(n), drawn_again(n_releases) / n_releases
+    shares = []
+    for k in range(len(kinds)):
+        mine = codes == k
+        hits = documents[:, mine] @ right[:, mine].T.astype(float)
+        with np.errstate(invalid="ignore"):
+            shares.append(
+                (hits * releases).sum(axis=1) / documents[:, mine].sum(axis=1)
+            )
+    return np.nanmean(shares, axis=0)
+
+
+@cache
+def drawn_again(n: int) -> np.ndarray:
+    """How often each of n is drawn, in every bootstrap; first each once."""
+    rng = np.random.default_rng(n)
+    drawn = rng.multinomial(n, np.full(n, 1 / n), N_BOOTSTRAPS)
+    return np.concatenate([np.ones((1, n)), drawn])
+
+
+def limits(draws: np.ndarray) -> tuple[float, float, float]:
+    """The value, and what 95 % of the bootstraps lie between."""
+    low, high = np.quantile(draws[1:], [0.025, 0.975])
+    return float(draws[0]), float(low), float(high)
+
+
+def two_sided(draws: np.ndarray) -> float:
+    """p-value of a difference, by the standard error of its bootstraps."""
+    error = draws[1:].std(ddof=1)
+    return float(2 * norm.sf(abs(draws[0]) / error)) if error > 0 else 1.0
+
+
+def report_use(
+    store: Store, mechanisms: list[str], corpora: list[str], prefix: str, figures: Path
+) -> None:
+    """Record the tables of use, and draw the figure."""
+    found = Use(store, mechanisms, corpora, prefix)
+    gains = {aim: found.against(aim) for aim in SUCCESSES}
     for of in corpora:
         rows = [
-            row for aim in (*SUCCESSES, *EXPONENTS) for name in mechanisms
-            if (row := use_row(found, name, of, aim))
-        ]  # fmt: skip
+            use_row(found, gains[aim], name, of, aim)
+            for aim in SUCCESSES
+            for name in found.mechanisms
+            if aim in found.aims(name, of)
+        ]
         record(
             f"{prefix}_use_{of.replace(' ', '_').lower()}", rows,
             title=f"What classifiers make of a release: {of}",
             note=use_note(found, of),
         )  # fmt: skip
     for aim in SUCCESSES:
-        rows = [
-            row for name in mechanisms if (row := summary_row(found, name, aim))
-        ]  # fmt: skip
         record(
-            f"{prefix}_summary_{100 * aim:.0f}", rows,
+            f"{prefix}_summary_{100 * aim:.0f}",
+            [summary_row(found, gains[aim], name, aim) for name in found.mechanisms],
             title=f"Best guess right for {100 * aim:.0f} % of the words",
-            note=SUMMARY_NOTE,
-        )  # fmt: skip
+            note=summary_note(found),
+        )
+    record(
+        f"{prefix}_neighbours", neighbour_rows(found),
+        title="A vote of neighbours on released text, by three distances",
+        note=NEIGHBOURS_NOTE,
+    )  # fmt: skip
     figures.mkdir(parents=True, exist_ok=True)
     drawn = figure(found)
     drawn.savefig(
-        figures / "quick.png" if quick else figures / "accuracy.png", dpi=100,
+        figures / ("quick.png" if "quick" in prefix else "accuracy.png"), dpi=100,
         metadata={"Software": None},
     )  # fmt: skip
 
@@ -106,17 +251,10 @@ WORDS_NOTE = (
 )
 
 
-SUMMARY_NOTE = (
-    "ε and nats under the first embedding; nats as in its own table. Then the "
-    "balanced accuracy of a classifier trained on noisy text; the corpora's tables "
-    "have the intervals. A dash: this success cannot be met."
-)
-
-
 def words_row(
-    found: Found, name: str, table: str, aim: float, kind: str
-) -> dict[str, object] | None:
-    point = found.points.get((name, "words", table, aim))
+    found: Words, name: str, table: str, aim: float, kind: str
+) -> dict[str, object]:
+    point = found.points.get((name, table, aim))
     matched = f"{100 * aim:.0f} %" if kind == "success" else f"{aim:g} nats"
     if point is None:
         return {"matched": matched, "mechanism": name}
@@ -138,50 +276,140 @@ def words_row(
     }
 
 
-def summary_row(found: Found, name: str, aim: float) -> dict[str, object] | None:
+def summary_row(
+    found: Use, gains: dict[Any, tuple[float, ...]], name: str, aim: float
+) -> dict[str, object]:
     """Promise under the first embedding, and accuracy on every corpus."""
-    table = found.tables[0]
-    point = found.points.get((name, "words", table, aim))
+    point = found.words[found.tables[0]].get((name, aim))
     row: dict[str, object] = {"mechanism": name}
     if point is not None:
-        row |= {
-            "ε": found.epsilons[name, table, aim],
-            "nearest, nats": _nats(point["nearest"]),
-            "message with δ, nats": _nats(point["nearest_message_delta"]),
-        }
+        row |= {k: point[k] for k in ("ε", "nearest, nats", "message with δ, nats")}
+    elif name == REPLACED:  # of whole documents, whatever their words
+        row |= dict.fromkeys(
+            ("nearest, nats", "message with δ, nats"), REPLACED_EPSILON
+        )
+        row["ε"] = REPLACED_EPSILON
+    own = AT_NEIGHBOURS if name == REPLACED else aim
     for of in found.corpora:
-        use = found.points.get((name, "use", of, aim))
         for kind in found.ceilings[of]:
-            row[f"{of}: {kind}"] = None if use is None else use[f"{kind}_noisy"][0]
+            draws = found.draws.get((name, of, own, f"{kind}_noisy"))
+            if draws is not None:
+                apart = gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))
+                mark = "" if apart[3] > 0.05 else " *"
+                row[f"{of}: {kind}"] = f"{draws[0]:.2f}{mark}"
+    for of in found.corpora:
+        if of in LINKED and (cell := found.found.get((name, of, own))):
+            row[f"{of}: found among {N_CANDIDATES}, at least"] = _found(cell)
     return row
 
 
-def use_row(found: Found, name: str, of: str, aim: float) -> dict[str, object] | None:
-    point = found.points.get((name, "use", of, aim))
-    if point is None:
-        return None
-    matched = f"{100 * aim:.0f} %" if aim < 1 else f"{aim:g} nats"
-    row: dict[str, object] = {"matched": matched, "mechanism": name}
+LINKED = ("fan fiction", "docstrings")
+
+
+def use_row(
+    found: Use, gains: dict[Any, tuple[float, ...]], name: str, of: str, aim: float
+) -> dict[str, object]:
+    row: dict[str, object] = {"matched": f"{100 * aim:.0f} %", "mechanism": name}
+    if name == REPLACED:
+        row["matched"] = "–"
     for kind in found.ceilings[of]:
-        for trained_on in ("noisy", "clean"):
-            row[f"{kind}, trained on {trained_on} text"] = _interval(
-                point[f"{kind}_{trained_on}"]
+        row[kind] = _interval(limits(found.draws[name, of, aim, f"{kind}_noisy"]))
+        if (gain := gains.get((name, of, kind))) and name != REPLACED:
+            value, low, high, p = gain
+            row[f"{kind}, less {REFERENCE}"] = (
+                f"{value:+.3f} [{low:+.3f}, {high:+.3f}], p {_p(p)}"
             )
-    return row | {"tokens/s": point["tokens_per_s"]}
+        clear = found.draws.get((name, of, aim, f"{kind}_clean"))
+        if clear is not None:
+            row[f"{kind}, trained on clear text"] = f"{clear[0]:.2f}"
+    cell = found.found[name, of, aim]
+    return row | {
+        f"found among {N_CANDIDATES}, at least": _found(cell),
+        "by": cell["strongest"],
+        "tokens/s": found.speed[name, of, aim],
+    }
 
 
-def use_note(found: Found, of: str) -> str:
-    without = "; ".join(
-        f"{kind} {_interval(value)}" for kind, value in found.ceilings[of].items()
+def _p(p: float) -> str:
+    return f"{p:.2f}" if p >= 0.01 else "< 0.01"
+
+
+def _found(cell: dict[str, Any]) -> str:
+    value, error = cell["found"], 1.96 * cell["error"]
+    return f"{value:.2f} [{max(0, value - error):.2f}, {min(1, value + error):.2f}]"
+
+
+def neighbour_rows(found: Use) -> list[dict[str, object]]:
+    """Word Mover's Distance and plain distances of the same weights."""
+    rows, gains = [], []
+    for of in found.corpora:
+        for name in OF_NEIGHBOURS:
+            for kind in found.ceilings[of]:
+                draws = {
+                    way: found.draws.get((name, of, None, f"{kind}: {way}"))
+                    for way in WAYS
+                }
+                if any(value is None for value in draws.values()):
+                    continue
+                gain = draws[WAYS[0]] - draws[WAYS[1]]
+                gains.append(gain)
+                rows.append(
+                    {"corpus": of, "asked": kind, "mechanism": name}
+                    | {way: _interval(limits(value)) for way, value in draws.items()}
+                )
+    p = holm([two_sided(gain) for gain in gains])
+    for row, gain, corrected in zip(rows, gains, p, strict=True):
+        value, low, high = limits(gain)
+        text = f"{value:+.3f} [{low:+.3f}, {high:+.3f}], p {_p(corrected)}"
+        row[f"{WAYS[0]} less {WAYS[1]}"] = text
+    return rows
+
+
+WAYS = ("Word Mover's", "tf-idf, L1", "tf-idf, L2")
+NEIGHBOURS_NOTE = (
+    f"Balanced accuracy of the vote of the {K} nearest released documents, all "
+    "weighted by tf-idf, where the best guess is right for half of the words. L1: "
+    "Manhattan distance of rows of sum 1; L2: Euclidean, of rows of length 1. "
+    f"Means of {N_RELEASES} releases; 95 % intervals and differences by the "
+    "bootstrap over documents and releases, in pairs, p by Holm's method."
+)
+
+
+def summary_note(found: Use) -> str:
+    clear = "; ".join(
+        f"{of} {kind} {draws[0]:.2f}"
+        for of, kinds in found.ceilings.items()
+        for kind, draws in kinds.items()
     )
     return (
-        "Balanced accuracy of logistic regression on TF-IDF with 95 % bootstrap "
-        f"intervals over the test documents; {corpus(of).length} words a document, "
-        f"redrawn. Without noise: {without}."
+        "ε and nats under the first embedding; nats as in its own table. Then the "
+        "balanced accuracy of a classifier trained on noisy text, the mean of "
+        f"{N_RELEASES} releases; the corpora's tables have the intervals. * differs "
+        f"from {REFERENCE}: p < 0.05, two-sided, in pairs over documents and releases, "
+        f"after Holm's correction for the whole table. In clear: {clear}. Found: of "
+        f"{N_FOUND} documents released as bags, by the strongest adversary, chosen on "
+        "one half of them and scored on the other. Replaced documents: the other half "
+        f"of the training text is public, in {N_GROUPS} groups made without labels; "
+        f"their ε = {REPLACED_EPSILON:g} holds between any two documents, and nobody "
+        "finds more than 0.07. A dash: this success cannot be met."
     )
 
 
-def _interval(value: list[float]) -> str:
+def use_note(found: Use, of: str) -> str:
+    without = "; ".join(
+        f"{kind} {_interval(limits(value))}"
+        for kind, value in found.ceilings[of].items()
+    )
+    return (
+        f"Balanced accuracy of logistic regression on TF-IDF, the mean of {N_RELEASES} "
+        f"releases; {corpus(of).length} words a document, redrawn. 95 % intervals by "
+        "the bootstrap over the test documents and the releases; differences of pairs, "
+        "with p, two-sided, after Holm's correction for all mechanisms and corpora at "
+        f"the same success. Without noise: {without}."
+    )
+
+
+def _interval(value: tuple[float, ...]) -> str:
     middle, low, high = value
     return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
 
@@ -190,7 +418,7 @@ def _nats(value: float) -> float | str:
     return value if value < float("inf") else "∞"
 
 
-def figure(found: Found) -> Figure:
+def figure(found: Use) -> Figure:
     """Accuracy against the success of the best guess, a panel for each question."""
     panels = [(of, "topic") for of in found.corpora]
     panels += [(of, "author") for of in found.corpora if of in AUTHORED]
@@ -201,9 +429,13 @@ def figure(found: Found) -> Figure:
     for axis, (of, kind) in zip(axes, panels, strict=False):
         for i, name in enumerate(found.mechanisms):
             table = corpus(of).embedding
-            at = [a for a in SUCCESSES if (name, "use", of, a) in found.points]
-            x = [100 * found.points[name, "words", table, a]["success"] for a in at]
-            y = [found.points[name, "use", of, a][f"{kind}_noisy"][0] for a in at]
+            if not (at := found.aims(name, of)):
+                continue
+            y = [found.draws[name, of, a, f"{kind}_noisy"][0] for a in at]
+            if name == REPLACED:
+                axis.axhline(y[0], color="#cc79a7", ls="--", lw=1.2, label=name)
+                continue
+            x = [found.words[table][name, a]["best guess, %"] for a in at]
             style = {"color": COLOURS[i % len(COLOURS)], "lw": 1, "ms": 4}
             axis.plot(x, y, MARKERS[i % len(MARKERS)] + "-", label=name, **style)
         axis.axhline(found.ceilings[of][kind][0], color="0.5", ls=":", lw=1)

@@ -20,6 +20,10 @@ from skdptext.attacks._similarity import (
     text_similarities,
 )
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
+from skdptext.attacks._trials import Trial as Trial  # for other rooms, not for users
+from skdptext.attacks._trials import as_released as as_released
+from skdptext.attacks._trials import bayes_of_released as bayes_of_released
+from skdptext.attacks._trials import run_trials as run_trials
 
 __all__ = [
     "DocumentLinkageAttack",

@@ -9,17 +9,22 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._similarity import split_words
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
+from skdptext.attacks._trials import (
+    N_DRAWS,
+    Split,
+    Trial,
+    as_released,
+    bayes_of_released,
+    run_trials,
+)
 from skdptext.exceptions import (
-    EmptyDocumentWarning,
     InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
@@ -36,7 +41,7 @@ from skdptext.utils import (
     check_rng,
     is_count_matrix,
     kind_of,
-    progress_bar,
+    show_progress,
     shown,
 )
 
@@ -45,15 +50,12 @@ __all__ = ["Attributions", "attribution_attack"]
 _TARGETS = ("author", "topic")
 # What releases documents, by protocol: as in `fitted_releaser`.
 _PROTOCOL = ("transform", "log_likelihood", "guarantee")
-# Simulated draws per word of the law of noise on vectors.
-_N_DRAWS = 20
 _SEEDS = 2**31 - 1
 # Number of random permutations of the labels, for the permutation test.
 _SHUFFLES = 199
 # Topics give authors away if they beat the mean of the permutations by this share, with
 # at most this p-value.
 _CONFOUNDED, _BY_CHANCE = 0.1, 0.05
-Split = tuple[np.ndarray, np.ndarray]
 
 
 class Attempt(NamedTuple):
@@ -203,6 +205,8 @@ def attribution_attack(
         release = prepare if isinstance(p, DPWordPerturber) else prepare_releaser
         scene = release(p, documents, seed, n_releases, None if fresh else rng)
         models, informed = given or [], list[Adversary]()
+        if given is None and trained_on != "releases":
+            scene = scene._replace(through=_through_noise(scene, seed))
         if given is None:
             models, informed = default_adversaries(
                 scene,
@@ -267,36 +271,10 @@ class Scene(NamedTuple):
     released: list[Any]
     key: str  # equal for scenes with equal documents in clear
     adversaries: Sequence[Adversary] = ()
-    # replace those of the same name on releases: they know the law of the noise
+    # those who know the law of the noise, instead of others of the same name, and what
+    # they learn from
     informed: Sequence[Adversary] = ()
-
-
-class Trial(NamedTuple):
-    """One set of documents to fit on, and the sets that are attacked, in one order.
-
-    Every adversary is fitted once per split, and answers for all of `attacked`.
-    """
-
-    known: Any
-    attacked: Sequence[Any]
-    adversaries: Sequence[Adversary]
-
-
-class Tally:
-    """How often each document was held out, and how often attributed correctly."""
-
-    def __init__(self, n_documents: int) -> None:
-        self.tries = np.zeros(n_documents)
-        self.hits = np.zeros(n_documents)
-
-    def add(self, rows: np.ndarray, correct: np.ndarray) -> None:
-        np.add.at(self.tries, rows, 1)
-        np.add.at(self.hits, rows, correct)
-
-    def shares(self) -> np.ndarray:
-        """Share of right answers for each document."""
-        with np.errstate(invalid="ignore"):
-            return self.hits / self.tries
+    through: Any = None
 
 
 def check_perturbers(perturber: Any) -> list[Any]:
@@ -374,7 +352,8 @@ def prepare(
         if perturber.document_length is not None:
             whole = clone(preparer).set_params(document_length=None)
             whole = whole.fit_transform(documents)
-        return Scene(mechanism, whole, cut, released, repr(sorted(shown.items())))
+        scene = Scene(mechanism, whole, cut, released, repr(sorted(shown.items())))
+        return scene._replace(through=whole)
 
 
 def prepare_releaser(
@@ -410,7 +389,16 @@ def prepare_releaser(
         list(words_of(document))[: len(words_of(text))]
         for document, text in zip(documents, released[0], strict=True)
     ]
-    return Scene(noisy, documents, cut, released, f"releaser {id(noisy)}")
+    key = f"releaser {id(noisy)}"
+    return Scene(noisy, documents, cut, released, key, through=documents)
+
+
+def _through_noise(scene: Scene, seed: int) -> Any:
+    """Documents as the noise changes them; in clear where memory is short."""
+    if not isinstance(scene.perturber, DPWordPerturber):
+        return scene.whole
+    found = as_released(scene.perturber, scene.whole, seed)
+    return scene.whole if found is None else found
 
 
 def words_of(document: Any) -> Sequence[str]:
@@ -456,9 +444,11 @@ def default_adversaries(
         linear = make_pipeline(every_word, *(step for _, step in linear.steps[1:]))
     else:
         models |= _of_both("channel", ChannelNaiveBayes())
-        channel = ChannelNaiveBayes(
-            scene.perturber, n_draws=_N_DRAWS, random_state=random_state
-        )
+        channel = bayes_of_released()
+        if scene.through is scene.whole:
+            channel = ChannelNaiveBayes(
+                scene.perturber, n_draws=N_DRAWS, random_state=random_state
+            )
     return _named(models | _of_both("linear", linear), channel, with_topics)
 
 
@@ -593,123 +583,61 @@ def _attack_all(
 ) -> list[Attempt]:
     """All adversaries on all releases; those who know originals are fitted once."""
     trials: list[Trial] = []
-    # which releases each attacked set speaks of, and what it is of them
-    places: list[list[tuple[list[int], str]]] = []
+    # for each attacked set of each trial, the scenes that it speaks of, and its part
+    places: list[list[tuple[list[int], str, str]]] = []
 
-    def plan(known: Any, adversaries: Any, *asked: tuple[Any, list[int], str]) -> None:
-        if adversaries and asked:
-            trials.append(Trial(known, [data for data, *_ in asked], adversaries))
-            places.append([(where, what) for _, where, what in asked])
+    def plan(
+        known: Any, adversaries: Any, asked: list[tuple[Any, list[int], str]]
+    ) -> None:
+        for name, model, target in adversaries if asked else ():
+            sets = [data for data, *_ in asked]
+            trials.append(Trial(model, labels.of(target), known, sets))
+            places.append([(where, name, part) for _, where, part in asked])
 
-    groups: dict[str, list[int]] = {}
+    same_clear: dict[str, list[int]] = {}
     for i, scene in enumerate(scenes):
-        groups.setdefault(scene.key, []).append(i)
-    from_clear = [
-        [(data, [i], "originals") for data in scene.released]
-        for i, scene in enumerate(scenes)
-        if trained_on != "releases"
-    ] or [[] for _ in scenes]
-    for members in groups.values():
+        same_clear.setdefault(scene.key, []).append(i)
+    for members in same_clear.values():
         first = scenes[members[0]]
-        clear = (first.whole, members, "clean"), (first.cut, members, "cut")
-        asked = [place for i in members for place in from_clear[i]]
-        plan(first.whole, first.adversaries, *clear, *asked)
-    n_shared = len(trials)
+        asked = [(first.whole, members, "clean"), (first.cut, members, "cut")]
+        knows_noise = {a.name for i in members for a in scenes[i].informed}
+        both = [a for a in first.adversaries if a.name in knows_noise]
+        plan(first.whole, both, asked)
+        if trained_on != "releases":
+            of_all = [(data, [i], "originals") for i in members
+                      for data in scenes[i].released]  # fmt: skip
+            asked += of_all
+        plan(first.whole, [a for a in first.adversaries if a not in both], asked)
     for i, scene in enumerate(scenes):
-        plan(scene.whole, scene.informed, *from_clear[i])
-    n_clear = len(trials)
-    for i, scene in enumerate(scenes if trained_on != "originals" else ()):
-        for data in scene.released:
-            plan(data, scene.adversaries, (data, [i], "releases"))
-    found: dict[tuple[int, str, str], list[Tally]] = {}
-    answers = run_trials(trials, splits, labels, n_jobs, verbose)
-    for t, (trial, place) in enumerate(zip(trials, places, strict=True)):
-        for adversary, tallies in zip(trial.adversaries, answers[t], strict=True):
-            if n_shared <= t < n_clear:
-                found.pop((place[0][0][0], adversary.name, "originals"))
-            for (where, what), tally in zip(place, tallies, strict=True):
-                for i in where:
-                    found.setdefault((i, adversary.name, what), []).append(tally)
-
-    def shares(i: int, name: str, what: str) -> np.ndarray:
-        return _sum(found[i, name, what]).shares()
-
+        if trained_on != "releases":
+            asked = [(data, [i], "originals") for data in scene.released]
+            plan(scene.through, scene.informed, asked)
+        if trained_on != "originals":
+            for data in scene.released:
+                plan(data, scene.adversaries, [(data, [i], "releases")])
+    with show_progress(verbose):
+        answers = run_trials(trials, splits, n_jobs, "attacks")
+    found: dict[tuple[int, str, str], list[np.ndarray]] = {}
+    for shares, place in zip(answers, places, strict=True):
+        for share, (where, name, part) in zip(shares, place, strict=True):
+            for i in where:
+                found.setdefault((i, name, part), []).append(share)
     return [
         Attempt(
             i,
-            adversary.name,
-            adversary.target,
+            name,
+            target,
             known,
-            *(shares(i, adversary.name, what) for what in ("clean", "cut", known)),
+            *(
+                np.mean(found[i, name, part], axis=0)
+                for part in ("clean", "cut", known)
+            ),
         )
         for i, scene in enumerate(scenes)
-        for adversary in scene.adversaries
+        for name, _, target in scene.adversaries
         for known in ("originals", "releases")
-        if (i, adversary.name, known) in found
+        if (i, name, known) in found
     ]
-
-
-def _sum(tallies: list[Tally]) -> Tally:
-    total = Tally(len(tallies[0].tries))
-    for tally in tallies:
-        total.tries += tally.tries
-        total.hits += tally.hits
-    return total
-
-
-def run_trials(
-    trials: Sequence[Trial],
-    splits: Sequence[Split],
-    labels: Labels,
-    n_jobs: int | None,
-    verbose: int = 0,
-) -> list[list[list[Tally]]]:
-    """A tally for each trial, adversary and set of attacked documents."""
-    n_documents = len(labels.author)
-    tallies = [
-        [[Tally(n_documents) for _ in trial.attacked] for _ in trial.adversaries]
-        for trial in trials
-    ]
-    places = [
-        (t, a, s)
-        for t, trial in enumerate(trials)
-        for a in range(len(trial.adversaries))
-        for s in range(len(splits))
-    ]
-    answers = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_attack)(trials[t], trials[t].adversaries[a], splits[s], labels)
-        for t, a, s in places
-    )
-    with progress_bar(verbose, "attacks", total=len(places), unit="fit") as bar:
-        for (t, a, s), correct in zip(places, answers, strict=True):
-            for tally, marks in zip(tallies[t][a], correct, strict=True):
-                tally.add(splits[s][1], marks)
-            bar.update()
-    return tallies
-
-
-def _attack(
-    trial: Trial, adversary: Adversary, split: Split, labels: Labels
-) -> list[np.ndarray]:
-    """Which held-out documents one adversary gets right, in each attacked set."""
-    known, held = split
-    wanted = labels.of(adversary.target)
-    with warnings.catch_warnings():
-        # the report mentions documents without words once
-        warnings.simplefilter("ignore", EmptyDocumentWarning)
-        if len(np.unique(wanted[known])) == 1:  # a single label leaves nothing to learn
-            guesses = [np.full(len(held), wanted[known][0])] * len(trial.attacked)
-        else:
-            model = clone(adversary.model).fit(take(trial.known, known), wanted[known])
-            guesses = [model.predict(take(data, held)) for data in trial.attacked]
-    return [np.asarray(guess) == wanted[held] for guess in guesses]
-
-
-def take(documents: Any, rows: np.ndarray) -> Any:
-    """Rows of bags, or of a list of texts."""
-    if sp.issparse(documents):
-        return documents[rows]
-    return [documents[i] for i in rows]
 
 
 def chance_levels(labels: np.ndarray, other: np.ndarray | None) -> dict[str, float]:

@@ -17,8 +17,6 @@ from skdptext.attacks._similarity import (
     learned_similarity,
     text_similarities,
 )
-from skdptext.documents import read_release
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     InvalidParameterError,
@@ -28,7 +26,6 @@ from skdptext.exceptions import (
 from skdptext.metrics import (
     ReleaseLikelihood,
     fitted_releaser,
-    pairwise_word_movers_distances,
     words_unchanged,
 )
 from skdptext.perturbation import DPWordPerturber
@@ -47,6 +44,10 @@ from skdptext.utils import (
 __all__ = ["DocumentLinkageAttack", "LinkageRow", "Linkages", "linkage_attack"]
 
 _SEEDS = 2**63
+_LEARNED = (
+    '"learned" combines the adversaries who know words, and "all, learned" all of '
+    "them: how much each counts is learned from other documents and their releases."
+)
 
 
 class DocumentLinkageAttack(DocLinked, BaseEstimator):
@@ -365,6 +366,8 @@ class Linkages:
             f"{row.high:.2f}]  among ten {row.among_ten:4.2f}  knows {row.knows}"
             for row in self.rows
         ]
+        if any(row.adversary.endswith("learned") for row in self.rows):
+            lines += ["", wrapped(_LEARNED)]
         return "\n".join(lines)
 
 
@@ -400,8 +403,8 @@ def linkage_attack(
     n_draws : int, default=100
         As for `DocumentLinkageAttack`.
     distances : bool, default=True
-        Also try the nearest candidate by Word Mover's Distance, which is slow for long
-        documents; not if words become topics.
+        Also try the nearest candidate by Word Mover's Distance; not if words become
+        topics.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the choice of targets, the noise and the simulation. None: fresh noise, as
         in a release.
@@ -414,10 +417,10 @@ def linkage_attack(
         Rows: "ordered text", the log-likelihood of a text in order (absent if documents
         are resampled); "bag", that of a bag; those of
         `~skdptext.attacks.text_similarities`, which know words alone and pool the words
-        of several releases; "WMD 1-NN", the nearest by Word Mover's Distance. With 10
-        targets or more, two that combine others by `learned_similarity`: "learned", of
-        those who know words, and "all, learned". For other releasers, "likelihood", and
-        those who know words where texts are released.
+        of several releases. With 10 targets or more, two that combine others by
+        `learned_similarity`: "learned", of those who know words, and "all, learned".
+        For other releasers, "likelihood", and those who know words where texts are
+        released.
 
     Raises
     ------
@@ -439,7 +442,7 @@ def linkage_attack(
     >>> found = linkage_attack(texts, perturber, n_draws=50, random_state=0)
     >>> [row.adversary for row in found.rows]  # doctest: +NORMALIZE_WHITESPACE
     ['all, learned', 'ordered text', 'bag', 'learned', 'word by word', 'shared words',
-     'tf-idf', 'character n-grams', 'mean vectors', 'WMD 1-NN']
+     'tf-idf', 'character n-grams', 'mean vectors', "Word Mover's nearest"]
     """
     of_words = isinstance(perturber, DPWordPerturber)
     if not of_words:
@@ -499,16 +502,8 @@ def linkage_attack(
             embedding=noisy.embedding_ if in_words else None,
             ordered=ordered,
             groups=groups,
-            distances=False,
+            distances=distances and in_words,
         )
-        if distances and in_words:
-            of_clear, of_released = (
-                read_release(d, noisy.embedding_).bags(len(noisy.embedding_))
-                for d in (clear, released)
-            )
-            scores["WMD 1-NN"] = _nearness(
-                _added(of_released, groups), of_clear, noisy.embedding_
-            )
     if n_targets >= FEWEST_PAIRS:
         every = {name: score for name, _, score in found} | scores
         learned = [
@@ -531,24 +526,6 @@ def linkage_attack(
     )
 
 
-def _nearness(
-    released: sp.csr_matrix, clear: sp.csr_matrix, embedding: WordEmbedding
-) -> np.ndarray:
-    """Minus Word Mover's Distance; bags without words are as far as the farthest."""
-    rows, columns = (
-        np.flatnonzero(np.asarray(bags.sum(axis=1)).ravel())
-        for bags in (released, clear)
-    )
-    nearness = np.zeros((released.shape[0], clear.shape[0]))
-    if len(rows) and len(columns):
-        distances = pairwise_word_movers_distances(
-            released[rows], clear[columns], embedding=embedding
-        )
-        nearness -= distances.max()
-        nearness[np.ix_(rows, columns)] = -distances
-    return nearness
-
-
 def _of_releaser(
     releaser: Any,
     documents: list[Any],
@@ -561,8 +538,8 @@ def _of_releaser(
     if hasattr(noisy, "random_state"):
         noisy.random_state = None
     groups = np.tile(np.arange(len(targets)), n_releases)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)  # known to an attacker
+    # known to an attacker
+    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
         released = noisy.transform(
             [documents[i] for _ in range(n_releases) for i in targets]
         )

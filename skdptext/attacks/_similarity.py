@@ -12,20 +12,22 @@ import scipy.sparse as sp
 from scipy.special import gammaln
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
+from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.transport import as_word_bags, pair_distance
 from skdptext.utils import (
     as_array,
     blocks,
     check_document,
     check_flag,
     check_integer,
+    check_n_jobs,
     check_rng,
     is_count_matrix,
-    kept_property,
     kind_of,
+    memo_property,
     plain_documents,
     progress_bar,
     working_memory_bytes,
@@ -54,8 +56,9 @@ _WORD = re.compile(rf"[{_ALONE}]|(?:(?![{_ALONE}])[\w{_SIGNS}])+")
 _DIM = 100
 # Words of a text that are compared place by place, or by their distances.
 _PLACES, _NEAR_WORDS = 500, 300
-# Candidates whose Word Mover's Distance is computed exactly.
-_N_EXACT = 5
+# Candidates whose Word Mover's Distance is computed exactly, at most, and tasks of
+# about equal size that releases are dealt into.
+_N_EXACT, _TASKS = 5, 16
 # Folds of the adversary that learns, and its examples of wrong pairs per right one.
 _FOLDS, _WRONG = 5, 30
 # The fewest right pairs that there is anything to learn from.
@@ -99,6 +102,7 @@ def text_similarities(
     ordered: bool = True,
     groups: Any = None,
     distances: bool = True,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> dict[str, np.ndarray]:
     """How like each original every released text is, by adversaries of all kinds.
@@ -122,6 +126,9 @@ def text_similarities(
         None, each release is of another document.
     distances : bool, default=True
         Also compare by Word Mover's Distance.
+    n_jobs : int, default=None
+        Processes that compute these distances; as in scikit-learn. The result does not
+        depend on it.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -137,7 +144,8 @@ def text_similarities(
         - ``"word by word"``: sum of the inner products of the n-th words' centred
           vectors, of the first 500 words; if `ordered`;
         - ``"Word Mover's nearest"``: minus the relaxed Word Mover's Distance of their
-          first 300 words, which is exact for the five nearest; if `distances`.
+          first 300 words, a lower bound; exact for up to five, until none of the others
+          can be nearer; if `distances`.
 
     Raises
     ------
@@ -166,6 +174,7 @@ def text_similarities(
     """
     check_flag("ordered", ordered)
     check_flag("distances", distances)
+    check_n_jobs(n_jobs)
     clear, noisy = _as_words("original", original), _as_words("released", released)
     numbers = np.arange(len(noisy)) if groups is None else np.asarray(groups)
     if numbers.shape != (len(noisy),) or numbers.dtype.kind not in "iu":
@@ -175,7 +184,7 @@ def text_similarities(
         )
     if embedding is not None:
         embedding = check_embedding(embedding)
-    texts = _Texts(clear, noisy, numbers, embedding)
+    texts = _Texts(clear, noisy, numbers, embedding, n_jobs)
     kinds: dict[str, Any] = {
         "shared words": texts.shared_words,
         "tf-idf": texts.tf_idf,
@@ -238,6 +247,7 @@ class _Texts:
         released: Sequence[Sequence[str]],
         groups: np.ndarray,
         embedding: WordEmbedding | None,
+        n_jobs: int | None,
     ) -> None:
         numbers: dict[str, int] = {}
         self.clear, self.released = (
@@ -251,6 +261,7 @@ class _Texts:
         self.groups = groups
         self.n_groups = int(groups.max()) + 1
         self.embedding = embedding
+        self.n_jobs = n_jobs
         self.of_clear = self._bags(self.clear)
         self.of_released = self._pooled(self._bags(self.released))
 
@@ -291,7 +302,7 @@ class _Texts:
 
     # -- vectors of words -------------------------------------------------------------
 
-    @kept_property
+    @memo_property
     def vectors(self) -> np.ndarray:
         """Vectors of the words, centred at their mean; 0 for those without one."""
         if self.embedding is not None:
@@ -310,7 +321,7 @@ class _Texts:
         weight = np.asarray(bags.sum(axis=0)).ravel() * known
         return weight @ vectors / max(weight.sum(), 1)
 
-    @kept_property
+    @memo_property
     def released_vectors(self) -> np.ndarray:
         """The same, centred at the mean of the releases."""
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents
@@ -376,22 +387,18 @@ class _Texts:
             _relaxed(released, clear, self.vectors),
             _relaxed(clear, released, self.vectors).T,
         )
-        empty = np.asarray(clear.sum(axis=1)).ravel() == 0
-        if len(self.clear) > 1 and not empty.any():
-            table = WordEmbedding(self.words, self.vectors)
-            for i in range(self.n_groups):
-                if not released[[i]].nnz:
-                    continue
-                near = np.argsort(-found[i], kind="stable")[:_N_EXACT]
-                exact = pairwise_word_movers_distances(
-                    released[[i]], clear[near], embedding=table
-                )
-                found[i, near] = -exact[0]
-        return found
+        parts = list(blocks(self.n_groups, max(1, self.n_groups // _TASKS)))
+        exact = Parallel(n_jobs=self.n_jobs)(
+            delayed(_exact_nearest)(found[some], released[some], clear, self.vectors)
+            for some in parts
+        )
+        return np.concatenate(exact)
 
     def _few_words(self, bags: sp.csr_array, held: np.ndarray) -> sp.csr_array:
         """Frequencies of the words that have a vector."""
-        return normalize(sp.csr_array(bags.multiply(held)), norm="l1").tocsr()
+        found = sp.csr_array(bags.multiply(held))
+        found.eliminate_zeros()
+        return normalize(found, norm="l1").tocsr()
 
 
 def _cosines(released: Any, clear: Any) -> np.ndarray:
@@ -436,6 +443,27 @@ def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarra
                 nearest[j] = gaps[own].min(axis=0)
         found += a[:, words] @ nearest.T
     return found
+
+
+def _exact_nearest(
+    scores: np.ndarray, released: sp.csr_array, clear: sp.csr_array, vectors: np.ndarray
+) -> np.ndarray:
+    """Lower bounds of distances, negated, with the nearest of each row made exact.
+
+    A few at most are computed: until none of the others can be nearer.
+    """
+    scores = scores.copy()
+    mine, theirs = as_word_bags(released), as_word_bags(clear)
+    for i in np.flatnonzero(mine.sizes).tolist():
+        nearest = np.inf
+        for j in np.argsort(-scores[i], kind="stable")[:_N_EXACT].tolist():
+            if -scores[i, j] >= nearest:
+                break
+            if theirs.sizes[j]:
+                distance = pair_distance(*mine.row(i), *theirs.row(j), vectors)
+                scores[i, j] = -distance
+                nearest = min(nearest, distance)
+    return scores
 
 
 def learned_similarity(

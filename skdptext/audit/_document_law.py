@@ -131,13 +131,13 @@ def audit_document_law(
     if m < 2:
         raise InvalidParameterError(f"documents must hold at least 2, got {m}.")
     order = check_rng(random_state).permutation(np.repeat(np.arange(m), n))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)  # they are public
+    # they are public
+    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
         released = releaser.transform([documents[i] for i in order])
         keys = _keys(released)
         _, first, values = np.unique(keys, return_index=True, return_inverse=True)
-        some = _rows(released, first)
-        law = np.exp(np.asarray(releaser.log_likelihood(documents, some))).T
+        distinct = _rows(released, first)
+        law = np.exp(np.asarray(releaser.log_likelihood(documents, distinct))).T
     each = np.stack([values[order == i] for i in range(m)])
     unseen = np.clip(1 - law.sum(axis=1), 0, 1)
     kinds = np.unique(law.T.round(12), axis=0, return_inverse=True)[1].ravel()

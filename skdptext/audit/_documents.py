@@ -115,11 +115,11 @@ class DocumentPairAudit:
         n_test = len(parts[2])
         most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
         self.largest_bound = float(most)
-        found = [
+        both = [
             _bound(chosen, measured, level),
             _bound(-_swapped(chosen), -_swapped(measured), level),
         ]
-        bounds, shown = zip(*found, strict=True)
+        bounds, shown = zip(*both, strict=True)
         # equal claims, such as two of inf: the larger bound decides
         which = 0 if bounds[0] - claims[0] >= bounds[1] - claims[1] else 1
         if claims[0] == claims[1]:
@@ -260,8 +260,7 @@ def audit_document_pair(
         known = perturber.known_words
         x, y = (known([d])[0] if isinstance(d, str) else d for d in (x, y))
     claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
+    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
         likelihood = ReleaseLikelihood(
             perturber, [x, y], n_draws=n_draws, random_state=rng, verbose=verbose
         )
@@ -288,15 +287,16 @@ def _releases(perturber: Any, documents: Iterable[Any], n: int) -> Iterable[Any]
     ids = itertools.count()
     for document in documents:
         for start in range(0, n, _AT_ONCE):
-            some = min(_AT_ONCE, n - start)
+            n_here = min(_AT_ONCE, n - start)
             # a repeatable release has different noise for every id
-            own = {"document_ids": list(itertools.islice(ids, some))} if repeats else {}
-            released = perturber.transform([document] * some, **own)
+            own = list(itertools.islice(ids, n_here))
+            given = {"document_ids": own} if repeats else {}
+            released = perturber.transform([document] * n_here, **given)
             n_rows = released.shape[0] if hasattr(released, "shape") else len(released)
-            if n_rows != some:
+            if n_rows != n_here:
                 raise InvalidParameterError(
                     "transform of perturber must give one release per document, got "
-                    f"{n_rows} for {some}."
+                    f"{n_rows} for {n_here}."
                 )
             yield released
 

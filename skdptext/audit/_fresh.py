@@ -90,9 +90,9 @@ class FreshNoiseAudit:
             )
         if not ways:
             return f"{dependent.strip()}{skipped}"
-        found = ", ".join(f"{way} ({n})" for way, n in ways.items())
+        counts = ", ".join(f"{way} ({n})" for way, n in ways.items())
         return (
-            f"{dependent}The same {self.n_draws} noisy words came out again: {found}. "
+            f"{dependent}The same {self.n_draws} noisy words came out again: {counts}. "
             "If the perturber has an integer seed, this is expected of a repeatable "
             f"release; its noise does not add up over releases.{skipped}"
         )

@@ -77,10 +77,10 @@ class NoiseLawAudit:
                 f"(alpha = {self.alpha:g}, smallest p = "
                 f"{min(self.pvalues.values()):.2g})."
             )
-        found = ", ".join(
+        failures = ", ".join(
             f"{name} (p = {self.pvalues[name]:.1e})" for name in self.failed
         )
-        return f"The noise does not follow the claimed distribution: {found}."
+        return f"The noise does not follow the claimed distribution: {failures}."
 
 
 def audit_noise_law(
@@ -215,7 +215,7 @@ def _released_noise(
             f"{channel.mechanism!r} does not. See audit_word_privacy."
         )
     embedding = channel.embedding
-    noises, kept = [], True
+    noises, unaltered = [], True
     for way, n in zip(_WAYS, _shares(n_draws, len(_WAYS)), strict=True):
         recorder: Any = _Recorder(channel)
         words, released = _release(recorder, n, way, rng)
@@ -224,12 +224,12 @@ def _released_noise(
         # checked for the words that each block was given, and for the released words
         given, made = (np.concatenate([block[i] for block in taken]) for i in (0, 2))
         nearest = nearest_words(embedding.vectors[given] + noise, embedding.vectors)
-        kept &= len(noise) == n and np.array_equal(made, nearest)
-        kept &= np.array_equal(np.sort(given), np.sort(words))
-        kept &= np.array_equal(np.sort(made), np.sort(released))
+        unaltered &= len(noise) == n and np.array_equal(made, nearest)
+        unaltered &= np.array_equal(np.sort(given), np.sort(words))
+        unaltered &= np.array_equal(np.sort(made), np.sort(released))
         noises.append(noise)
         bar.update(n)
-    return np.concatenate(noises), {"words": 1.0 if kept else 0.0}
+    return np.concatenate(noises), {"words": 1.0 if unaltered else 0.0}
 
 
 def _shares(n: int, k: int) -> list[int]:

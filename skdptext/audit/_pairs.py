@@ -45,10 +45,10 @@ def choose_pairs(
     rng: np.random.Generator,
     *,
     close: list[tuple[float, tuple[str, str]]],
-    found: list[tuple[str, str]],
+    suspects: list[tuple[str, str]],
     ceiling: float,
 ) -> list[tuple[str, str]]:
-    """Close pairs first, then pairs from sparser regions, the found ones, random ones.
+    """Close pairs first, then pairs from sparser regions, suspects, random ones.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def choose_pairs(
     rng : numpy.random.Generator
     close : list of (float, (str, str))
         Result of `nearest_pairs`.
-    found : list of (str, str)
+    suspects : list of (str, str)
         Pairs that must be among the chosen ones, at most a quarter of `n_pairs` plus
         one.
     ceiling : float
@@ -81,7 +81,7 @@ def choose_pairs(
     within = [pair for claim, pair in far if claim <= ceiling]
     picks = [within[i] for i in rng.permutation(len(within))]
     # Leftover pairs fill up if there are too few of one kind.
-    ordered = [pair for _, pair in close[:n_close]] + spread + found
+    ordered = [pair for _, pair in close[:n_close]] + spread + suspects
     ordered += picks[: n_pairs - len(ordered)] + [pair for _, pair in close + far]
     return list(dict.fromkeys(ordered))[:n_pairs]
 

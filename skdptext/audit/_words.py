@@ -83,7 +83,7 @@ class WordPrivacyAudit:
         largest_bound: float,
         confidence: float,
         n_draws: int,
-        found: Iterable[tuple[str, str]] = (),
+        suspects: Iterable[tuple[str, str]] = (),
         unchanged: dict[str, float] | None = None,
     ) -> None:
         self.pairs = pairs
@@ -96,7 +96,7 @@ class WordPrivacyAudit:
         self.events = events
         self.confidence = confidence
         self.n_draws = n_draws
-        chosen = set(found)
+        chosen = set(suspects)
         self.swept = np.array([pair in chosen for pair in pairs])
         self.unchanged = unchanged or {}
 
@@ -303,7 +303,7 @@ def audit_word_privacy(
     n_swept = check_integer("n_swept", n_swept, low=0)
     check_integer("verbose", verbose, low=0)
     guarantee = perturber.guarantee()
-    found: list[tuple[str, str]] = []
+    suspects: list[tuple[str, str]] = []
     unchanged: dict[str, float] = {}
     bar = progress_bar(verbose, "audit", unit="draw")
     if pairs is None:
@@ -311,11 +311,11 @@ def audit_word_privacy(
         close = nearest_pairs(guarantee, max(n_swept, _SAMPLE), rng)
         swept = [(claim, pair) for claim, pair in close if claim <= ceiling][:n_swept]
         # the larger half of the pairs left over by close pairs and sparser regions
-        n_found = (n_pairs - -(-n_pairs // 2) - n_pairs // 4 + 1) // 2
-        if swept and n_found:
-            found, unchanged = _sweep(perturber, swept, n_found, n_draws, bar)
+        n_suspects = (n_pairs - -(-n_pairs // 2) - n_pairs // 4 + 1) // 2
+        if swept and n_suspects:
+            suspects, unchanged = _sweep(perturber, swept, n_suspects, n_draws, bar)
         chosen = choose_pairs(
-            guarantee, n_pairs, rng, close=close, found=found, ceiling=ceiling
+            guarantee, n_pairs, rng, close=close, suspects=suspects, ceiling=ceiling
         )
     else:
         chosen = _check_pairs(pairs)
@@ -360,7 +360,7 @@ def audit_word_privacy(
         largest_bound=float(most),
         confidence=confidence,
         n_draws=n_draws,
-        found=found,
+        suspects=suspects,
         unchanged=unchanged,
     )
 
@@ -368,7 +368,7 @@ def audit_word_privacy(
 def _sweep(
     perturber: Any,
     pairs: list[tuple[float, tuple[str, str]]],
-    n_found: int,
+    n_suspects: int,
     n_draws: int,
     bar: Any,
 ) -> tuple[list[tuple[str, str]], dict[str, float]]:
@@ -392,10 +392,10 @@ def _sweep(
             - claim
             for claim, pair in pairs
         ]
-        n_kept = max(n_found, int(_SWEEP_KEEPS * len(pairs)))
-        kept = np.argsort(-np.array(excess), kind="stable")[:n_kept]
-        pairs = [pairs[i] for i in kept]
-        if n_kept == n_found:
+        n_worst = max(n_suspects, int(_SWEEP_KEEPS * len(pairs)))
+        worst = np.argsort(-np.array(excess), kind="stable")[:n_worst]
+        pairs = [pairs[i] for i in worst]
+        if n_worst == n_suspects:
             return [pair for _, pair in pairs], unchanged
 
 

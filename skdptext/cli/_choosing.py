@@ -187,7 +187,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         # no ε was given to warn about, and what is counted is printed below
         warnings.simplefilter("ignore", CalibrationWarning)
-        found = calibrate_epsilon(
+        chosen = calibrate_epsilon(
             perturber,
             arguments.target,
             statistic="changed",
@@ -195,11 +195,11 @@ def _calibrate(arguments: argparse.Namespace) -> int:
             n_draws=arguments.draws,
             tuned_on="public",
         )
-    low, high = found.interval
+    low, high = chosen.interval
     print(
-        f"--epsilon {found.epsilon:.4g}  changes {found.share:.1%} of the words "
+        f"--epsilon {chosen.epsilon:.4g}  changes {chosen.share:.1%} of the words "
         f"(95 % interval: {low:.4g} to {high:.4g})\n"
-        f"counted: {found.counted}"
+        f"counted: {chosen.counted}"
     )
     if texts is None:
         print(

@@ -15,10 +15,20 @@ from skdptext.cli._settings import in_flags
 
 __all__ = ["main"]
 
-_DESCRIPTION = "Release texts under metric differential privacy."
+_DESCRIPTION = "Release texts with a stated privacy guarantee, and attack releases."
 
 _EPILOG = """\
-Start with: skdptext calibrate --help, and skdptext release --help.
+in this order (the mechanism is exponential with lam 0, unless you name another):
+  skdptext calibrate --embedding glove.6B.50d.txt --n-words 6000 --target 0.25 \\
+    --public old-reviews.csv --column text        # ε: a quarter of the words change
+  skdptext key q4.key
+  skdptext release reviews.csv --column text --id id --epsilon E --length 20 \\
+    --embedding glove.6B.50d.txt --n-words 6000 \\
+    --name 2026-q4 --key file:q4.key -o released/
+  skdptext verify released/                       # then destroy the key
+  skdptext report old-reviews.csv --column text --epsilon E --length 20 \\
+    --embedding glove.6B.50d.txt --n-words 6000   # what an adversary finds
+Each command says more with --help.
 
 exit status:
   0    done
@@ -61,16 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             return parsed.run(parsed)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
-        told = in_flags(_told(error), parsed)
-        print(f"skdptext {parsed.command}: {told}", file=sys.stderr)
+        message = in_flags(_told(error), parsed)
+        print(f"skdptext {parsed.command}: {message}", file=sys.stderr)
         return 2
     except Exception:
         traceback.print_exc()  # Python's own status would be 1, which means no
         return 3
     except KeyboardInterrupt:
         again = " Run the same command again to continue."
-        told = "Interrupted." + (again if parsed.command == "release" else "")
-        print(told, file=sys.stderr)
+        message = "Interrupted." + (again if parsed.command == "release" else "")
+        print(message, file=sys.stderr)
         return 130
 
 

@@ -351,10 +351,10 @@ def _tell(text: str) -> None:
 def _verify(arguments: argparse.Namespace) -> int:
     faults = verify(arguments.out)
     sound = f"{arguments.out} is complete and unchanged since it was sealed."
-    told = faults[:_MOST_FAULTS]
-    if len(faults) > len(told):
-        told.append(f"And {len(faults) - len(told):,} more.")
-    print("\n".join(told or [sound]))
+    shown = faults[:_MOST_FAULTS]
+    if len(faults) > len(shown):
+        shown.append(f"And {len(faults) - len(shown):,} more.")
+    print("\n".join(shown or [sound]))
     return 1 if faults else 0
 
 

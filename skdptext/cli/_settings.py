@@ -172,9 +172,9 @@ def read_flagged(
     except InvalidParameterError as error:
         *first, last = named
         flags = f"{', '.join(first)} and {last}" if first else last
-        told = re.sub(r"^columns(?= must )", flags, str(error))
-        told = re.sub(r"^source(?= must )", place, told)
-        raise InvalidParameterError(told) from None
+        message = re.sub(r"^columns(?= must )", flags, str(error))
+        message = re.sub(r"^source(?= must )", place, message)
+        raise InvalidParameterError(message) from None
 
 
 def load_embedding(arguments: argparse.Namespace) -> WordEmbedding:
@@ -238,13 +238,13 @@ def in_flags(message: str, arguments: argparse.Namespace) -> str:
         return name
 
     # parameters, after the name of a file where the fault is there
-    found = re.match(r"(?:[^ :]+: )?((?:\w+(?:, | and | or )?)+)(?= must )", message)
-    if found:
-        names = re.sub(r"\b(?!and\b|or\b)\w+", lambda name: flag(name[0]), found[1])
-        message = message[: found.start(1)] + names + message[found.end(1) :]
+    rule = re.match(r"(?:[^ :]+: )?((?:\w+(?:, | and | or )?)+)(?= must )", message)
+    if rule:
+        names = re.sub(r"\b(?!and\b|or\b)\w+", lambda name: flag(name[0]), rule[1])
+        message = message[: rule.start(1)] + names + message[rule.end(1) :]
     # settings that a message quotes, as Python writes them
     return re.sub(
         r'(?<=with )(allow_shared|output)(=)?(?:"(\w+)")?',
-        lambda found: f"{flag(found[1])}{' ' if found[2] else ''}{found[3] or ''}",
+        lambda rule: f"{flag(rule[1])}{' ' if rule[2] else ''}{rule[3] or ''}",
         message,
     )

@@ -246,11 +246,10 @@ def _encode(labels: list[str]) -> tuple[list[str], np.ndarray]:
 def _walk() -> tuple[_Document, ...]:
     """Every document worth having, in the order of the objects' names."""
     topic_of = {path: topic for topic, paths in TOPICS.items() for path in paths}
-    found: list[_Document] = []
+    documents: list[_Document] = []
     seen_objects: set[int] = set()
     seen_texts: set[tuple[str, ...]] = set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
         for path in sorted(topic_of, key=lambda path: (-path.count("."), path)):
             module = _import(path)
@@ -263,8 +262,8 @@ def _walk() -> tuple[_Document, ...]:
                     continue
                 seen_texts.add(start)
                 topic = _topic(name, topic_of)
-                found.append(_Document(name, text, topic, _author(name)))
-    return tuple(sorted(found))
+                documents.append(_Document(name, text, topic, _author(name)))
+    return tuple(sorted(documents))
 
 
 @cache
@@ -273,8 +272,8 @@ def _distinct() -> tuple[_Document, ...]:
     plainest = sorted(
         _walk(), key=lambda one: (one.name.count("."), len(one.name), one.name)
     )
-    kept = first_of_near_copies([one.text for one in plainest], _COPY_SHARE)
-    return tuple(sorted(itertools.compress(plainest, kept)))
+    is_first = first_of_near_copies([one.text for one in plainest], _COPY_SHARE)
+    return tuple(sorted(itertools.compress(plainest, is_first)))
 
 
 def _import(path: str) -> ModuleType | None:

@@ -237,10 +237,10 @@ def _verify(public_set: PublicSet, table: bytes) -> list[dict[str, str]]:
         canonical = public_set.canonical(records)
     except (UnicodeDecodeError, ValueError, KeyError) as error:
         raise _BadContentError(f"it does not parse: {error}") from error
-    found = hashlib.sha256(canonical.encode()).hexdigest()
-    if found != public_set.sha256:
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    if digest != public_set.sha256:
         raise _BadContentError(
-            f"wrong checksum: SHA-256 of its {len(records)} records is {found}, not "
+            f"wrong checksum: SHA-256 of its {len(records)} records is {digest}, not "
             f"{public_set.sha256}"
         )
     return records

@@ -38,12 +38,12 @@ def first_of_near_copies(texts: Sequence[str], share: float) -> np.ndarray:
     dense = words[:, frequent].toarray()
     sparse = words[:, ~frequent & (often > 1)].tocsr()
     transposed = sparse.T.tocsr()
-    kept = np.ones(len(texts), dtype=bool)
+    is_first = np.ones(len(texts), dtype=bool)
     for start in range(0, len(texts), _AT_ONCE):
         stop = min(start + _AT_ONCE, len(texts))
         both = dense[start:stop] @ dense[:stop].T
         both += (sparse[start:stop] @ transposed[:, :stop]).toarray()
         near = both >= share * (np.add.outer(size[start:stop], size[:stop]) - both)
         for i in range(start, stop):
-            kept[i] = not (near[i - start, :i] & kept[:i]).any()
-    return kept
+            is_first[i] = not (near[i - start, :i] & is_first[:i]).any()
+    return is_first

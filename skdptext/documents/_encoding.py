@@ -31,13 +31,13 @@ class EncodedDocuments:
     """Documents as numbers, concatenated.
 
     A code in [0, V) is a word of the embedding; a code -1 - k is the unknown word
-    ``kept[k]``, which passes through unchanged.
+    ``in_clear[k]``, which passes through unchanged.
     """
 
     codes: np.ndarray  # int32, all documents
     offsets: np.ndarray  # int64, (n_documents + 1,); document i is offsets[i:i + 2]
     stream_labels: Sequence[bytes] = ()  # one per document; none for fresh noise
-    kept: Sequence[str] = ()
+    in_clear: Sequence[str] = ()
     n_unknown: int = 0  # words dropped or kept
     n_tokens: int = 0  # words read
     #: How often each code occurs, where that is not written out; int64
@@ -83,7 +83,7 @@ class _Encoder:
         self.embedding = embedding
         self.oov = oov
         self.label = label
-        self.kept: dict[str, int] = {}
+        self.in_clear: dict[str, int] = {}
         self.inferred: dict[str, int] = {}
         self.vectors: list[np.ndarray] = []
         self.stream_labels: list[bytes] = []
@@ -119,7 +119,7 @@ class _Encoder:
             )
         if self.oov == "keep":
             for i in holes:
-                codes[i] = -1 - self.kept.setdefault(tokens[i], len(self.kept))
+                codes[i] = -1 - self.in_clear.setdefault(tokens[i], len(self.in_clear))
             return codes
         return codes[codes >= 0]
 
@@ -180,7 +180,7 @@ class _Encoder:
             codes=codes,
             offsets=np.cumsum(self.lengths, dtype=np.int64),
             stream_labels=self.stream_labels,
-            kept=list(self.kept),
+            in_clear=list(self.in_clear),
             n_unknown=self.n_unknown,
             n_tokens=self.n_tokens,
         )
@@ -197,36 +197,36 @@ def encode_tokens(
     """Number the words of token lists."""
     encoder = _Encoder(embedding, oov, truncate, label)
     position = 0
-    for some in _together(documents):
+    for group in _together(documents):
         # to look words up for each document by itself would take most of the time
-        codes = embedding.find(list(itertools.chain.from_iterable(some)))
+        codes = embedding.find(list(itertools.chain.from_iterable(group)))
         whole = bool((codes >= 0).all())
         stop = 0
-        for tokens in some:
+        for tokens in group:
             start, stop = stop, stop + len(tokens)
-            found = codes[start:stop]
+            ids = codes[start:stop]
             if not whole:
-                found = encoder.fill(found, tokens, position)
+                ids = encoder.fill(ids, tokens, position)
             encoder.n_tokens += len(tokens)
             # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
             content = repr(tokens).encode("utf-8", "surrogatepass") if label else b""
-            encoder.add(found, len(found), content)
+            encoder.add(ids, len(ids), content)
             position += 1
     return encoder.finish()
 
 
 def _together(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
     """Batches of documents; a long one makes a batch of its own."""
-    some: list[list[str]] = []
+    group: list[list[str]] = []
     n_tokens = 0
     for tokens in documents:
-        some.append(tokens)
+        group.append(tokens)
         n_tokens += len(tokens) + 1
         if n_tokens >= _TOKENS_TOGETHER:
-            yield some
-            some, n_tokens = [], 0
-    if some:
-        yield some
+            yield group
+            group, n_tokens = [], 0
+    if group:
+        yield group
 
 
 def encode_counts(
@@ -257,8 +257,8 @@ def encode_counts(
             encoder.add(ids, size, content)
         else:
             encoder.add(np.repeat(ids, counts), size, content)
-    found = encoder.finish()
-    return replace(found, repeats=np.concatenate(repeats)) if counted else found
+    encoded = encoder.finish()
+    return replace(encoded, repeats=np.concatenate(repeats)) if counted else encoded
 
 
 def resample(

@@ -21,7 +21,7 @@ def write_documents(
     codes: np.ndarray,
     offsets: np.ndarray,
     words: np.ndarray,
-    kept: Sequence[str],
+    in_clear: Sequence[str],
     output: str,
 ) -> Any:
     """Documents in the form that `output` names.
@@ -31,7 +31,7 @@ def write_documents(
     codes, offsets : ndarray
         As in `EncodedDocuments`.
     words : ndarray of str objects, shape (n_words,)
-    kept : sequence of str
+    in_clear : sequence of str
         Unknown words that pass through.
     output : {"bow", "tokens", "text"}
 
@@ -48,7 +48,7 @@ def write_documents(
         return bags
     tokens = words[np.maximum(codes, 0)]
     for i in np.flatnonzero(codes < 0):
-        tokens[i] = kept[-1 - codes[i]]
+        tokens[i] = in_clear[-1 - codes[i]]
     flat, ends = tokens.tolist(), offsets.tolist()
     documents = [flat[a:b] for a, b in itertools.pairwise(ends)]
     return documents if output == "tokens" else [" ".join(d) for d in documents]

@@ -27,8 +27,8 @@ from skdptext.utils import (
     check_integer,
     check_option,
     is_count_matrix,
-    kept_property,
     kind_of,
+    memo_property,
     plain_documents,
     shown_words,
 )
@@ -102,7 +102,7 @@ class DocumentReader:
         """The reader that an estimator's parameters describe."""
         return cls(embedding, **{name: getattr(estimator, name) for name in _OPTIONS})
 
-    @kept_property
+    @memo_property
     def _vectorizer(self) -> CountVectorizer:
         return make_vectorizer(
             lowercase=self.lowercase,
@@ -111,7 +111,7 @@ class DocumentReader:
             tokenizer=self.tokenizer,
         )
 
-    @kept_property
+    @memo_property
     def _tokenize(self) -> Callable[[str], Any]:
         preprocess = self._vectorizer.build_preprocessor()
         tokenize = self._vectorizer.build_tokenizer()

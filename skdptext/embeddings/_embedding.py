@@ -23,8 +23,8 @@ from skdptext.utils import (
     ProcessLock,
     check_flag,
     check_integer,
-    kept_property,
     kind_of,
+    memo_property,
 )
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class WordEmbedding:
             return self.vectors[row]
         return None if self._subwords is None else self._subwords.infer(word)
 
-    @kept_property
+    @memo_property
     def words(self) -> tuple[str, ...]:
         """The vocabulary, in the order of the rows of `vectors`."""
         return tuple(self._index)
@@ -497,7 +497,7 @@ class WordEmbedding:
 
     # -- identity, copies, pickles ---------------------------------------------
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")

@@ -305,9 +305,9 @@ def _add_line(line: bytes, dim: int, origin: str, reading: _Reading) -> None:
     fields = line.rsplit(None, dim)
     row = len(reading.lines)
     if len(fields) <= dim:
-        found = max(len(fields) - 1, 0)
+        n_numbers = max(len(fields) - 1, 0)
         raise reading.error(
-            row, f"expected a word and {dim} numbers ({origin}), got {found}."
+            row, f"expected a word and {dim} numbers ({origin}), got {n_numbers}."
         )
     word = fields[0]
     if b" " in word or b"\t" in word:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _LABELS = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PlausibleDeniabilityDisplay:
     """Percentiles of N_w and S_w over the words, plotted against ε, for each λ.
 
@@ -71,20 +73,11 @@ class PlausibleDeniabilityDisplay:
     2
     """
 
-    def __init__(
-        self,
-        *,
-        epsilons: np.ndarray,
-        lams: np.ndarray,
-        n_unchanged: np.ndarray,
-        n_distinct: np.ndarray,
-        n_draws: int,
-    ) -> None:
-        self.epsilons = epsilons
-        self.lams = lams
-        self.n_unchanged = n_unchanged
-        self.n_distinct = n_distinct
-        self.n_draws = n_draws
+    epsilons: np.ndarray
+    lams: np.ndarray
+    n_unchanged: np.ndarray
+    n_distinct: np.ndarray
+    n_draws: int
 
     @classmethod
     def from_estimator(

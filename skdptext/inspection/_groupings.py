@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from skdptext.utils import check_flag, check_real, kind_of
 __all__ = ["GroupingDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class GroupingDisplay:
     """Scores of groupings against the share of documents found, a line per encoder.
 
@@ -54,16 +56,10 @@ class GroupingDisplay:
     'nats per word'
     """
 
-    def __init__(
-        self,
-        comparison: GroupingComparison,
-        *,
-        chosen: GroupingScore | None = None,
-        found: float | None = None,
-    ) -> None:
-        self.comparison = comparison
-        self.chosen = chosen
-        self.found = found
+    comparison: GroupingComparison
+    _: KW_ONLY
+    chosen: GroupingScore | None = None
+    found: float | None = None
 
     @classmethod
     def from_comparison(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = ["NeighborhoodDisplay"]
 _N_POINTS = 1000  # noisy vectors kept for the figure
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NeighborhoodDisplay:
     """Where the noise takes one word, projected onto a plane through it.
 
@@ -96,34 +98,18 @@ class NeighborhoodDisplay:
     2
     """
 
-    def __init__(
-        self,
-        *,
-        word: str,
-        words: np.ndarray,
-        positions: np.ndarray,
-        distances: np.ndarray,
-        shares: np.ndarray,
-        points: np.ndarray,
-        contours: np.ndarray,
-        levels: tuple[float, ...],
-        epsilon: float,
-        lam: float,
-        n_draws: int,
-        axes_names: tuple[str, str] = ("first axis", "second axis"),
-    ) -> None:
-        self.word = word
-        self.words = words
-        self.positions = positions
-        self.distances = distances
-        self.shares = shares
-        self.points = points
-        self.contours = contours
-        self.levels = levels
-        self.epsilon = epsilon
-        self.lam = lam
-        self.n_draws = n_draws
-        self.axes_names = axes_names
+    word: str
+    words: np.ndarray
+    positions: np.ndarray
+    distances: np.ndarray
+    shares: np.ndarray
+    points: np.ndarray
+    contours: np.ndarray
+    levels: tuple[float, ...]
+    epsilon: float
+    lam: float
+    n_draws: int
+    axes_names: tuple[str, str] = ("first axis", "second axis")
 
     @classmethod
     def from_estimator(

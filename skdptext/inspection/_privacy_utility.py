@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from skdptext.utils import check_flag, check_option
 __all__ = ["PrivacyUtilityDisplay"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivacyUtilityDisplay:
     """Privacy and utility of the candidates of a search, with the Pareto front.
 
@@ -66,34 +68,18 @@ class PrivacyUtilityDisplay:
     'privacy'
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: np.ndarray,
-        lam: np.ndarray,
-        privacy: np.ndarray,
-        utility: np.ndarray,
-        privacy_interval: np.ndarray,
-        utility_interval: np.ndarray,
-        on_front: np.ndarray,
-        chosen: int | None = None,
-        groups: Sequence[str] | None = None,
-        privacy_name: str = "privacy",
-        utility_name: str = "utility",
-        confidence: float = 0.95,
-    ) -> None:
-        self.epsilon = epsilon
-        self.lam = lam
-        self.privacy = privacy
-        self.utility = utility
-        self.privacy_interval = privacy_interval
-        self.utility_interval = utility_interval
-        self.on_front = on_front
-        self.chosen = chosen
-        self.groups = groups
-        self.privacy_name = privacy_name
-        self.utility_name = utility_name
-        self.confidence = confidence
+    epsilon: np.ndarray
+    lam: np.ndarray
+    privacy: np.ndarray
+    utility: np.ndarray
+    privacy_interval: np.ndarray
+    utility_interval: np.ndarray
+    on_front: np.ndarray
+    chosen: int | None = None
+    groups: Sequence[str] | None = None
+    privacy_name: str = "privacy"
+    utility_name: str = "utility"
+    confidence: float = 0.95
 
     @classmethod
     def from_search(

@@ -400,7 +400,8 @@ def release_report(
     random_state : None, int or numpy.random.Generator, default=None
         Draws samples, halves and folds.
     n_jobs : int, default=None
-        Processes that train classifiers of labels; as in scikit-learn.
+        Processes that compute distances and train classifiers of labels; as in
+        scikit-learn. The result does not depend on it.
     verbose : int, default=0
         Above 0, show progress bars.
 
@@ -503,9 +504,11 @@ def release_report(
     if embedding is None and isinstance(mechanism, DPWordPerturber):
         vectors = mechanism.embedding
         embedding = vectors if isinstance(vectors, WordEmbedding) else None
-    options = {"embedding": embedding, "mechanism": mechanism}
+    options = {"mechanism": mechanism, "n_jobs": n_jobs}
     with show_progress(verbose):
-        linked, similar = linkage_scores(sample, n_candidates=n_candidates, **options)
+        linked, similar = linkage_scores(
+            sample, n_candidates=n_candidates, embedding=embedding, **options
+        )
         words = word_scores(sample)
         scores = {"linkage": linked[n_candidates], "words": words.pop("words")}
         details = {}
@@ -522,7 +525,6 @@ def release_report(
                 values[rows],
                 target,
                 known=mine,
-                n_jobs=n_jobs,
                 **options,
             )
     return ReleaseReport(

@@ -18,21 +18,24 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import betaincinv, stdtrit
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext.attacks import (
     FastTextClassifier,
     KoppelAuthorClassifier,
+    Trial,
+    as_released,
+    bayes_of_released,
     found_among,
     learned_similarity,
+    run_trials,
     split_words,
     text_similarities,
 )
+from skdptext.documents import read_release
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
 from skdptext.metrics import ReleaseLikelihood
-from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import progress
 
 __all__ = [
     "Release",
@@ -55,6 +58,8 @@ _FOLDS = 5
 _SENTENCE_END = re.compile(r"[.!?…。！？\n]+")
 # Share of documents that a common word occurs in.
 _RARE = 1e-3
+# Texts that share so much of their words are copies.
+_COPIED = 0.5
 # Below so many correct pairs there is nothing to learn from.
 _FEWEST = 10
 
@@ -164,10 +169,13 @@ def linkage_scores(
     n_candidates: int,
     embedding: Any = None,
     mechanism: Any = None,
+    n_jobs: int | None = None,
 ) -> tuple[dict[int, ReleaseScore], np.ndarray]:
     """Scores by number of candidates, and the similarities of the strongest."""
     truth = np.arange(len(release))
-    scores = text_similarities(release.clear, release.noisy, embedding=embedding)
+    scores = text_similarities(
+        release.clear, release.noisy, embedding=embedding, n_jobs=n_jobs
+    )
     lengths = [np.array([len(d) for d in t]) for t in (release.noisy, release.clear)]
     if all(len(np.unique(x)) > 1 for x in lengths):
         scores["number of words"] = -np.abs(np.subtract.outer(*lengths)).astype(float)
@@ -385,7 +393,6 @@ def label_score(
     target: str,
     *,
     known: tuple[Sequence[Any], np.ndarray] | None = None,
-    embedding: Any = None,
     mechanism: Any = None,
     n_jobs: int | None = None,
 ) -> ReleaseScore:
@@ -394,126 +401,130 @@ def label_score(
     Each adversary is trained on other documents, in clear and whole, and again on
     their releases.
     """
-    from sklearn.model_selection import StratifiedKFold
+    views = _Views(release, known, mechanism)
+    splits = _splits(release, labels)
+    count = max(Counter(labels.tolist()).values())
+    tallies: dict[str, dict[str, np.ndarray]] = {"originals": {}, "cut": {}}
+    right = {"always the most frequent": _usual(labels, splits)}
+    tallies["releases"] = right
+    trials, places = [], []
+    for name, (model, kind) in _adversaries(target, views, release.seed).items():
+        view = views.lists[kind]
+        for source in ("originals", "releases"):
+            asked = ["releases"]
+            if kind == "as released":
+                if source == "releases":
+                    continue
+            elif source == "originals":
+                asked += ["originals", "cut"]
+            more = None if known is None else (view["known"], known[1])
+            sets = [view[part] for part in asked]
+            trials.append(Trial(model, labels, view[source], sets, more))
+            places.append((f"{name}, trained on {source}", asked))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answers = run_trials(trials, splits, n_jobs, f"{target} adversaries")
+    for (name, asked), shares in zip(places, answers, strict=True):
+        for part, share in zip(asked, shares, strict=True):
+            tallies[part][name] = share
+    clear = {
+        key: float(tally[release.strongest(tally)][release.scoring].mean())
+        for key, tally in (
+            ("in_clear", tallies["originals"]), ("in_clear_cut", tallies["cut"])
+        )
+    }  # fmt: skip
+    return _score(release, right, count / len(labels), share_interval, **clear)
 
-    views = _Views(release, known)
-    models = _adversaries(target, views, embedding, mechanism, release.seed)
+
+def _splits(release: Release, labels: np.ndarray) -> list[Any]:
+    """Folds that share out labels, with near-copies of a text in one of them."""
+    from scipy.sparse.csgraph import connected_components
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    words = CountVectorizer(analyzer=set, dtype=np.float32)
+    bags = sp.csr_array(words.fit_transform([*release.clear, ["∅"]])[:-1])
+    sizes = np.asarray(bags.sum(axis=1)).ravel()
+    both = (bags @ bags.T).tocoo()
+    union = sizes[both.row] + sizes[both.col] - both.data
+    alike = (both.data >= _COPIED * union) & (sizes[both.row] >= _FEWEST)
+    n = len(labels)
+    pairs = both.row[alike], both.col[alike]
+    links = sp.csr_array((np.ones(alike.sum()), pairs), shape=(n, n))
+    groups = connected_components(links, directed=False)[1]
     most = max(Counter(labels.tolist()).values())
-    folds = StratifiedKFold(min(_FOLDS, most), shuffle=True, random_state=release.seed)
-    n = len(release)
-    right, clear, cut = (_tallies(n) for _ in range(3))
-    tallies = {"releases": right, "originals": clear, "cut": cut}
-    more = np.array([], dtype=labels.dtype) if known is None else known[1]
+    options = {"shuffle": True, "random_state": release.seed}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # labels of few documents
-        splits = list(folds.split(np.zeros(n), labels))
-    tasks = []
+        for kind in (StratifiedGroupKFold, StratifiedKFold):
+            folds = kind(min(_FOLDS, most), **options)
+            splits = list(folds.split(np.zeros(n), labels, groups))
+            if all(len(learn) and len(ask) for learn, ask in splits):
+                break  # there are as many different texts as folds
+    return splits
+
+
+def _usual(labels: np.ndarray, splits: list[Any]) -> np.ndarray:
+    """Where the most frequent label of the other folds is right."""
+    found = np.zeros(len(labels))
     for learn, ask in splits:
         usual = Counter(labels[learn].tolist()).most_common(1)[0][0]
-        right["always the most frequent"][ask] = labels[ask] == usual
-        y = np.concatenate([labels[learn], more])
-        for name, (model, kind) in models.items():
-            for source in ("originals", "releases"):
-                asked = ["releases"]
-                if kind == "through the mechanism":
-                    if source == "releases":
-                        continue
-                elif source == "originals":
-                    asked += ["originals", "cut"]
-                texts = views.take(kind, source, learn, known is not None)
-                held = {view: views.take(kind, view, ask, False) for view in asked}
-                tasks.append(
-                    (f"{name}, trained on {source}", ask, model, texts, y, held)
-                )
-    answers = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_answers)(model, texts, y, held)
-        for _, _, model, texts, y, held in tasks
-    )
-    for (name, ask, *_), found in zip(
-        tasks, progress(answers, f"{target} adversaries"), strict=True
-    ):
-        for view, answer in found.items():
-            tallies[view][name][ask] = answer == labels[ask]
-    majority = float(Counter(labels.tolist()).most_common(1)[0][1] / n)
-    return _score(
-        release,
-        right,
-        majority,
-        share_interval,
-        **{
-            key: float(tally[release.strongest(tally)][release.scoring].mean())
-            for key, tally in (("in_clear", clear), ("in_clear_cut", cut))
-        },
-    )
-
-
-def _answers(model: Any, texts: Any, y: Any, held: dict[str, Any]) -> dict[str, Any]:
-    """What a model, fitted on texts, says of others."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # slow convergence, empty texts
-        fitted = clone(model).fit(texts, y)
-        return {view: fitted.predict(asked) for view, asked in held.items()}
-
-
-def _tallies(n: int) -> dict[str, np.ndarray]:
-    return defaultdict(lambda: np.zeros(n))
+        found[ask] = labels[ask] == usual
+    return found
 
 
 class _Views:
-    """Originals, releases and known texts as words, counts and parts of words."""
+    """Originals, releases and known texts as counts of words and of parts of words.
+
+    Empty texts have a word of their own, as some adversaries want one in each.
+    """
 
     def __init__(
-        self, release: Release, known: tuple[Sequence[Any], np.ndarray] | None
+        self,
+        release: Release,
+        known: tuple[Sequence[Any], np.ndarray] | None,
+        mechanism: Any,
     ) -> None:
         from sklearn.feature_extraction.text import CountVectorizer
 
-        self.words = {
+        more = list(known[0]) if known else []
+        words = {
             "originals": release.clear,
             "releases": release.noisy,
             "cut": release.cut,
-            "known": [
-                split_words(d) if isinstance(d, str) else list(d)
-                for d in (known[0] if known else [])
-            ],
+            "known": [split_words(d) if isinstance(d, str) else list(d) for d in more],
         }
-        # Koppel and fastText split at blanks, and want no empty text
-        self.texts = {
-            name: [" ".join(words) or "\u2205" for words in texts]
-            for name, texts in self.words.items()
-        }
-        self.raw = {
-            "originals": release.original,
-            "releases": release.released,
-            "known": list(known[0]) if known else [],
-        }
-        every = CountVectorizer(analyzer=list, dtype=np.float64)
-        every.fit([words for texts in self.words.values() for words in texts] + [["∅"]])
-        self.counts = {
-            name: sp.csr_array(every.transform(texts))
-            if texts
-            else sp.csr_array((0, len(every.vocabulary_)))
-            for name, texts in self.words.items()
+        every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
+        every.fit([text for texts in words.values() for text in texts])
+        names = every.get_feature_names_out()
+        counts = {
+            name: sp.csr_array(every.transform(texts) if texts else (0, len(names)))
+            for name, texts in words.items()
         }
         ngrams = CountVectorizer(
             analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
         )
-        of_word = sp.csr_array(ngrams.fit_transform(every.get_feature_names_out()))
-        self.ngrams = {name: c @ of_word for name, c in self.counts.items()}
+        of_word = sp.csr_array(ngrams.fit_transform(names))
+        parts = {name: sp.csr_array(c @ of_word) for name, c in counts.items()}
+        self.lists: dict[str, dict[str, Any]] = {"counts": counts, "parts": parts}
+        # names of the columns of counts, for adversaries who read words
+        self.names = WordEmbedding(names.tolist(), np.zeros((len(names), 1)))
+        if isinstance(mechanism, DPWordPerturber):
+            every_text = [*release.original, *more]
+            through = as_released(mechanism, every_text, release.seed)
+            if through is not None:
+                vocabulary = clone(mechanism).fit(every_text).mechanism_.released
+                n = len(release)
+                self.lists["as released"] = {
+                    "originals": through[:n],
+                    "known": through[n:],
+                    "releases": read_release(release.released, vocabulary).bags(
+                        len(vocabulary)
+                    ),
+                }
 
-    def take(self, kind: str, view: str, rows: np.ndarray, with_known: bool) -> Any:
-        """Some documents of a list, and the known texts."""
-        if kind in ("counts", "ngrams"):
-            lists = getattr(self, kind)
-            part = lists[view][rows]
-            return sp.vstack([part, lists["known"]]).tocsr() if with_known else part
-        lists = self.texts if kind == "texts" else self.raw
-        found = [lists[view][i] for i in rows]
-        return found + list(lists["known"]) if with_known else found
 
-
-def _adversaries(
-    target: str, views: _Views, embedding: Any, mechanism: Any, seed: int
-) -> dict[str, tuple[Any, str]]:
+def _adversaries(target: str, views: _Views, seed: int) -> dict[str, tuple[Any, str]]:
     """Classifiers by name, each with the view of documents that it takes."""
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.naive_bayes import MultinomialNB
@@ -521,18 +532,19 @@ def _adversaries(
     from sklearn.svm import LinearSVC
 
     def linear() -> Any:
-        return make_pipeline(TfidfTransformer(sublinear_tf=True), LinearSVC())
+        return make_pipeline(TfidfTransformer(sublinear_tf=True), LinearSVC(tol=1e-2))
 
     found: dict[str, tuple[Any, str]] = {
         "linear model of words": (linear(), "counts"),
-        "linear model of parts of words": (linear(), "ngrams"),
+        "linear model of parts of words": (linear(), "parts"),
         "naive Bayes": (MultinomialNB(alpha=0.1), "counts"),
     }
     if target == "author":
-        found["Koppel"] = (KoppelAuthorClassifier(random_state=seed), "texts")
+        koppel = KoppelAuthorClassifier(views.names, random_state=seed)
+        found["Koppel"] = (koppel, "counts")
     if find_spec("floret") is not None:
-        found["fastText"] = (FastTextClassifier(random_state=seed), "texts")
-    if isinstance(mechanism, DPWordPerturber):
-        bayes = ChannelNaiveBayes(mechanism, n_draws=_N_DRAWS, random_state=seed)
-        found["naive Bayes with the mechanism"] = (bayes, "through the mechanism")
+        fasttext = FastTextClassifier(views.names, random_state=seed)
+        found["fastText"] = (fasttext, "counts")
+    if "as released" in views.lists:
+        found["naive Bayes with the mechanism"] = (bayes_of_released(), "as released")
     return found

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from skdptext.mechanisms._losses import LossDistribution, cosine_cells
-from skdptext.utils import kept_property
+from skdptext.utils import memo_property
 
 __all__ = ["NoisyAngles"]
 
@@ -102,7 +102,7 @@ class NoisyAngles:
 
     # -- privacy losses --------------------------------------------------------
 
-    @kept_property
+    @memo_property
     def _coarse(self) -> tuple[np.ndarray, np.ndarray]:
         """Edges of wider cells, and upper bounds on their probabilities."""
         n = len(self._most)

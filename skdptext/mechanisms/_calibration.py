@@ -15,7 +15,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import Kept, blocks, kept_property, progress, working_memory_bytes
+from skdptext.utils import Memo, blocks, memo_property, progress, working_memory_bytes
 
 __all__ = ["CALIBRATIONS", "Fit", "WordDistances", "calibrated_fit", "log_sums"]
 
@@ -288,7 +288,7 @@ class WordDistances:
         found = 2 * float(np.sqrt(self._left[self.inputs, -2].max()))
         return found if self.max_distance is None else min(found, self.max_distance)
 
-    @kept_property
+    @memo_property
     def alike(self) -> np.ndarray:
         """For each output, the first output with the same vector."""
         _, places, numbers = np.unique(
@@ -576,7 +576,7 @@ _FITS: dict[str, Callable[[WordDistances, float], Fit]] = {
 CALIBRATIONS = ("half", *_FITS)
 
 # Keyed by content, as spectra are.
-_fits: Kept[Fit] = Kept(32)
+_fits: Memo[Fit] = Memo(32)
 
 
 def calibrated_fit(table: WordDistances, calibration: str, epsilon: float) -> Fit:

@@ -17,7 +17,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import DocLinked, check_real, kept_property, kind_of
+from skdptext.utils import DocLinked, check_real, kind_of, memo_property
 
 __all__ = [
     "Apply",
@@ -378,7 +378,7 @@ class WordChannel(ABC):
         """
         return self.embedding
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """Digest of everything that the distribution depends on; it keys the noise."""
         law = law_fingerprint(self.mechanism, self.embedding, self.epsilon, self.lam)
@@ -569,7 +569,7 @@ class _Wrapped(WordChannel):
         members = self._members()
         return members["law"]() if "law" in members else _law_from(members, Law())
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()

@@ -8,7 +8,7 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import Kept, blocks
+from skdptext.utils import Memo, blocks
 
 __all__ = ["Spectrum", "embedding_spectrum", "scaled_covariance"]
 
@@ -69,7 +69,7 @@ def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
 
 
 # Keyed by content, so that all copies of an embedding share one.
-_spectra: Kept[Spectrum] = Kept(8)
+_spectra: Memo[Spectrum] = Memo(8)
 
 
 def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:

@@ -10,7 +10,7 @@ import numpy as np
 
 from skdptext.mechanisms._channel import Draws, Law
 from skdptext.mechanisms._exponential import RandomizedResponseChannel
-from skdptext.utils import kept_property
+from skdptext.utils import memo_property
 
 __all__ = ["ExactResponseChannel"]
 
@@ -53,7 +53,7 @@ class ExactResponseChannel(RandomizedResponseChannel):
         """The same, drawn without rounding."""
         return replace(super().law(), numerical_delta=0.0)
 
-    @kept_property
+    @memo_property
     def shares(self) -> tuple[int, int, int]:
         """Of the numbers: how many keep a word, lead to one other, or to any other."""
         others = len(self.embedding) - 1

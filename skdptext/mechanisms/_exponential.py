@@ -34,9 +34,9 @@ from skdptext.utils import (
     blocks,
     check_option,
     check_real,
-    kept_property,
     keyed_generators,
     kind_of,
+    memo_property,
     rounded_up,
     shown,
 )
@@ -275,14 +275,14 @@ class ExponentialChannel(InvertedChannel):
 
     # -- what follows from rate and weights ------------------------------------
 
-    @kept_property
+    @memo_property
     def _distances(self) -> WordDistances:
         cap = self.mechanism.max_distance
         cap = None if cap is None else float(cap)
         given = self.embedding, self.lam, cap, self._outputs, self._for_all
         return WordDistances(*given)
 
-    @kept_property
+    @memo_property
     def _fit(self) -> Fit:
         """Rate and weights, with the normalisers and the loss attained."""
         return self._distances.evaluated(Fit(self.rate, self._mu))
@@ -292,7 +292,7 @@ class ExponentialChannel(InvertedChannel):
         """The largest privacy loss per unit of distance over all pairs; at most ε."""
         return self._fit.attained
 
-    @kept_property
+    @memo_property
     def log_normalizers(self) -> np.ndarray:
         """ln C_w of every word, shape (n_words,)."""
         if not self._knows("_fit"):  # no pass over pairs for what they attain
@@ -301,7 +301,7 @@ class ExponentialChannel(InvertedChannel):
             return self._distances.log_normalizers_from(fit)
         return self._distances.log_normalizers_from(self._fit)
 
-    @kept_property
+    @memo_property
     def worst_exponent(self) -> float:
         """The largest exponent between two words, in nats."""
         return self._distances.largest_loss(self._fit)
@@ -394,7 +394,7 @@ class ExponentialChannel(InvertedChannel):
         top = np.iinfo(np.uint64).max
         return (rng.integers(0, top, (n, _KEY_NUMBERS), np.uint64, endpoint=True),)
 
-    @kept_property
+    @memo_property
     def _lazy(self) -> LazySampler:
         return LazySampler(self._distances, Fit(self.rate, self._mu))
 
@@ -515,7 +515,7 @@ class AmongChannel(ExponentialChannel):
         self._outputs = _checked_outputs(outputs, len(embedding))
         super().__init__(mechanism, embedding, epsilon, lam)
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """Digest of all that the distribution depends on, the outputs included."""
         numbers = np.asarray(self._outputs, dtype="<i8").tobytes()

@@ -8,7 +8,7 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.search import half_squared_norms, k_nearest_words
-from skdptext.utils import Kept
+from skdptext.utils import Memo
 
 __all__ = ["greedy_classes", "greedy_path"]
 
@@ -16,7 +16,7 @@ __all__ = ["greedy_classes", "greedy_path"]
 _NEAR = 32
 
 # Keyed by content, as spectra are.
-_made: Kept[np.ndarray] = Kept(32)
+_made: Memo[np.ndarray] = Memo(32)
 
 
 def greedy_path(embedding: WordEmbedding, start: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._covariance import Spectrum
-from skdptext.utils import kept_property
+from skdptext.utils import memo_property
 
 __all__ = ["MahalanobisMetric"]
 
@@ -70,12 +70,12 @@ class MahalanobisMetric:
         """ "euclidean" or "mahalanobis"."""
         return "euclidean" if self.lam == 0 else "mahalanobis"
 
-    @kept_property
+    @memo_property
     def eigenvalues(self) -> np.ndarray:
         """Eigenvalues of M, ascending."""
         return self.lam * self.spectrum.eigenvalues + (1 - self.lam)
 
-    @kept_property
+    @memo_property
     def factor(self) -> np.ndarray:
         """The symmetric square root of M, shape (dim, dim)."""
         if self.lam == 0:

@@ -24,7 +24,7 @@ from skdptext.mechanisms._channel import (
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.mechanisms._ranks import Ranks
 from skdptext.mechanisms._word_losses import word_losses
-from skdptext.utils import check_real, kept_property, kind_of, working_memory_bytes
+from skdptext.utils import check_real, kind_of, memo_property, working_memory_bytes
 
 __all__ = ["Ranked", "RankedChannel"]
 
@@ -96,7 +96,7 @@ class RankedChannel(WordChannel):
         """The inner mechanism's."""
         return self.inner.fallback_reason
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """Digest of all that the distribution depends on, inner channel included."""
         both = super().fingerprint + self.inner.fingerprint

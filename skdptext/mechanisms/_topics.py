@@ -18,8 +18,8 @@ from skdptext.utils import (
     as_labels,
     check_real,
     is_count_matrix,
-    kept_property,
     kind_of,
+    memo_property,
     rounded_up,
 )
 
@@ -44,20 +44,22 @@ class TopicResponseChannel(InvertedChannel):
         check_real("full_span", self.mechanism.full_span, low=0, open_low=True)
         self._names = _checked_names(self.mechanism.topics, odds.shape[1])
 
-    @kept_property
+    @memo_property
     def scores(self) -> np.ndarray:
         """s of every word and topic, shape (n_words, n_topics); 0 to at most 1."""
-        odds = np.asarray(self.mechanism.log_odds, dtype=np.float64)
+        # halves, as the span of two large numbers may be none
+        odds = np.asarray(self.mechanism.log_odds, dtype=np.float64) / 2
         lowest = odds.min(axis=1, keepdims=True)
         spans = odds.max(axis=1, keepdims=True) - lowest
-        return (odds - lowest) / np.maximum(spans, self.mechanism.full_span)
+        full = max(self.mechanism.full_span / 2, np.finfo(np.float64).tiny)
+        return (odds - lowest) / np.maximum(spans, full)
 
     def __getstate__(self) -> dict[str, Any]:
         # these follow from the options
         derived = ("scores", "released", "worst_exponent")
         return {k: v for k, v in vars(self).items() if k not in derived}
 
-    @kept_property
+    @memo_property
     def released(self) -> WordEmbedding:
         """The topics, each at the mean of the words that speak for it."""
         above = np.maximum(self.scores - self.scores.mean(axis=1, keepdims=True), 0)
@@ -70,7 +72,7 @@ class TopicResponseChannel(InvertedChannel):
         logs = self.epsilon * self.scores[words]
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
-    @kept_property
+    @memo_property
     def worst_exponent(self) -> float:
         """The largest exponent between two words of the embedding, in nats."""
         logs = self.log_proba(np.arange(len(self.embedding)))

@@ -20,7 +20,7 @@ from skdptext.mechanisms._finite import (
 )
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import blocks, check_integer, kept_property, kind_of, rounded_up
+from skdptext.utils import blocks, check_integer, kind_of, memo_property, rounded_up
 
 __all__ = ["WordClasses", "WordClassesChannel"]
 
@@ -56,7 +56,7 @@ class WordClassesChannel(FiniteChannel):
         # ln C_w of the members of a class, by its label
         self._log_normalizers = dict(enumerate(logs for _, logs in fits))
 
-    @kept_property
+    @memo_property
     def _members(self) -> list[np.ndarray]:
         """The words of each class, ascending."""
         grouped = np.argsort(self.labels, kind="stable")

@@ -12,7 +12,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._finite import FiniteChannel
 from skdptext.mechanisms._greedy import greedy_path
-from skdptext.utils import check_integer, check_option, kept_property, kind_of
+from skdptext.utils import check_integer, check_option, kind_of, memo_property
 
 __all__ = ["WordLists", "WordListsChannel"]
 
@@ -44,7 +44,7 @@ class WordListsChannel(FiniteChannel):
             paths = [greedy_path(self.embedding, start) for start in starts]
             self.lists = np.array(paths)
 
-    @kept_property
+    @memo_property
     def places(self) -> np.ndarray:
         """The place of each word in each list, shape (n_lists, n_words)."""
         return np.argsort(self.lists, axis=1)

@@ -21,7 +21,7 @@ from skdptext.metrics._simulated import SimulatedReleases
 from skdptext.metrics._smoothing import choose_smoothing
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import (
-    Kept,
+    Memo,
     as_array,
     blocks,
     check_bags,
@@ -29,7 +29,7 @@ from skdptext.utils import (
     check_noise_state,
     check_real,
     check_rng,
-    kept_property,
+    memo_property,
     progress_bar,
     warn_once,
     working_memory_bytes,
@@ -56,7 +56,7 @@ _FEW_WORDS = 500
 _MAX_ROUNDS = 10_000
 
 # The latest results, keyed by everything they depend on.
-_kept: Kept[WordTransitions] = Kept(working_memory_bytes)
+_memo: Memo[WordTransitions] = Memo(working_memory_bytes)
 
 
 class Estimate(NamedTuple):
@@ -74,7 +74,7 @@ class WordTransitions:
     words : ndarray of str objects, shape (n_words,)
         The words w that may have been written.
     released : ndarray of str objects, shape (n_released,)
-        Every word z that may be released: those of the embedding, or names of topics.
+        Every word z that may be released: words of the embedding, or names of topics.
     prior : ndarray of shape (n_words,)
         How frequent the words are; sums to 1.
     proba : ndarray of shape (n_words, n_released), float32
@@ -138,22 +138,22 @@ class WordTransitions:
         """Draws added to each word, as the log-bilinear form distributes them."""
         return self._smoothing[2]
 
-    @kept_property
+    @memo_property
     def _smoothing(self) -> tuple[float, float, float]:
         if self.method == "exact":
             return 0.0, 0.0, 0.0
         w, z = self._pairs
         drawn = self._by_released[z, w]
         totals = np.concatenate(
-            [self._by_released[z[some]] @ self.prior for some in blocks(len(z), 512)]
+            [self._by_released[z[part]] @ self.prior for part in blocks(len(z), 512)]
         )
         form = None
         if self._form is not None:
             chance, mean = np.empty(len(z)), np.empty(len(z))
-            for some in blocks(len(z), 512):
-                rows = self._form(z[some])
-                chance[some] = rows[np.arange(len(rows)), w[some]]
-                mean[some] = rows @ self.prior
+            for part in blocks(len(z), 512):
+                rows = self._form(z[part])
+                chance[part] = rows[np.arange(len(rows)), w[part]]
+                mean[part] = rows @ self.prior
             form = chance, mean
         ids = self._simulated.ids
         p_released = np.zeros(len(self.released))
@@ -172,14 +172,14 @@ class WordTransitions:
         """Whether words are released, and not names of topics."""
         return self._simulated.channel.released is self._simulated.channel.embedding
 
-    @kept_property
+    @memo_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Words and what they were released as, in further draws."""
         pairs = [(w, z) for w, z, _ in self._test_draws(_N_TRIED)]
         written, released = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return written, released
 
-    @kept_property
+    @memo_property
     def _form(self) -> LogBilinear | None:
         """A form with few parameters; None where draws are enough."""
         channel, ids = self._simulated.channel, self._simulated.ids
@@ -215,19 +215,19 @@ class WordTransitions:
         counts : ndarray of shape (n, n_words), float64
             Proportional to Pr[z | w] in each row.
         """
-        found = self._by_released[released].astype(np.float64)
+        counts = self._by_released[released].astype(np.float64)
         if self.method == "exact":
-            return np.maximum(found, _LEAST)
-        found *= self.n_draws
-        found += self.smoothing if smoothing is None else smoothing
+            return np.maximum(counts, _LEAST)
+        counts *= self.n_draws
+        counts += self.smoothing if smoothing is None else smoothing
         if smoothing is None:
             ids = self._simulated.ids
             if self._of_embedding:
-                found += self.self_smoothing * np.equal.outer(released, ids)
+                counts += self.self_smoothing * np.equal.outer(released, ids)
             if self.form_smoothing:
                 assert self._form is not None
-                found += self.form_smoothing * self._form(released)
-        return found
+                counts += self.form_smoothing * self._form(released)
+        return counts
 
     def posterior(self, released: Iterable[str]) -> np.ndarray:
         """Pr[w | z]: what a released word says about the written one.
@@ -263,16 +263,16 @@ class WordTransitions:
             All above 0.
         """
         n_profiles = profiles.shape[0]
-        found = np.empty((n_profiles, len(self.released)), dtype=np.float32)
+        released = np.empty((n_profiles, len(self.released)), dtype=np.float32)
         for rows in blocks(len(self.released), _rows(len(self.words))):
-            found[:, rows] = profiles @ self._by_released[rows].T
+            released[:, rows] = profiles @ self._by_released[rows].T
         if self.method == "exact":
-            return np.maximum(found, np.float32(_LEAST))
+            return np.maximum(released, np.float32(_LEAST))
         a, b, c = self._smoothing
-        found *= self.n_draws
-        found += a
+        released *= self.n_draws
+        released += a
         if b:
-            found[:, self._simulated.ids] += b * (
+            released[:, self._simulated.ids] += b * (
                 profiles.toarray() if sp.issparse(profiles) else profiles
             )
         if c:
@@ -280,9 +280,9 @@ class WordTransitions:
             # float32: a block of the form is as large as one of the transitions
             for rows in blocks(len(self.released), _rows(len(self.words))):
                 part = self._form(np.arange(rows.start, rows.stop))
-                found[:, rows] += c * (profiles @ part.T)
-        found /= self.n_draws + a * len(self.released) + b + c
-        return found
+                released[:, rows] += c * (profiles @ part.T)
+        released /= self.n_draws + a * len(self.released) + b + c
+        return released
 
     def unmixed(self, profiles: np.ndarray, released: np.ndarray) -> np.ndarray:
         """One step of expectation maximization: profiles that explain a release better.
@@ -301,12 +301,12 @@ class WordTransitions:
             released word are 0.
         """
         ratio = released / self.profiles(profiles)
-        found = np.zeros(profiles.shape)
+        written = np.zeros(profiles.shape)
         for rows in blocks(len(self.released), _rows(len(self.words))):
-            found += ratio[:, rows] @ self._by_released[rows]
-        found *= profiles
-        totals = found.sum(axis=1, keepdims=True)
-        return found / np.where(totals > 0, totals, 1)
+            written += ratio[:, rows] @ self._by_released[rows]
+        written *= profiles
+        totals = written.sum(axis=1, keepdims=True)
+        return written / np.where(totals > 0, totals, 1)
 
     # -- statistics ------------------------------------------------------------
 
@@ -341,11 +341,11 @@ class WordTransitions:
             Σ_z 1 − (1 − Pr[z | w])^n_draws.
         """
         n_draws = check_integer("n_draws", n_draws, low=1)
-        found = np.zeros(len(self.words))
+        expected = np.zeros(len(self.words))
         for rows in blocks(len(self.released), _rows(len(self.words))):
             law = self._by_released[rows].astype(np.float64)
-            found += expected_distinct(law, n_draws, axis=0)
-        return found
+            expected += expected_distinct(law, n_draws, axis=0)
+        return expected
 
     def vulnerability(self, k: int = 1) -> Estimate:
         """How often the written word is among the `k` most likely ones.
@@ -492,7 +492,7 @@ class WordTransitions:
         """
         unchanged = self.expected_unchanged(n_draws)
         distinct = self.expected_distinct(n_draws)
-        found = {
+        summary = {
             "n_unchanged": Estimate(float(unchanged.mean()), 0.0),
             "n_distinct": Estimate(float(distinct.mean()), 0.0),
             "vulnerability": self.vulnerability(),
@@ -502,8 +502,8 @@ class WordTransitions:
         if self.method != "exact":
             errors = self._errors(n_draws)
             for name, error in zip(("n_unchanged", "n_distinct"), errors, strict=True):
-                found[name] = found[name]._replace(standard_error=error)
-        return found
+                summary[name] = summary[name]._replace(standard_error=error)
+        return summary
 
     def _errors(self, n_draws: int) -> tuple[float, float]:
         """Standard errors of both means, from how much a single draw moves them.
@@ -520,12 +520,12 @@ class WordTransitions:
         rng = np.random.default_rng([self._seed, 2])
         for written, released, posterior in simulated.draw(rng, _N_TRIED):
             for i, (w, z) in enumerate(zip(written, released, strict=True)):
-                told = np.zeros(n_words) if posterior is None else posterior[i]
+                share = np.zeros(n_words) if posterior is None else posterior[i]
                 if posterior is None:
-                    told[w] = 1.0
+                    share[w] = 1.0
                 slope = n_draws * (1 - self._by_released[z]) ** (n_draws - 1)
-                stays = told[own[z]] if z in own else 0.0
-                moves.append((n_draws * stays, float(told @ slope)))
+                stays = share[own[z]] if z in own else 0.0
+                moves.append((n_draws * stays, float(share @ slope)))
         spread = np.std(moves, axis=0, ddof=1) / np.sqrt(self.n_draws * n_words)
         return float(spread[0]), float(spread[1])
 
@@ -671,7 +671,7 @@ def word_transitions(
     parts = (law_fingerprint(*given), channel.fingerprint, ids, p, n_draws)
     for part in (*parts, random_state):
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else b"%a;" % part)
-    return _kept.get(digest.digest(), make, needed)
+    return _memo.get(digest.digest(), make, needed)
 
 
 @deprecated("It is called word_transitions now, and goes with version 1.0.")
@@ -756,10 +756,10 @@ def released_profiles(
     n_draws = check_integer("n_draws", n_draws, low=1)
     rng = check_rng(random_state)
     if channel.law().log_proba is not None:
-        found = np.zeros((len(totals), n_released), dtype=np.float32)
+        released = np.zeros((len(totals), n_released), dtype=np.float32)
         for rows, part in probabilities(channel, ids):
-            found += weights[:, rows] @ part
-        return np.maximum(found, np.float32(_LEAST))
+            released += weights[:, rows] @ part
+        return np.maximum(released, np.float32(_LEAST))
     by_released = _simulate(
         channel, ids, frequency[ids], weights, n_draws, rng, verbose
     )
@@ -797,26 +797,26 @@ def _simulate(
     simulated = SimulatedReleases(channel, ids, proposal)
     n = n_draws * len(ids)
     n_columns = len(ids) if profiles is None else profiles.shape[0]
-    found = np.zeros((len(channel.released), n_columns), dtype=np.float32)
+    by_released = np.zeros((len(channel.released), n_columns), dtype=np.float32)
     weight = (1 / (n * proposal)).astype(np.float32)
     with progress_bar(verbose, "draws", total=n, unit="draw") as progress:
         for written, released, posterior in simulated.draw(rng, n, even=True):
             if posterior is None:
                 if profiles is None:
-                    np.add.at(found, (released, written), weight[written])
+                    np.add.at(by_released, (released, written), weight[written])
                 else:
-                    told = profiles[:, written] * weight[written]
-                    np.add.at(found, released, told.toarray().T)
+                    shares = profiles[:, written] * weight[written]
+                    np.add.at(by_released, released, shares.toarray().T)
             else:
                 posterior *= weight
-                told = posterior if profiles is None else (profiles @ posterior.T).T
-                for z, row in zip(released, told, strict=True):
-                    found[z] += row
+                shares = posterior if profiles is None else (profiles @ posterior.T).T
+                for z, row in zip(released, shares, strict=True):
+                    by_released[z] += row
             progress.update(len(written))
-    totals = found.sum(axis=0, dtype=np.float64)
+    totals = by_released.sum(axis=0, dtype=np.float64)
     # with very few draws, a word that none of them reaches has a column of zeros
-    found /= np.where(totals > 0, totals, 1)
-    return found
+    by_released /= np.where(totals > 0, totals, 1)
+    return by_released
 
 
 def _rows(n_columns: int) -> int:

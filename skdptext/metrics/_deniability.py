@@ -367,9 +367,9 @@ def _drawn(
         drawn = _winners(source, ids, epsilons, at, n_draws, streams)
         for first, rows, winners in drawn:
             stays = winners == ids[rows][:, None]
-            some = slice(first, first + len(winners))
-            unchanged[some, j, rows] = stays.sum(axis=2)
-            by_draw[some, j] += stays.sum(axis=1)
+            block = slice(first, first + len(winners))
+            unchanged[block, j, rows] = stays.sum(axis=2)
+            by_draw[block, j] += stays.sum(axis=1)
             for i, of_epsilon in enumerate(winners, first):
                 distinct[i, j, rows] = _count_distinct(of_epsilon, singles[i], pairs[i])
             bar.update(winners.shape[0] * winners.shape[1])

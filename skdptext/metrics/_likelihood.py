@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.documents import DocumentReader, EncodedDocuments, read_release
+from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics._channel import released_profiles, word_transitions
-from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_bags, is_count_matrix, kind_of
+from skdptext.perturbation import Candidates, DPWordPerturber
+from skdptext.utils import is_count_matrix, kind_of
 
 __all__ = ["ReleaseLikelihood", "fitted_releaser"]
 
@@ -132,47 +131,34 @@ class ReleaseLikelihood:
             self.perturber: Any = fitted_releaser(perturber, documents)
             self._documents = list(documents)
             self.n_documents = len(self._documents)
-            self.ordered = False
+            self.ordered, self._candidates = False, None
             return
         if not is_count_matrix(documents):
             documents = list(documents)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # known here
+        # known here
+        with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
             fitted = clone(perturber).set_params(random_state=None).fit(documents)
         self.perturber = fitted
         embedding = fitted.embedding_
         reader = DocumentReader.of(fitted, embedding)
-        codes = reader.read(documents).known()
-        self.lengths = np.diff(codes.offsets)
-        if not len(self.lengths):
+        written = reader.read(documents).known()
+        if not len(written):
             raise InvalidParameterError("documents must hold at least one, got none.")
-        self.n_documents = len(self.lengths)
-        self.sampled = reader.sample_length is not None
-        if self.sampled:
-            self.lengths = np.full(len(self.lengths), reader.sample_length)
         if ordered is None:
             ordered = fitted.output != "bow"
-        # resampled words have no order
-        self.ordered = bool(ordered) and not self.sampled
+        candidates = self._candidates = Candidates(
+            fitted.mechanism_, written, reader.sample_length, bool(ordered)
+        )
+        self.n_documents, self.ordered = len(written), candidates.ordered
         options = {"n_draws": n_draws, "random_state": random_state, "verbose": verbose}
-        bags = codes.bags(len(embedding))
-        empty = np.flatnonzero(bags.sum(axis=1) == 0)
-        if len(empty):  # resampling draws these from the whole vocabulary
-            bags = bags.tolil()
-            bags[empty] = 1.0
-        if self.ordered:
+        if not self.ordered:
+            profiles = released_profiles(fitted, candidates.shares, **options)
+            self._log_profiles = np.log(profiles)
+        elif len(candidates.ids):
             # the prior of `released_profiles`, so that one simulation serves both
-            share = np.asarray(normalize(bags, norm="l1").mean(axis=0)).ravel()
-            used = np.flatnonzero(share)
-            self._codes, self._offsets = used.searchsorted(codes.codes), codes.offsets
-            self._transitions = word_transitions(
-                fitted,
-                share[used],
-                words=embedding.word_array[used].tolist(),
-                **options,
-            )
-        else:
-            self._log_profiles = np.log(released_profiles(fitted, bags, **options))
+            share = np.asarray(candidates.shares.mean(axis=0)).ravel()[candidates.ids]
+            words = embedding.word_array[candidates.ids].tolist()
+            self._transitions = word_transitions(fitted, share, words=words, **options)
 
     def __call__(self, releases: Any) -> np.ndarray:
         """ln Pr[release | document].
@@ -188,45 +174,28 @@ class ReleaseLikelihood:
         log_likelihood : ndarray of shape (n_releases, n_documents)
             −inf where the length rules a document out.
         """
-        if not isinstance(self.perturber, DPWordPerturber):
+        if self._candidates is None:
             return _checked(self.perturber, self._documents, releases)
-        vocabulary = self.perturber.mechanism_.released
-        if is_count_matrix(releases):
-            if self.ordered:
-                raise InvalidParameterError(
-                    "releases must be texts or token lists where their order is used, "
-                    "got a count matrix."
-                )
-            bags = check_bags(releases, n_words=len(vocabulary), counts=True)
-        else:
-            codes = read_release(releases, vocabulary)
-            if self.ordered:
-                return self._in_order(codes)
-            bags = codes.bags(len(vocabulary))
-        found = bags @ self._log_profiles.T
-        found[np.not_equal.outer(bags.sum(axis=1), self.lengths)] = -np.inf
-        return found
-
-    def _in_order(self, releases: EncodedDocuments) -> np.ndarray:
-        found = np.full((len(releases), len(self.lengths)), -np.inf)
-        starts = self._offsets[:-1]
-        for i in range(len(releases)):
-            released = releases[i]
-            same = np.flatnonzero(self.lengths == len(released))
-            logs = np.log(self._transitions.counts(released))
-            places = np.arange(len(released))
-            written = self._codes[starts[same][:, None] + places]
-            found[i, same] = logs[places, written].sum(axis=1)
-        return found
+        if self.ordered and is_count_matrix(releases):
+            raise InvalidParameterError(
+                "releases must be texts or token lists where their order is used, got "
+                "a count matrix."
+            )
+        read = self._candidates.read(releases)
+        if not self.ordered:
+            return self._candidates.of_bags(read, self._log_profiles)
+        return self._candidates.of_order(
+            read, lambda z: np.log(self._transitions.counts(z))
+        )
 
 
 def _checked(releaser: Any, documents: list[Any], releases: Any) -> np.ndarray:
     """`log_likelihood` of any releaser, checked."""
-    found = np.asarray(releaser.log_likelihood(documents, releases), dtype=np.float64)
+    logs = np.asarray(releaser.log_likelihood(documents, releases), dtype=np.float64)
     n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
-    if found.shape != (n, len(documents)) or np.isnan(found).any():
+    if logs.shape != (n, len(documents)) or np.isnan(logs).any():
         raise InvalidParameterError(
             f"log_likelihood of {type(releaser).__name__} must return an array of "
-            f"shape ({n}, {len(documents)}) without NaN, got shape {found.shape}."
+            f"shape ({n}, {len(documents)}) without NaN, got shape {logs.shape}."
         )
-    return found
+    return logs

@@ -52,8 +52,8 @@ class LogBilinear:
         log_marginal = np.log(marginal + 1e-2 * marginal[marginal > 0].min())
         written, released = pairs
         rng = np.random.default_rng(0)  # of words to try on, which are public
-        some = rng.permutation(len(written))
-        tried = some[:_N_TRIED]
+        shuffled = rng.permutation(len(written))
+        tried = shuffled[:_N_TRIED]
 
         products = self._points[released[tried]] @ self._words[written[tried]].T
 
@@ -68,7 +68,7 @@ class LogBilinear:
         finer = self.kappa * step ** np.linspace(-2 / 3, 2 / 3, 5)
         self.kappa = max(finer.tolist(), key=likelihood)
         self._h, _ = self._fit(
-            self.kappa, written[some[:_N_FITTED]], log_marginal, _ROUNDS
+            self.kappa, written[shuffled[:_N_FITTED]], log_marginal, _ROUNDS
         )
         self._g = np.empty(len(ids))
         for rows in blocks(len(ids), self._rows()):
@@ -103,8 +103,8 @@ class LogBilinear:
 
     def __call__(self, released: np.ndarray) -> np.ndarray:
         """P[z | w] of some released words, shape (n_released, n_words)."""
-        found = self._points[released] @ self._words.T
-        found *= np.float32(self.kappa)
-        found += (self._h[released])[:, None]
-        found -= self._g.astype(np.float32)
-        return np.exp(found, out=found)
+        logs = self._points[released] @ self._words.T
+        logs *= np.float32(self.kappa)
+        logs += (self._h[released])[:, None]
+        logs -= self._g.astype(np.float32)
+        return np.exp(logs, out=logs)

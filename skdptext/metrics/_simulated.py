@@ -84,8 +84,8 @@ class SimulatedReleases:
         row_bytes = 16 * len(self.ids) + self.channel.row_bytes
         size = int(np.clip(memory // row_bytes, 1, _ROWS))
         with self.channel.session(1, memory) as apply:
-            for some in blocks(n, size):
-                written = drawn[some]
+            for block in blocks(n, size):
+                written = drawn[block]
                 draws = checked_draws(self.channel, rng, len(written))
                 noisy = apply(self.ids[written], draws)
                 released = checked_words(self.channel, noisy, len(written))
@@ -97,14 +97,14 @@ class SimulatedReleases:
 
     def _posterior(self, written: np.ndarray, noise: np.ndarray) -> np.ndarray:
         noisy = (self._points[written] + noise).astype(np.float32)
-        found = noisy @ self._points.T
-        found *= -2
-        found += self._squares
-        found += np.einsum("ij,ij->i", noisy, noisy)[:, None]
-        np.sqrt(np.maximum(found, 0, out=found), out=found)
-        found *= np.float32(-self.channel.epsilon)
-        found += self._log_prior
-        found -= found.max(axis=1, keepdims=True)
-        np.exp(found, out=found)
-        found /= found.sum(axis=1, keepdims=True)
-        return found
+        posterior = noisy @ self._points.T
+        posterior *= -2
+        posterior += self._squares
+        posterior += np.einsum("ij,ij->i", noisy, noisy)[:, None]
+        np.sqrt(np.maximum(posterior, 0, out=posterior), out=posterior)
+        posterior *= np.float32(-self.channel.epsilon)
+        posterior += self._log_prior
+        posterior -= posterior.max(axis=1, keepdims=True)
+        np.exp(posterior, out=posterior)
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        return posterior

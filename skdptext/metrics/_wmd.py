@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn import get_config
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
@@ -22,7 +21,15 @@ from skdptext.transport import (
     pair_distance,
     take_bags,
 )
-from skdptext.utils import as_array, check_bags, check_n_jobs, kind_of, shown_words
+from skdptext.utils import (
+    as_array,
+    check_bags,
+    check_n_jobs,
+    kind_of,
+    runs,
+    shown_words,
+    working_memory_bytes,
+)
 
 __all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
 
@@ -168,10 +175,10 @@ def pairwise_word_movers_distances(
             if first >= len(bags):
                 continue
             if block is None:
-                found = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])[first:]
+                row = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])[first:]
             else:
-                found = block.distances(*x_bags.row(i), first)
-            distances[i, part.start + first : part.stop] = found
+                row = block.distances(*x_bags.row(i), first)
+            distances[i, part.start + first : part.stop] = row
 
     workers = effective_n_jobs(n_jobs)
     kernels = None
@@ -202,15 +209,7 @@ def _blocks(
     width = 4  # arrays as long as the bags, per worker
     if table is not None:
         width = 2 * table.dim + n_workers * (4 + int(queries.sizes.max()))
-    memory = get_config()["working_memory"] * 2**20
-    step = max(1, int(memory / (8 * width)))
-    start = 0
-    while start < len(bags):
-        limit = bags.starts[start] + step
-        stop = int(np.searchsorted(bags.starts, limit, side="right")) - 1
-        stop = max(stop, start + 1)
-        yield slice(start, stop)
-        start = stop
+    return runs(bags.starts, max(1, working_memory_bytes() // (8 * width)))
 
 
 def _check_columns(n: int, expected: int, name: str, other: str) -> None:
@@ -248,15 +247,15 @@ def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
         raise InvalidParameterError(
             f'{name} must hold word weights with embedding="one-hot", got tokens.'
         )
-    found = table.find(tokens)
-    found = found[found >= 0]
-    if not len(found):
+    ids = table.find(tokens)
+    ids = ids[ids >= 0]
+    if not len(ids):
         raise InvalidParameterError(
             f"{name} must hold at least one word of the embedding, got "
             f"{len(tokens)} unknown: {shown_words(tokens)}."
         )
     bag = sp.csr_array(
-        (np.ones(len(found)), (np.zeros(len(found), dtype=np.intp), found)),
+        (np.ones(len(ids)), (np.zeros(len(ids), dtype=np.intp), ids)),
         shape=(1, len(table)),
     )
     return check_bags(bag)

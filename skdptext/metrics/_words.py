@@ -112,15 +112,15 @@ def _find(estimator: Any, name: str | None = None) -> _Place:
     if not isinstance(name, str):
         raise InvalidParameterError(f"name must be a str or None, got {shown(name)}.")
     # the whole path, or its end
-    found = [p for p in places if p.path == name] or [
+    matching = [p for p in places if p.path == name] or [
         p for p in places if p.path.endswith(f"__{name}")
     ]
-    if len(found) != 1:
+    if len(matching) != 1:
         raise InvalidParameterError(
             f"name must match exactly one word perturber, got {shown(name)}, which "
-            f"matches {len(found)} of {len(places)}{_listed(places)}."
+            f"matches {len(matching)} of {len(places)}{_listed(places)}."
         )
-    return found[0]
+    return matching[0]
 
 
 def _listed(places: list[_Place]) -> str:

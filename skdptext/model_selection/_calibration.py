@@ -352,9 +352,9 @@ class _Exact:
         self, channel: WordChannel, ids: np.ndarray, weights: np.ndarray
     ) -> float:
         stays = 0.0
-        for rows, kept in kept_as_they_are(channel, ids):
-            stays += weights[rows] @ kept
-            self.bar.update(len(kept))
+        for rows, unchanged in kept_as_they_are(channel, ids):
+            stays += weights[rows] @ unchanged
+            self.bar.update(len(unchanged))
         return float(stays / weights.sum())
 
     def _channel(self, scale: float) -> WordChannel | None:
@@ -388,8 +388,8 @@ class _Exact:
         upto = np.cumsum(self.weights)
         ticks = (np.arange(_FIRST_WORDS) + 0.5) / _FIRST_WORDS * upto[-1]
         drawn = np.minimum(upto.searchsorted(ticks), len(upto) - 1)
-        some, times = np.unique(drawn, return_counts=True)
-        start = _root(excess_of(self.ids[some], times), self.own.epsilon, 2.0)
+        distinct, times = np.unique(drawn, return_counts=True)
+        start = _root(excess_of(self.ids[distinct], times), self.own.epsilon, 2.0)
         if start is None:
             start = self.own.epsilon
         scale = _root(excess_of(self.ids, self.weights), start, 1.02)

@@ -221,13 +221,13 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         scores = _mean_scores(cv_results, name)
         if self.confidence is None:
             return scores
-        found = score_summary(cv_results, name, self.confidence, self.test_over_train)
-        if found.n_splits < 2:
+        summary = score_summary(cv_results, name, self.confidence, self.test_over_train)
+        if summary.n_splits < 2:
             raise InvalidParameterError(
                 "confidence must be None where a search has a single split, got "
                 f"{self.confidence:g}."
             )
-        return found.low if relation == ">=" else found.high
+        return summary.low if relation == ">=" else summary.high
 
     def _explain(self, cv_results: Mapping[str, Any], goal: np.ndarray) -> str:
         parts = []

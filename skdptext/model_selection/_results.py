@@ -179,18 +179,18 @@ def search_results_frame(
     >>> frame[["epsilon", "lam", "score", "mean"]].values.tolist()
     [[5.0, 0.5, 'accuracy', 0.8]]
     """
-    found = search_results(
+    results = search_results(
         search, confidence=confidence, test_over_train=test_over_train, name=name
     )
     pd = import_pandas("search_results_frame")
-    n = len(found.params["epsilon"])
+    n = len(results.params["epsilon"])
     parts = []
-    for score, scores in found.scores.items():
-        part = pd.DataFrame({"candidate": np.arange(n)} | found.params)
+    for score, scores in results.scores.items():
+        part = pd.DataFrame({"candidate": np.arange(n)} | results.params)
         for column, values in {"score": score, **scores._asdict()}.items():
             part[column] = values
         part["chosen"] = part["candidate"] == (
-            -1 if found.chosen is None else found.chosen
+            -1 if results.chosen is None else results.chosen
         )
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
@@ -230,13 +230,13 @@ def _named(values: np.ndarray) -> np.ndarray:
     plain = {i: value for i, value in enumerate(values) if _is_estimator(value)}
     if not plain:
         return values
-    found = np.array([str(value) for value in values], dtype=object)
+    names = np.array([str(value) for value in values], dtype=object)
     prints = {i: _printed(value) for i, value in plain.items()}
     classes = {i: type(value).__name__ for i, value in plain.items()}
     for i, name in classes.items():
         alike = {prints[j] for j, other in classes.items() if other == name}
-        found[i] = name if len(alike) == 1 else prints[i]
-    return found
+        names[i] = name if len(alike) == 1 else prints[i]
+    return names
 
 
 def _printed(value: Any) -> str:
@@ -261,9 +261,9 @@ def _noise_columns(params: list[Mapping[str, Any]], step: str | None) -> dict[st
     keys: dict[str, str] = {}
     for name in _NOISE:
         end = name if step is None else f"{step}__{name}"
-        found = {k for p in params for k in p if f"__{k}".endswith(f"__{end}")}
-        if len(found) == 1 and all(found <= set(p) for p in params):
-            keys[name] = found.pop()
+        matching = {k for p in params for k in p if f"__{k}".endswith(f"__{end}")}
+        if len(matching) == 1 and all(matching <= set(p) for p in params):
+            keys[name] = matching.pop()
     return keys
 
 

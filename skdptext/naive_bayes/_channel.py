@@ -25,10 +25,10 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
     as_array,
-    as_labels,
     blocks,
     check_bags,
     check_integer,
+    check_labels,
     check_option,
     check_real,
     is_count_matrix,
@@ -218,12 +218,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             else:
                 vocabulary = fitted.mechanism_.released
                 bags = read_release(X, vocabulary).bags(len(vocabulary))
-            y = as_labels("y", y)
-            if y.shape != (len(X),):
-                raise InvalidParameterError(
-                    f"y must hold one label per document ({len(X)}), got shape "
-                    f"{y.shape}."
-                )
+            y = check_labels("y", y, len(X))
         classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
@@ -264,12 +259,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             )
         fitted = fitted_releaser(self.perturber, X)
         documents = list(X)
-        labels = as_labels("y", y)
-        if labels.shape != (len(documents),):
-            raise InvalidParameterError(
-                f"y must hold one label per document ({len(documents)}), got shape "
-                f"{labels.shape}."
-            )
+        labels = check_labels("y", y, len(documents))
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
@@ -290,15 +280,15 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         likelihood = ReleaseLikelihood(self.perturber_, self._documents)
         rows = X if hasattr(X, "shape") else list(X)
         n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-        found = np.empty((n_rows, n_classes))
-        for some in blocks(n_rows, max(1, working_memory_bytes() // (32 * n))):
-            logs = likelihood(rows[some])
+        joint = np.empty((n_rows, n_classes))
+        for part in blocks(n_rows, max(1, working_memory_bytes() // (32 * n))):
+            logs = likelihood(rows[part])
             # what no document gives says nothing of the classes
             most = np.maximum(logs.max(axis=1, keepdims=True), -1e300)
             mixed = np.exp(logs - most) @ weights
             with np.errstate(divide="ignore"):
-                found[some] = np.where(mixed.any(axis=1)[:, None], np.log(mixed), 0)
-        return found
+                joint[part] = np.where(mixed.any(axis=1)[:, None], np.log(mixed), 0)
+        return joint
 
     def _check_tau(self) -> float | str:
         if isinstance(self.tau, str):
@@ -343,15 +333,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return 1.0
         noisy = bags
         if fitted is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # these texts are known
+            with warnings.catch_warnings(action="ignore"):  # these texts are known
                 source = clone(fitted).set_params(output="bow", random_state=None)
                 noisy = sp.csr_array(source.fit(bags).transform(bags))
         through = self._pushed(fitted, bags)
         member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
         right = np.zeros(len(_TAUS))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # classes of few documents
+        # classes of few documents
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
             splits = list(folds.split(labels, labels))
         log_prior = self._check_prior(np.bincount(labels))
@@ -368,8 +357,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     def _fitted(self, X: Any) -> DPWordPerturber | None:
         if self.perturber is None:
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # the texts are public
+        # the texts are public
+        with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
             return clone(self.perturber).fit(X)
 
     def _through_noise(
@@ -399,14 +388,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     def _check_prior(self, sizes: np.ndarray) -> np.ndarray:
         if isinstance(self.prior, str):
             check_option("prior", self.prior, ("frequency", "uniform"))
-            found = sizes if self.prior == "frequency" else np.ones(len(sizes))
+            weights = sizes if self.prior == "frequency" else np.ones(len(sizes))
         else:
             rule = f"prior must hold one number > 0 per class ({len(sizes)})"
-            found = as_array(self.prior, rule, dtype=np.float64)
-            wrong = found.shape != sizes.shape
-            if wrong or not (np.isfinite(found) & (found > 0)).all():
-                raise InvalidParameterError(f"{rule}, got shape {found.shape}.")
-        return np.log(found / found.sum())
+            weights = as_array(self.prior, rule, dtype=np.float64)
+            wrong = weights.shape != sizes.shape
+            if wrong or not (np.isfinite(weights) & (weights > 0)).all():
+                raise InvalidParameterError(f"{rule}, got shape {weights.shape}.")
+        return np.log(weights / weights.sum())
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Compute ln π_c + ln Pr[X | c], up to a constant per document.
@@ -453,8 +442,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         log_proba : ndarray of shape (n_documents, n_classes)
             Rows whose exponentials sum to 1.
         """
-        found = self.predict_joint_log_proba(X)
-        return found - np.logaddexp.reduce(found, axis=1, keepdims=True)
+        joint = self.predict_joint_log_proba(X)
+        return joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Posterior of the classes.
@@ -498,5 +487,5 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
 def _smoothed(counts: np.ndarray, background: np.ndarray, alpha: float) -> np.ndarray:
     """Frequencies after adding `alpha` words in the proportions of the background."""
-    found = counts + alpha * background / background.sum()
-    return found / found.sum(axis=1, keepdims=True)
+    smoothed = counts + alpha * background / background.sum()
+    return smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -51,18 +51,18 @@ class DocumentMixture:
         """
         n_classes, width = self._classes.shape
         shape = (len(taus), released.shape[0], n_classes)
-        found = np.full(shape, -np.inf)
+        joint = np.full(shape, -np.inf)
         size = max(1, working_memory_bytes() // 4 // (8 * (3 * width + shape[1])))
-        for some in blocks(len(self._labels), size):
-            labels = self._labels[some]
-            of_documents = self._through(self._profiles[some])
+        for part in blocks(len(self._labels), size):
+            labels = self._labels[part]
+            of_documents = self._through(self._profiles[part])
             for k, tau in enumerate(taus):
                 mixed = tau * self._classes[labels] + (1 - tau) * of_documents
                 scores = released @ np.log(mixed).T
                 for c in np.unique(labels):
                     ours = logsumexp(scores[:, labels == c], axis=1)
-                    found[k, :, c] = np.logaddexp(found[k, :, c], ours)
+                    joint[k, :, c] = np.logaddexp(joint[k, :, c], ours)
         sizes = np.bincount(self._labels, minlength=n_classes)
         alone = sizes == 0
-        found[:, :, alone] = released @ np.log(self._classes[alone]).T
-        return found - np.log(np.maximum(sizes, 1))
+        joint[:, :, alone] = released @ np.log(self._classes[alone]).T
+        return joint - np.log(np.maximum(sizes, 1))

@@ -142,9 +142,9 @@ class WMDNeighborsTransformer(
     As scikit-learn's `KNeighborsTransformer`: what follows takes the graph as
     precomputed distances, such as ``TSNE(metric="precomputed", init="random")``,
     ``DBSCAN(metric="precomputed")``, ``KNeighborsClassifier(metric="precomputed")``,
-    ``Isomap(metric="precomputed")``, ``UMAP(metric="precomputed")``, or, where it is
-    `symmetric`, ``HDBSCAN(metric="precomputed")`` and, of mode ``"connectivity"``,
-    ``SpectralClustering(affinity="precomputed")``.
+    ``Isomap(metric="precomputed")``, or, where it is `symmetric`,
+    ``UMAP(metric="precomputed")``, ``HDBSCAN(metric="precomputed")`` and, of mode
+    ``"connectivity"``, ``SpectralClustering(affinity="precomputed")``.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """The estimator that releases documents with private words."""
 
+from skdptext.perturbation._likelihood import Candidates as Candidates
 from skdptext.perturbation._perturber import DPWordPerturber
 from skdptext.perturbation._release import Release as Release
 

@@ -2,33 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
 
-from skdptext.documents import EncodedDocuments
+from skdptext.documents import EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel, draw_words, probabilities
-from skdptext.utils import working_memory_bytes
+from skdptext.utils import check_bags, is_count_matrix, working_memory_bytes
 
-__all__ = ["bag_likelihood", "text_likelihood"]
+__all__ = ["Candidates", "log_likelihood"]
 
-# Stands in for probabilities of a known law that are too small for float32.
+# Stands in for known probabilities that are too small for float32.
 _LEAST = 1e-35
 
 
-def text_likelihood(
+class Candidates:
+    """Documents in clear, one of which each release of words is of.
+
+    Parameters
+    ----------
+    channel : WordChannel
+    written : EncodedDocuments
+        Their known words.
+    sample_length : int or None
+        Documents are redrawn to this length.
+    ordered : bool
+        Whether releases have the order of the documents, if these are not redrawn.
+
+    Attributes
+    ----------
+    ids : ndarray of int
+        Words that occur in any of them.
+    shares : csr_array of shape (n_documents, n_words)
+        p_d(w): the share of each word in each document.
+    lengths : ndarray of int
+        Of what is released of each.
+    """
+
+    def __init__(
+        self,
+        channel: WordChannel,
+        written: EncodedDocuments,
+        sample_length: int | None,
+        ordered: bool,
+    ) -> None:
+        self.ordered = ordered and sample_length is None
+        self._released = channel.released
+        self._offsets = written.offsets
+        bags = written.bags(len(channel.embedding))
+        self.lengths = np.diff(written.offsets)
+        empty = np.flatnonzero(self.lengths == 0)
+        if len(empty) and not self.ordered:
+            # redrawing takes these from the whole vocabulary
+            bags = bags.tolil()
+            bags[empty] = 1.0
+        if sample_length is not None:
+            self.lengths = np.full(len(self.lengths), sample_length)
+        self.shares = sp.csr_array(bags)
+        totals = np.asarray(self.shares.sum(axis=1)).ravel()
+        self.shares.data /= np.repeat(totals, np.diff(self.shares.indptr))
+        self.ids = np.unique(self.shares.indices)
+        self._at = self.ids.searchsorted(written.codes)
+
+    def read(self, releases: Any) -> Any:
+        """Releases in order as `EncodedDocuments`; else their bags."""
+        n_words = len(self._released)
+        if is_count_matrix(releases):
+            return check_bags(releases, n_words=n_words, counts=True)
+        read = read_release(releases, self._released)
+        return read if self.ordered else read.bags(n_words)
+
+    def of_order(
+        self, releases: EncodedDocuments, logs_of: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Σ_j ln Pr[z_j | w_j], shape (n_releases, n_documents).
+
+        `logs_of`: from released words to ln Pr[z | w], a row for each, for all `ids`.
+        """
+        totals = np.full((len(releases), len(self.lengths)), -np.inf)
+        starts = self._offsets[:-1]
+        for i in range(len(releases)):
+            released = releases[i]
+            same = np.flatnonzero(self.lengths == len(released))
+            places = np.arange(len(released))
+            if not len(same) or not len(places):
+                totals[i, same] = 0.0
+                continue
+            written = self._at[starts[same][:, None] + places]
+            logs = logs_of(released)[places, written]
+            totals[i, same] = logs.sum(axis=1, dtype=np.float64)
+        return totals
+
+    def of_bags(self, bags: Any, log_profiles: np.ndarray) -> np.ndarray:
+        """Σ_j ln Σ_w p_d(w) Pr[z_j | w], from the logarithms of the sums for each z."""
+        logs = np.asarray(sp.csr_array(bags) @ log_profiles.T)
+        sizes = np.asarray(bags.sum(axis=1)).ravel()
+        logs[np.not_equal.outer(sizes, self.lengths)] = -np.inf
+        return logs
+
+
+def log_likelihood(
     channel: WordChannel,
-    written: EncodedDocuments,
-    released: EncodedDocuments,
+    candidates: Candidates,
+    releases: Any,
     n_draws: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Σ_j ln Pr[z_j | w_j], shape (n_released, n_documents); −inf for other lengths."""
-    ids, codes = np.unique(written.codes, return_inverse=True)
-    columns, noisy = np.unique(released.codes, return_inverse=True)
+    """ln Pr[release | document], shape (n_releases, n_documents)."""
+    read, ids = candidates.read(releases), candidates.ids
+    if not isinstance(read, EncodedDocuments):
+        columns = np.unique(read.indices)
+        mixed = np.zeros((len(candidates.lengths), len(columns)))
+        shares = sp.csc_array(candidates.shares)
+        for rows, law in _laws(channel, ids, columns, n_draws, rng):
+            mixed += shares[:, ids[rows]] @ law
+        logs = np.log(np.maximum(mixed, _LEAST))
+        return candidates.of_bags(read[:, columns], logs)
+    columns = np.unique(read.codes)
     needed = 4 * len(ids) * len(columns)
     if needed > working_memory_bytes():
         raise InvalidParameterError(
@@ -36,46 +129,10 @@ def text_likelihood(
             f"and each of the {len(columns)} that were released must fit into "
             f"working_memory, {working_memory_bytes()} bytes, got {needed} bytes."
         )
-    logs = np.empty((len(ids), len(columns)), dtype=np.float32)
+    by_released = np.empty((len(columns), len(ids)), dtype=np.float32)
     for rows, law in _laws(channel, ids, columns, n_draws, rng):
-        logs[rows] = np.log(law)
-    lengths = np.diff(written.offsets)
-    found = np.full((len(released), len(written)), -np.inf)
-    for i in range(len(released)):
-        seen = noisy[released.offsets[i] : released.offsets[i + 1]]
-        same = np.flatnonzero(lengths == len(seen))
-        words = codes[written.offsets[:-1][same][:, None] + np.arange(len(seen))]
-        found[i, same] = logs[words, seen].sum(axis=1, dtype=np.float64)
-    return found
-
-
-def bag_likelihood(
-    channel: WordChannel,
-    written: EncodedDocuments,
-    released: sp.csr_array,
-    sample_length: int | None,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Σ_j ln Σ_w p_d(w) Pr[z_j | w], shape (n_released, n_documents)."""
-    bags = written.bags(len(channel.embedding))
-    lengths = np.diff(written.offsets)
-    if sample_length is not None:
-        if not lengths.all():  # resampling draws these from the whole vocabulary
-            bags = bags.tolil()
-            bags[np.flatnonzero(lengths == 0)] = 1.0
-        lengths = np.full(len(lengths), sample_length)
-    shares = sp.csc_array(normalize(sp.csr_array(bags), norm="l1"))
-    ids = np.flatnonzero(np.diff(shares.indptr))
-    columns = np.unique(released.indices)
-    mixed = np.zeros((len(lengths), len(columns)))
-    for rows, law in _laws(channel, ids, columns, n_draws, rng):
-        mixed += shares[:, ids[rows]] @ law
-    logs = np.log(np.maximum(mixed, _LEAST))
-    found = sp.csr_array(released[:, columns]) @ logs.T
-    sizes = np.asarray(released.sum(axis=1)).ravel()
-    found[np.not_equal.outer(sizes, lengths)] = -np.inf
-    return found
+        by_released[:, rows] = np.log(law).T
+    return candidates.of_order(read, lambda z: by_released[columns.searchsorted(z)])
 
 
 def _laws(

@@ -18,7 +18,6 @@ from skdptext.documents import (
     EncodedDocuments,
     as_column,
     as_frame,
-    read_release,
     word_ids,
     write_documents,
 )
@@ -42,7 +41,7 @@ from skdptext.perturbation._leaks import (
     warn_of_leaks,
     warn_of_unknown_words,
 )
-from skdptext.perturbation._likelihood import bag_likelihood, text_likelihood
+from skdptext.perturbation._likelihood import Candidates, log_likelihood
 from skdptext.perturbation._release import Release
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
@@ -501,7 +500,9 @@ class DPWordPerturber(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         names = self.mechanism_.released.word_array
-        released = write_documents(codes, offsets, names, documents.kept, self.output)
+        released = write_documents(
+            codes, offsets, names, documents.in_clear, self.output
+        )
         if self.output == "bow":
             return as_frame(released, X, self._container, names)
         return as_column(released, X, self._container, self.output)
@@ -679,16 +680,10 @@ class DPWordPerturber(
         reader = self._check_ready()
         n_draws = check_integer("n_draws", n_draws, low=1)
         rng = check_rng(random_state)
-        vocabulary, sample = self.mechanism_.released, reader.sample_length
         written = self._read(reader, documents).known()
-        if is_count_matrix(released):
-            bags = check_bags(released, n_words=len(vocabulary), counts=True)
-        else:
-            read = read_release(released, vocabulary)
-            if self.output != "bow" and sample is None:
-                return text_likelihood(self.mechanism_, written, read, n_draws, rng)
-            bags = read.bags(len(vocabulary))
-        return bag_likelihood(self.mechanism_, written, bags, sample, n_draws, rng)
+        of_text = self.output != "bow"
+        candidates = Candidates(self.mechanism_, written, reader.sample_length, of_text)
+        return log_likelihood(self.mechanism_, candidates, released, n_draws, rng)
 
     # -- what is promised, and scikit-learn's conventions ----------------------
 

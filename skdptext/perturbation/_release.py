@@ -18,6 +18,7 @@ from skdptext.utils import (
     blas_threads,
     limit_blas_threads,
     progress_bar,
+    runs,
     working_memory_bytes,
 )
 
@@ -79,7 +80,7 @@ class Release:
         n_threads = _n_threads(n_jobs, of_product)
         block, memory = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
-        tasks = _split(offsets, max(1, min(block, share)))
+        tasks = list(runs(offsets, max(1, min(block, share))))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
         # One thread here leaves the product all of its threads; several divide them.
@@ -92,11 +93,11 @@ class Release:
                 verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            calls = [(documents, *task, block, apply) for task in tasks]
+            calls = [(documents, task, block, apply) for task in tasks]
             results = _each(self._perturb, calls, n_threads)
-            for (start, stop), noisy in zip(tasks, results, strict=True):
-                codes[offsets[start] : offsets[stop]] = noisy
-                progress.update(stop - start)
+            for task, noisy in zip(tasks, results, strict=True):
+                codes[offsets[task.start] : offsets[task.stop]] = noisy
+                progress.update(task.stop - task.start)
         return codes, offsets
 
     def _block_size(self, n_threads: int) -> tuple[int, int]:
@@ -111,9 +112,10 @@ class Release:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
+        self, documents: EncodedDocuments, task: slice, block: int, apply: Any
     ) -> np.ndarray:
-        """Noisy codes of the documents from `start` to `stop`."""
+        """Noisy codes of the documents of a task."""
+        start, stop = task.start, task.stop
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
@@ -194,18 +196,6 @@ def _n_threads(n_jobs: int | None, of_product: int) -> int:
     if n_jobs is None and effective_n_jobs(None) == 1:
         return of_product
     return effective_n_jobs(n_jobs)
-
-
-def _split(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:
-    """Runs of whole documents with about `size` words each."""
-    tasks = []
-    start, n_documents = 0, len(offsets) - 1
-    while start < n_documents:
-        stop = int(np.searchsorted(offsets, offsets[start] + size, side="right")) - 1
-        stop = min(max(stop, start + 1), n_documents)
-        tasks.append((start, stop))
-        start = stop
-    return tasks
 
 
 def _segments(streams: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segments:

@@ -12,7 +12,7 @@ from skdptext.mechanisms import (
     probabilities,
     shared_noise,
 )
-from skdptext.utils import Kept, blocks, warn_once
+from skdptext.utils import Memo, blocks, warn_once
 
 __all__ = ["warn_of_strength"]
 
@@ -24,7 +24,7 @@ _WORDS, _DRAWS = 64, 8
 # Shares of changed words beyond which ε is hardly what was meant.
 _NEARLY_ALL, _NEARLY_NONE = 0.98, 0.005
 
-_known: Kept[np.ndarray] = Kept(64)
+_known: Memo[np.ndarray] = Memo(64)
 
 
 def warn_of_strength(channel: WordChannel) -> None:

@@ -227,7 +227,7 @@ class DocumentPreparer(
         if reader.sample_length is not None:
             codes, offsets = self._sample(documents, reader)
         words = reader.vocabulary.word_array
-        return write_documents(codes, offsets, words, documents.kept, self.output)
+        return write_documents(codes, offsets, words, documents.in_clear, self.output)
 
     def lengths(self, X: Any) -> np.ndarray:
         """Count the words of each document, before it is cut.

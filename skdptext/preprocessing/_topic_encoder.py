@@ -203,8 +203,8 @@ class TopicEncoder(
             min_df = min(_MIN_DF, max(1, n_documents // 10))
         in_documents = np.bincount(bags.indices, minlength=bags.shape[1])
         used = np.flatnonzero(in_documents >= min_df)
-        found = _correspondence(bags[:, used], n_components)
-        if found is None:
+        axes = _correspondence(bags[:, used], n_components)
+        if axes is None:
             raise InvalidParameterError(
                 f"X must hold documents that differ in words of at least {min_df} of "
                 f"them (min_df={shown(self.min_df)}), got n_samples={n_documents} with "
@@ -215,15 +215,15 @@ class TopicEncoder(
                 self.__dict__.pop(name, None)
         if words is None:
             self.__dict__.pop("words_", None)
-            components = np.zeros((len(found.values), bags.shape[1]))
-            components[:, used] = found.words
+            components = np.zeros((len(axes.values), bags.shape[1]))
+            components[:, used] = axes.words
             self.components_ = components
         else:
             self.words_ = words[used]
-            self.components_ = found.words
+            self.components_ = axes.words
             bags = bags[:, used]
-        self.singular_values_ = found.values
-        self.n_components_ = self._n_features_out = len(found.values)
+        self.singular_values_ = axes.values
+        self.n_components_ = self._n_features_out = len(axes.values)
         return bags
 
     def _reader(self) -> DocumentReader:
@@ -291,11 +291,13 @@ def _counted(
 ) -> Iterator[sp.csr_array]:
     """Counts of numbered words, some documents at a time; new ones are numbered."""
     documents = iter(plain_documents(X))
-    while some := list(itertools.islice(documents, _TOGETHER)):
-        read = reader.read(some)
-        for word in read.kept if grow else ():
+    while group := list(itertools.islice(documents, _TOGETHER)):
+        read = reader.read(group)
+        for word in read.in_clear if grow else ():
             number.setdefault(word, len(number))
-        columns = np.array([number.get(word, -1) for word in read.kept], dtype=np.int64)
+        columns = np.array(
+            [number.get(word, -1) for word in read.in_clear], dtype=np.int64
+        )
         codes = columns[-1 - read.codes] if len(columns) else read.codes
         known = codes >= 0
         offsets = np.concatenate([[0], np.cumsum(known)])[read.offsets]
@@ -342,8 +344,8 @@ def _correspondence(counts: sp.csr_array, k: int) -> _Axes | None:
         u, values, v = svds(operator, k, v0=start, ncv=min(4 * k, min(scaled.shape)))
         u, values, v = u[:, ::-1], values[::-1], v[::-1]
     v = svd_flip(u, v, u_based_decision=False)[1]
-    kept = values > _ROUNDING
-    return _Axes(values[kept], v[kept] / c) if kept.any() else None
+    large = values > _ROUNDING
+    return _Axes(values[large], v[large] / c) if large.any() else None
 
 
 def _profiles(bags: sp.csr_array) -> sp.csr_array:

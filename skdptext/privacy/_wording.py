@@ -12,7 +12,7 @@ from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
-    Kept,
+    Memo,
     blocks,
     bullets,
     page,
@@ -46,8 +46,8 @@ class Scale(NamedTuple):
     pairs: np.ndarray  # columns of the words at these medians, shape (2, 2)
 
 
-_scales: Kept[Scale] = Kept(32)
-_losses: Kept[list[LossDistribution]] = Kept(32)
+_scales: Memo[Scale] = Memo(32)
+_losses: Memo[list[LossDistribution]] = Memo(32)
 
 
 def _scale(part: ReleasePart) -> Scale:
@@ -376,15 +376,17 @@ def _scale_sentence(part: ReleasePart) -> str:
             f"{far_off}."
         )
     lower = [_nats(row.with_delta) != _nats(row.exponent) for row in rows]
-    if any(lower):
+    if any(lower[:2]):
         text += (
             f" W{_WITH_DELTA[1:]} these exponents are {_nats(near.with_delta)} and "
             f"{_nats(far.with_delta)}."
         )
     if documents:
         near_by, far_off = map(_instead, documents)
+        only_here = any(lower) and not any(lower[:2])
+        start = f"W{_WITH_DELTA[1:]}, if" if only_here else "If"
         text += (
-            f" If all {part.n_words or _MESSAGE} words of a document become their "
+            f" {start} all {part.n_words or _MESSAGE} words of a document become their "
             f"neighbours, {near_by}; if they become random words, {far_off}."
         )
     return f"{text} {_delta_promise()}" if any(lower) else text

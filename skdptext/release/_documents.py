@@ -292,10 +292,10 @@ class DocumentRelease:
                 f"{kind_of(batch)} of {type(batch).__module__}."
             )
         self._check_worker()
-        ids, texts, kept = columns_of(self, batch)
+        ids, texts, columns = columns_of(self, batch)
         seed = self.key.derive(b"noise:" + self.name.encode())
         released = _repeatable(self.perturber, seed).transform(texts, document_ids=ids)
-        arrays = [pa.array(ids, pa.string()), *self._arrays(released), *kept]
+        arrays = [pa.array(ids, pa.string()), *self._arrays(released), *columns]
         return type(batch).from_arrays(arrays, names=[*self._out_names, *self.keep])
 
     def _arrays(self, released: Any) -> list[Any]:
@@ -405,14 +405,14 @@ def columns_of(
     """
     ids = ids_of(_column(batch, "id", release.id), start)
     texts = _texts(_column(batch, "text", release.text), start)
-    kept = [
-        _kept(_column(batch, "keep", name), name, kind, start)
+    columns = [
+        _column_as_kept(_column(batch, "keep", name), name, kind, start)
         for name, kind in release.keep.items()
     ]
-    return ids, texts, kept
+    return ids, texts, columns
 
 
-def _kept(column: Any, name: str, kind: Any, start: int) -> Any:
+def _column_as_kept(column: Any, name: str, kind: Any, start: int) -> Any:
     try:
         return cast(column, kind)
     except CastError as error:
@@ -424,13 +424,13 @@ def _kept(column: Any, name: str, kind: Any, start: int) -> Any:
 
 
 def _column(batch: Any, role: str, name: str) -> Any:
-    found = batch.schema.get_all_field_indices(name)
-    if len(found) != 1:
+    places = batch.schema.get_all_field_indices(name)
+    if len(places) != 1:
         raise InvalidParameterError(
             f"{role} must name one column of the documents, got {name!r}, of which "
-            f"there are {len(found)} among {len(batch.schema.names)} columns."
+            f"there are {len(places)} among {len(batch.schema.names)} columns."
         )
-    return batch.column(found[0])
+    return batch.column(places[0])
 
 
 def _plain(column: Any) -> Any:

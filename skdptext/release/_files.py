@@ -48,20 +48,8 @@ _SURVEYED = 1 << 16
 # What a resumed release may differ in. The guarantee follows from the rest, and its
 # last digits may depend on the machine.
 _MAY_DIFFER = {"complete", "shards", "guarantee"}
-# What differs because something else does: the key check depends on the name, and the
-# digests of inputs on the key.
-_FOLLOWS = {
-    "name": {"key_check", "inputs"},
-    "key_check": {"inputs"},
-    "mechanism": {"noise_fingerprint", "canary"},
-    "epsilon": {"noise_fingerprint", "canary"},
-    "lam": {"noise_fingerprint", "canary"},
-    "embedding": {"noise_fingerprint", "canary"},
-    "public": {"noise_fingerprint", "canary"},
-    "document_length": {"canary"},
-    "reading": {"canary"},
-    "output": {"canary"},
-}
+# What differs if something that is stated does, and is told of where nothing stated is.
+_FOLLOWING = ("key_check", "inputs", "documents", "noise_fingerprint", "canary")
 
 
 class Shard(NamedTuple):
@@ -249,9 +237,9 @@ def _survey(
     inputs: list[Input], release: DocumentRelease, form: str, verbose: int
 ) -> dict[str, Any]:
     """Sizes and digests of the inputs, after a check of all that is read of them."""
-    found: list[dict[str, Any]] = []
+    surveyed: list[dict[str, Any]] = []
     types = _types(release)
-    kept = _Kept(release, form)
+    column_types = _ColumnTypes(release, form)
     texts = _Texts()
     with UniqueIds() as unique:
         for place in inputs:
@@ -265,14 +253,14 @@ def _survey(
                         ids, said, columns = columns_of(
                             release, table, before + rows[-1]
                         )
-                        kept.check(columns, place.name)
+                        column_types.check(columns, place.name)
                     except InvalidParameterError as error:
                         raise InvalidParameterError(f"{place.name}: {error}") from None
                     unique.add(ids)
                     texts.count(said, place)
                     rows[-1] += len(table)
             digest = digest_of(place.path, release.key.derive(b"inputs"))
-            found.append({"name": place.name, "rows": rows, "digest": digest})
+            surveyed.append({"name": place.name, "rows": rows, "digest": digest})
         repeated = unique.n_repeated()
     if repeated:
         raise InvalidParameterError(
@@ -280,7 +268,7 @@ def _survey(
             f"get equal noise, got {repeated} repeated."
         )
     texts.tell(verbose)
-    return {"documents": sum(sum(i["rows"]) for i in found), "inputs": found}
+    return {"documents": sum(sum(i["rows"]) for i in surveyed), "inputs": surveyed}
 
 
 class _Texts:
@@ -317,7 +305,7 @@ class _Texts:
             )
 
 
-class _Kept:
+class _ColumnTypes:
     """The types of the columns kept, which are those of the first table."""
 
     def __init__(self, release: DocumentRelease, form: str) -> None:
@@ -351,7 +339,7 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
         raise InvalidParameterError(f"out must be a folder, got the file {str(out)!r}.")
     out.mkdir(parents=True, exist_ok=True)
     # listed first, or the files of a writer that begins now would count as foreign
-    found = [path.name for path in out.iterdir() if not path.name.startswith(".")]
+    present = [path.name for path in out.iterdir() if not path.name.startswith(".")]
     if (out / FILE_NAME).exists():
         there = read_manifest(out)
         differing = [
@@ -360,18 +348,18 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
             if name not in _MAY_DIFFER and there.get(name) != manifest.get(name)
         ]
         if differing:
-            follows = set().union(*(_FOLLOWS.get(name, ()) for name in differing))
-            causes = [name for name in differing if name not in follows]
-            told = "; ".join(_difference(name, there, manifest) for name in causes)
+            stated = [name for name in differing if name not in _FOLLOWING]
+            causes = stated or [min(differing, key=_FOLLOWING.index)]
+            differences = [_difference(name, there, manifest) for name in causes]
             raise InvalidParameterError(
                 f"out must be empty or hold this release, but {str(out)!r} holds "
-                f"another: {told}."
+                f"another: {'; '.join(differences)}."
             )
         return there
-    if found:
+    if present:
         raise InvalidParameterError(
             f"out must be empty or hold this release, but {str(out)!r} holds other "
-            f"files: {', '.join(sorted(found)[:3])}."
+            f"files: {', '.join(sorted(present)[:3])}."
         )
     write_manifest(out, manifest)
     return manifest

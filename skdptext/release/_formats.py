@@ -160,8 +160,8 @@ class Input:
             for name, wanted in types.items():
                 values = [row.get(name) for row in rows]
                 if name not in known:
-                    found = _as_array(values, None, name, lines)
-                    known[name] = _json_type(found.type, wanted)
+                    array = _as_array(values, None, name, lines)
+                    known[name] = _json_type(array.type, wanted)
                 arrays.append(_as_array(values, known[name], name, lines))
             yield pa.record_batch(arrays, names=list(types))
 
@@ -203,10 +203,10 @@ class Input:
         except ValueError:
             return ""
         line = names[0] if len(names) == 1 else ""
-        found = next((sign for sign in ";\t|" if sign in line), None)
-        if found is None:
+        separator = next((sign for sign in ";\t|" if sign in line), None)
+        if separator is None:
             return ""
-        return f" The separator must be ',', and seems to be {found!r}."
+        return f" The separator must be ',', and seems to be {separator!r}."
 
     def count_rows(self) -> int:
         """Documents in the file."""
@@ -257,16 +257,16 @@ def _as_array(values: list[Any], kind: Any, name: str, lines: list[int]) -> Any:
     ) from None
 
 
-def _json_type(found: Any, wanted: Any) -> Any:
+def _json_type(read: Any, wanted: Any) -> Any:
     """What to read a column of JSON as, to be cast to `wanted` then.
 
     Strings stay as they are written.
     """
     types = import_pyarrow("release_files").types
-    if wanted is not None and types.is_floating(wanted) and types.is_integer(found):
+    if wanted is not None and types.is_floating(wanted) and types.is_integer(read):
         return wanted
-    if not types.is_null(found) or wanted is None:
-        return found
+    if not types.is_null(read) or wanted is None:
+        return read
     # nothing was found so far
     kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_nested)
     if any(is_kind(wanted) for is_kind in kinds):
@@ -304,12 +304,12 @@ def find_inputs(source: Any) -> list[Input]:
     if isinstance(source, str | os.PathLike):
         root = Path(source)
         if root.is_dir():
-            found = [
+            inside = [
                 path
                 for path in sorted(root.rglob("*"))
                 if not _is_hidden(path.relative_to(root))
             ]
-            links = [path for path in found if path.is_symlink() and path.is_dir()]
+            links = [path for path in inside if path.is_symlink() and path.is_dir()]
             if links:  # not followed, so that documents would be left out
                 raise InvalidParameterError(
                     "source must hold no symbolic links to folders, got "
@@ -317,7 +317,7 @@ def find_inputs(source: Any) -> list[Input]:
                 )
             named = {
                 path.relative_to(root).as_posix(): path
-                for path in found
+                for path in inside
                 if _format_of(path) and not path.is_dir()
             }
             if not named:
@@ -405,8 +405,8 @@ def check_writable(types: Mapping[str, Any], form: str) -> None:
         write_table(pa.schema(list(types.items())).empty_table(), io.BytesIO(), form)
         problem = None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        told = (f"{name!r} is {type_shown(kind)}" for name, kind in types.items())
-        problem = ", ".join(told)
+        problems = (f"{name!r} is {type_shown(kind)}" for name, kind in types.items())
+        problem = ", ".join(problems)
     binary = ("is_binary", "is_large_binary", "is_fixed_size_binary")
     for name, kind in types.items() if form != "parquet" else ():
         if any(getattr(pa.types, is_kind)(kind) for is_kind in binary):
@@ -445,11 +445,11 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
         If a file or a column is missing.
     """
     types = types_of(columns)  # each name once
-    found: dict[str, list[Any]] = {name: [] for name in types}
+    columns_read: dict[str, list[Any]] = {name: [] for name in types}
     for place in find_inputs(source):
         place.check_columns(columns, "columns")
         for group in place.groups(types, 1 << 16):
             for table in group:
                 for name in types:
-                    found[name] += table[name].to_pylist()
-    return [found[name] for name in columns]
+                    columns_read[name] += table[name].to_pylist()
+    return [columns_read[name] for name in columns]

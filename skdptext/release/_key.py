@@ -156,15 +156,15 @@ class ReleaseKey:
         kind, _, place = self.source.partition(":")
         if kind == "env":
             text = os.environ.get(place)
-            found = None if text is None else os.fsencode(text)
+            content = None if text is None else os.fsencode(text)
         else:
             try:
-                found = self._content(place)
+                content = self._content(place)
             except OSError as error:
                 raise self._unreadable(error.strerror) from None
-        if found is None:
+        if content is None:
             raise self._unreadable("it is not set")
-        key = _decoded(found)
+        key = _decoded(content)
         problem = _weakness(key)
         if problem:
             raise InvalidParameterError(
@@ -183,10 +183,10 @@ class ReleaseKey:
                 raise self._unreadable("it is not a file")
             if hasattr(os, "getuid") and not self.allow_shared:
                 self._check_owner(status)
-            found = file.read(_MAX_BYTES + 1)
-        if len(found) > _MAX_BYTES:
+            content = file.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
             raise self._unreadable("it is larger than 1 MB, so it holds no key")
-        return found
+        return content
 
     def _check_owner(self, status: os.stat_result) -> None:
         rule = "key must be in a file that only its owner can read"
@@ -216,11 +216,11 @@ def check_value(key: ReleaseKey, name: str) -> str:
     return scrypt(secret, salt=b"skdptext-check", dklen=16, **_COST).hex()
 
 
-def _decoded(found: bytes) -> bytes:
+def _decoded(content: bytes) -> bytes:
     try:
-        return bytes.fromhex(found.decode("ascii"))  # skips white space
+        return bytes.fromhex(content.decode("ascii"))  # skips white space
     except ValueError:
-        return found
+        return content
 
 
 def _weakness(key: bytes) -> str | None:

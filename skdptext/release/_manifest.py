@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -90,9 +90,9 @@ def _of_words(perturber: DPWordPerturber) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of all that may change a word or a byte."""
-    found = {"skdptext": __version__}
-    found["python"] = ".".join(platform.python_version_tuple()[:2])
-    return found | {name: metadata.version(name) for name in _PACKAGES}
+    installed = {"skdptext": __version__}
+    installed["python"] = ".".join(platform.python_version_tuple()[:2])
+    return installed | {name: metadata.version(name) for name in _PACKAGES}
 
 
 def _options(mechanism: Any) -> dict[str, Any]:
@@ -155,41 +155,49 @@ def read_manifest(out: Any) -> dict[str, Any]:
     return manifest
 
 
-def _damaged(manifest: dict[str, Any]) -> list[str]:
-    """What is read from a manifest later on, and is not as it was written."""
-
-    def within(name: str, key: str) -> Any:
-        held = manifest.get(name)
-        return held.get(key) if isinstance(held, dict) else None
-
-    complete = manifest.get("complete")
-    inputs: Any = manifest.get("inputs")
-    listed = isinstance(inputs, list) and all(map(_is_input, inputs))
-    rows = sum(sum(place["rows"]) for place in inputs) if listed else None
-    sound = {
-        "complete": isinstance(complete, bool),
-        "output": isinstance(manifest.get("output"), str),
-        "columns": isinstance(within("columns", "id"), str),
-        "guarantee": isinstance(within("guarantee", "words"), str),
-        "embedding": _is_count(within("embedding", "words"))
-        or _is_count(within("public", "documents")),
-        "shard_format": manifest.get("shard_format") in FORMATS,
-        "batch_rows": _is_count(manifest.get("batch_rows")) and manifest["batch_rows"],
-        "inputs": listed,
-        "documents": not listed or manifest.get("documents") == rows,
-        "shards": isinstance(manifest.get("shards"), dict) or not complete,
-    }
-    return [name for name, is_sound in sound.items() if not is_sound]
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
 def _is_input(place: Any) -> bool:
+    rows = place["rows"]
     return (
-        isinstance(place, dict)
-        and isinstance(place.get("name"), str)
-        and isinstance(place.get("rows"), list)
-        and all(map(_is_count, place["rows"]))
+        type(place["name"]) is str and type(rows) is list and all(map(_is_count, rows))
     )
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+def _n_rows(manifest: dict[str, Any]) -> int:
+    return sum(sum(place["rows"]) for place in manifest["inputs"])
+
+
+# What is read from a manifest later on, and how it was written.
+_SCHEMA: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "complete": lambda held: type(held["complete"]) is bool,
+    "output": lambda held: type(held["output"]) is str,
+    "columns": lambda held: type(held["columns"]["id"]) is str,
+    "guarantee": lambda held: type(held["guarantee"]["words"]) is str,
+    "embedding": lambda held: _is_count(
+        held["public"]["documents"] if "public" in held else held["embedding"]["words"]
+    ),
+    "shard_format": lambda held: held["shard_format"] in FORMATS,
+    "batch_rows": lambda held: _is_count(held["batch_rows"]) and held["batch_rows"] > 0,
+    "inputs": lambda held: (
+        type(held["inputs"]) is list and all(map(_is_input, held["inputs"]))
+    ),
+    "documents": lambda held: (
+        _is_count(held["documents"]) and held["documents"] == _n_rows(held)
+    ),
+    "shards": lambda held: not held.get("complete") or type(held["shards"]) is dict,
+}
+
+
+def _damaged(manifest: dict[str, Any]) -> list[str]:
+    damaged = []
+    for name, is_sound in _SCHEMA.items():
+        try:
+            sound = is_sound(manifest)
+        except (KeyError, TypeError):
+            sound = False
+        if not sound:
+            damaged.append(name)
+    return damaged

@@ -79,9 +79,9 @@ class _Lines:
 
     def next_row(self) -> tuple[int, int]:
         """First line of the row that has been read, and its size."""
-        found = self.row, self.size
+        ended = self.row, self.size
         self.row, self.size = self.number + 1, 0
-        return found
+        return ended
 
 
 def _is_unicode(text: str) -> bool:
@@ -153,10 +153,10 @@ class _RepeatedError(ValueError):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise _RepeatedError
-    return found
+    return fields
 
 
 def _refuse_constant(name: str) -> Any:

@@ -219,12 +219,12 @@ def _inspect(
 
 def _miscounted(path: Path, form: str, rows: int) -> list[str]:
     try:
-        found = Input(path.name, path, form).count_rows()
+        n_rows = Input(path.name, path, form).count_rows()
     except (OSError, ValueError) as error:
         return [f"{path.name} cannot be read: {error}."]
-    if found == rows:
+    if n_rows == rows:
         return []
-    return [f"{path.name} holds {found} documents instead of {rows}."]
+    return [f"{path.name} holds {n_rows} documents instead of {rows}."]
 
 
 def _listed(faults: list[str]) -> str:

@@ -29,8 +29,8 @@ from skdptext.replacement._groups import (
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
-    as_labels,
     check_integer,
+    check_labels,
     check_n_jobs,
     check_numbers,
     check_real,
@@ -378,16 +378,13 @@ def compare_groupings(
     documents = list(PublicDocuments.of(public_documents))
     labels = None
     if public_labels is not None:
-        labels = as_labels("public_labels", public_labels)
-        if labels.shape != (len(documents),):
-            raise InvalidParameterError(
-                f"public_labels must hold one label per public document "
-                f"({len(documents)}), got shape {labels.shape}."
-            )
-        if len(np.unique(labels)) < 2:
-            raise InvalidParameterError(
-                "public_labels must hold at least 2 different labels, got 1."
-            )
+        labels = check_labels(
+            "public_labels",
+            public_labels,
+            len(documents),
+            of="public document",
+            n_different=2,
+        )
     sizes = _as_sizes(n_groups)
     epsilons = check_numbers(
         "epsilon",

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._public import PublicDocuments
-from skdptext.utils import Kept, as_labels, kept_property, kind_of, progress_bar
+from skdptext.utils import Memo, check_labels, kind_of, memo_property, progress_bar
 
 __all__ = [
     "PublicGroups",
@@ -47,7 +47,7 @@ _MOST_GROUPS = 4096
 _WORD = re.compile(r"(?u)\b\w\w+\b")
 
 # The default groupers do not depend on ε, so that a search over it fits them once.
-_kept: Kept[Any] = Kept(4)
+_memo: Memo[Any] = Memo(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class PublicGroups:
     origin: bytes
     fitted_before: bool
 
-    @kept_property
+    @memo_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
         """Public documents in the order of their groups, and where each group starts.
 
@@ -87,7 +87,7 @@ class PublicGroups:
         sizes = np.bincount(self.of_public, minlength=len(self.names))
         return order, np.concatenate([[0], np.cumsum(sizes)])
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """Digest of the public documents, their groups and the grouper.
 
@@ -109,8 +109,7 @@ class PublicGroups:
 
         No error quotes a document or a label.
         """
-        stop = start + len(documents)
-        labels = _labels(self.grouper, documents, f"documents {start} to {stop - 1}")
+        labels = _labels(self.grouper, documents, "document", start)
         at = np.searchsorted(self.names, labels).clip(max=len(self.names) - 1)
         wrong = np.flatnonzero(self.names[at] != labels)
         if len(wrong):
@@ -204,27 +203,19 @@ def fitted_groups(
                 "public_labels must be None for a grouper that is no classifier, which "
                 "does not learn them, got labels."
             )
-        labels = as_labels("public_labels", public_labels)
-        if labels.shape != (len(documents),):
-            raise InvalidParameterError(
-                f"public_labels must hold one label per public document "
-                f"({len(documents)}), got shape {labels.shape}."
-            )
-        if len(np.unique(labels)) < 2:
-            raise InvalidParameterError(
-                "public_labels must hold at least 2 different labels, got 1."
-            )
+        labels = check_labels(
+            "public_labels",
+            public_labels,
+            len(documents),
+            of="public document",
+            n_different=2,
+        )
     if grouper is None:
         told = (
             b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()
         )
         key = documents.fingerprint, n_groups, told
-        fitted = _kept.get(
-            key,
-            lambda: _fit(
-                default_grouper(labels, n_groups, documents), documents, labels
-            ),
-        )
+        fitted = _memo.get(key, lambda: _fit_default(labels, n_groups, documents))
         before, origin = False, told
     elif before := is_fitted(grouper):
         fitted, origin = grouper, _digest(grouper)
@@ -306,6 +297,18 @@ def _fit(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
         return grouper.fit(texts) if labels is None else grouper.fit(texts, labels)
 
 
+def _fit_default(labels: Any, n_groups: int, documents: PublicDocuments) -> Any:
+    """The default grouper, fitted; what it cannot learn from is said of its texts."""
+    grouper = default_grouper(labels, n_groups, documents)
+    try:
+        return _fit(grouper, documents, labels)
+    except ValueError:
+        raise InvalidParameterError(
+            "public_documents must differ in their words to be grouped, got "
+            f"{len(documents)} that do not. Give more documents, or a grouper."
+        ) from None
+
+
 def is_fitted(grouper: Any) -> bool:
     """Whether a grouper learned from something before it came here."""
     if not hasattr(grouper, "fit"):
@@ -323,10 +326,10 @@ def _grouped(
     documents: PublicDocuments, grouper: Any, labels: Any, origin: bytes, before: bool
 ) -> PublicGroups:
     texts = list(documents)
-    parts = [
-        _labels(grouper, some, "the public documents")
-        for some in in_blocks(iter(texts))
-    ]
+    parts: list[np.ndarray] = []
+    for some in in_blocks(iter(texts)):
+        done = sum(map(len, parts))
+        parts.append(_labels(grouper, some, "public document", done))
     assigned = np.concatenate(parts)
     # what a stand-in is, where that is known, and not what it was taken for
     labelled = labels is not None and is_classifier(grouper)
@@ -381,7 +384,7 @@ def _check_each_by_itself(
     """Refuse a grouper for which other documents matter, or that fails on odd ones."""
     picks = np.unique(np.linspace(0, len(texts) - 1, _ALONE).astype(int))
     alone = [_labels(grouper, [texts[i]], "a public document")[0] for i in picks]
-    some = _labels(grouper, [texts[i] for i in picks[::-1]], "public documents")[::-1]
+    some = _labels(grouper, [texts[i] for i in picks[::-1]], "a public document")[::-1]
     wrong = [
         i for i, a, b in zip(picks, alone, some, strict=True)
         if not a == b == assigned[i]
@@ -407,16 +410,29 @@ def _check_each_by_itself(
             )
 
 
-def _labels(grouper: Any, documents: Sequence[Any], what: str) -> np.ndarray:
-    """Labels by a grouper, one per document; an error says nothing of the documents."""
+def _labels(
+    grouper: Any, documents: Sequence[Any], what: str, start: int | None = None
+) -> np.ndarray:
+    """Labels by a grouper, one per document; an error says nothing of the documents.
+
+    But their number, where `start` is that of the first one.
+    """
     try:
         labels = np.asarray(grouper.predict(documents))
     except Exception as error:  # whatever a user's grouper raises
+        if start is not None and len(documents) > 1:
+            for i, document in enumerate(documents, start):
+                _labels(grouper, [document], what, i)
+            what = f"{what}s {start} to {start + len(documents) - 1} together"
+        elif start is not None:
+            what = f"{what} {start}"
         raise InvalidParameterError(
             f"grouper must assign every document to a group, but its predict failed on "
             f"{what} with {type(error).__name__}. (Its message may quote a document, "
             "and is not shown.)"
         ) from None
+    if start is not None:
+        what = f"{what}s {start} to {start + len(documents) - 1}"
     if labels.shape != (len(documents),):
         raise InvalidParameterError(
             f"grouper must return one label per document ({len(documents)}), got "

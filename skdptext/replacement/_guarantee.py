@@ -433,7 +433,8 @@ class ReplacementGuarantee:
             "Secrecy of the key: anyone who has the integer random_state or the key of "
             "a release can undo the noise, and anyone who can release documents with "
             "it finds out which were released, by giving their guesses the same ids. "
-            "ChaCha20, from which noise is drawn, is taken for random bits.",
+            "ChaCha20 and keyed BLAKE2b, which draw the noise, are taken for random "
+            "bits.",
         ]
 
     def scale(self) -> list[dict[str, Any]]:

@@ -13,14 +13,15 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     ProcessLock,
+    as_labels,
     check_document,
     is_count_matrix,
-    kept_property,
     kind_of,
+    memo_property,
     plain_documents,
 )
 
-__all__ = ["PublicDocuments", "document_bytes"]
+__all__ = ["PublicDocuments", "PublicLabels", "document_bytes"]
 
 _live: WeakValueDictionary[bytes, PublicDocuments] = WeakValueDictionary()
 _live_lock = ProcessLock()
@@ -114,7 +115,7 @@ class PublicDocuments(Sequence[Any]):
         except InvalidParameterError:
             return documents
 
-    @kept_property
+    @memo_property
     def fingerprint(self) -> bytes:
         """32-byte digest, equal for equal documents."""
         digest = blake2b(digest_size=32, person=b"skdptext-public")
@@ -122,7 +123,7 @@ class PublicDocuments(Sequence[Any]):
         digest.update(np.ascontiguousarray(self._bytes).data)
         return digest.digest()
 
-    @kept_property
+    @memo_property
     def hashes(self) -> frozenset[int]:
         """Python's hashes of the documents: those of this process."""
         return frozenset(hash(d if isinstance(d, str) else tuple(d)) for d in self)
@@ -162,6 +163,34 @@ class PublicDocuments(Sequence[Any]):
         with _live_lock():  # so that a pickle opened in this process finds these
             _live.setdefault(self.fingerprint, self)
         return _restored, (self.fingerprint, self._ends, self._bytes)
+
+
+class PublicLabels(np.ndarray):
+    """Labels that copies and clones share, and that are not all printed."""
+
+    @classmethod
+    def kept(cls, labels: Any) -> Any:
+        """Labels as such an array; what breaks a rule is for `fit` to refuse."""
+        if labels is None or isinstance(labels, cls):
+            return labels
+        try:
+            found = as_labels("public_labels", labels)
+        except InvalidParameterError:
+            return labels
+        if found.ndim != 1:
+            return labels
+        found = found.copy().view(cls)
+        found.flags.writeable = False
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} public labels>"
+
+    def __copy__(self) -> PublicLabels:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any] | None, /) -> PublicLabels:
+        return self
 
 
 def _restored(

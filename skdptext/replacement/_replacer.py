@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,13 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.documents import (
     ColumnOutput,
     DocumentReader,
-    EncodedDocuments,
     as_column,
 )
 from skdptext.embeddings import WordEmbedding, one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
-from skdptext.perturbation import Release
+from skdptext.mechanisms import (
+    ExactResponseChannel,
+    RandomizedResponse,
+    checked_draws,
+    checked_words,
+)
 from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
@@ -35,7 +38,11 @@ from skdptext.replacement._groups import (
     last_step,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
-from skdptext.replacement._public import PublicDocuments, document_bytes
+from skdptext.replacement._public import (
+    PublicDocuments,
+    PublicLabels,
+    document_bytes,
+)
 from skdptext.utils import (
     REPEATABLE,
     DocLinked,
@@ -176,7 +183,8 @@ class DPDocumentReplacer(
     all that anyone wants, there is nothing better.
 
     *Cost.* That of the grouper's `predict`, in blocks of documents, and some
-    microseconds each where noise is repeatable. Memory: a few numbers per document.
+    microseconds each where noise is repeatable. Memory: two numbers per document, what
+    is returned, and the ids.
 
     References
     ----------
@@ -195,7 +203,7 @@ class DPDocumentReplacer(
     >>> replacer = DPDocumentReplacer(
     ...     public, public_labels=labels, epsilon=3.0, random_state=2**70).fit()
     >>> replacer.transform(["my own cat, Tom", "no milk today, 7 King St"])
-    ['a cat and a dog', 'tea and milk']
+    ['dogs and a cat', 'milk or tea']
     >>> replacer.guarantee().exponent("my own cat, Tom", "no milk today")
     3.0
     """
@@ -234,6 +242,8 @@ class DPDocumentReplacer(
             value = SecretSeed.of(value)
         elif name == "public_documents":
             value = PublicDocuments.kept(value)
+        elif name == "public_labels":
+            value = PublicLabels.kept(value)
         super().__setattr__(name, value)
 
     # -- fitting ---------------------------------------------------------------
@@ -382,22 +392,12 @@ class DPDocumentReplacer(
         groups = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
         warn_of_repeats(self.random_state, has_ids=ids is not None)
-        streams = NoiseStreams(self.random_state, self._context())
-        read = self._read(groups, X, streams, ids)
-        check_not_fitted_on(groups, read.groups)
-        release = Release(self.channel_, self.n_groups_, streams)
-        noisy, _ = release.run(
-            EncodedDocuments(
-                codes=read.groups.astype(np.int32),
-                offsets=np.arange(len(read.groups) + 1, dtype=np.int64),
-                stream_labels=read.labels,
-            ),
-            n_jobs=1,
-        )
+        clear, answers = self._answers(groups, X, ids)
+        check_not_fitted_on(groups, clear)
         if self.output == "group":
-            released: Any = self.groups_[noisy]
+            released: Any = self.groups_[answers]
         else:
-            released = self._shown(_stand_ins(groups, noisy, streams, read.owners))
+            released = self._shown(answers)
         frame = self._container in ("pandas", "polars")
         if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):
             return released
@@ -412,44 +412,48 @@ class DPDocumentReplacer(
         digest.update(self._groups.fingerprint + self.channel_.fingerprint)
         return digest.digest()
 
-    def _read(
-        self, groups: PublicGroups, X: Any, streams: NoiseStreams, ids: Any
-    ) -> _Read:
-        """Groups of documents, and labels of the streams that answer them."""
-        label = streams.labeller(ids)
-        # without ids, only a document itself tells it from others
-        by_content = ids is None and streams.repeatable
-        parts: list[np.ndarray] = [np.empty(0, dtype=np.int64)]
-        labels: list[bytes] = []
-        owners: list[bytes] = []
+    def _answers(
+        self, groups: PublicGroups, X: Any, ids: list[Any] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Groups of documents, and their answers: noisy groups, or stand-ins."""
+        streams = NoiseStreams(self.random_state, self._context())
         watch = _Watch(groups.documents)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the grouper: they may quote documents
+        clear = [np.empty(0, dtype=np.int64)]
+        answers = [np.empty(0, dtype=np.int64)]
+        start = 0
+        # of the grouper: they may quote documents
+        with warnings.catch_warnings(action="ignore"):
             grouped = groups.assign_all(
                 in_blocks(_checked(X)), self.n_jobs, self.verbose
             )
             for some, numbers in grouped:
                 watch.see(some)
-                start = sum(map(len, parts))
-                parts.append(numbers)
-                if label is None:
-                    continue
-                for i, (document, number) in enumerate(
-                    zip(some, numbers.tolist(), strict=True), start
-                ):
-                    content = b""
-                    if ids is None:
-                        content = document_bytes(document, i)
-                    labels.append(label(i, b"answer%d:" % number + content))
-                    owners.append(label(i, b"owner" + content * by_content))
-        found = np.concatenate(parts)
-        if ids is not None and len(ids) != len(found):
+                draws = _Draws(streams, ids, some, start)
+                noisy = checked_words(
+                    self.channel_,
+                    self.channel_.apply(
+                        numbers,
+                        checked_draws(
+                            self.channel_, draws.given(b"answer", numbers), len(some)
+                        ),
+                    ),
+                    len(some),
+                )
+                if self.output != "group":
+                    # only the noisy group matters, and never the one it is in
+                    order, starts = groups.members
+                    place = draws.given(b"stand-in", noisy)
+                    sizes = np.diff(starts)[noisy]
+                    noisy = order[starts[noisy] + place.integers(sizes)]
+                clear.append(numbers)
+                answers.append(noisy)
+                start += len(some)
+        if ids is not None and len(ids) != start:
             raise InvalidParameterError(
-                f"document_ids must hold one id per document ({len(found)}), got "
-                f"{len(ids)}."
+                f"document_ids must hold one id per document ({start}), got {len(ids)}."
             )
         watch.warn()
-        return _Read(found, labels, owners)
+        return np.concatenate(clear), np.concatenate(answers)
 
     def _shown(self, index: np.ndarray) -> Any:
         """Public documents in the form that `output` names."""
@@ -643,14 +647,6 @@ class DPDocumentReplacer(
         return tags
 
 
-class _Read(NamedTuple):
-    """Documents as a release sees them."""
-
-    groups: np.ndarray
-    labels: list[bytes]  # of the streams that answer; none where noise is fresh
-    owners: list[bytes]  # the same for all contents of a document that has an id
-
-
 @dataclass(frozen=True)
 class _Assign:
     """From documents to the numbers of their groups; can be pickled."""
@@ -660,6 +656,42 @@ class _Assign:
     def __call__(self, documents: Sequence[Any]) -> np.ndarray:
         parts = [self.groups.assign(some) for some in in_blocks(_checked(documents))]
         return np.concatenate(parts)
+
+
+class _Draws:
+    """Draws for some documents, the first of which is document `start`.
+
+    Fresh ones come from one stream. Else each document has its own numbers, by its id;
+    without ids, by its content, where answers must be repeated, or by its position.
+    """
+
+    def __init__(
+        self, streams: NoiseStreams, ids: Any, documents: list[Any], start: int
+    ) -> None:
+        self._streams = streams
+        label = streams.labeller(ids)
+        if label is None:
+            self._stream = streams.open(b"%d" % start)
+            return
+        by_content = ids is None and streams.repeatable
+        self._owners = [
+            label(i, document_bytes(document, i) if by_content else b"")
+            for i, document in enumerate(documents, start)
+        ]
+
+    def given(self, what: bytes, groups: np.ndarray) -> Any:
+        """What draws a whole number for each document, given a group of each."""
+        if self._streams.fresh:
+            return self._stream
+        asked = [
+            what + b"%d" % group for group in range(int(groups.max(initial=0)) + 1)
+        ]
+        return self._streams.numbers(
+            [
+                owner + asked[group]
+                for owner, group in zip(self._owners, groups.tolist(), strict=True)
+            ]
+        )
 
 
 class _Watch:
@@ -703,36 +735,6 @@ def _checked(X: Any) -> Iterator[Any]:
             document_bytes(document, position)  # refuses tokens that are not text
             document = list(map(str, document))
         yield document
-
-
-def _stand_ins(
-    groups: PublicGroups, noisy: np.ndarray, streams: NoiseStreams, owners: list[bytes]
-) -> np.ndarray:
-    """Numbers of public documents, drawn from the noisy groups.
-
-    Of a document, only its noisy group matters: where noise is repeatable, the stream
-    is that of its id and the noisy group (without ids, of the document that has no
-    other name), and never of the group it is in.
-    """
-    order, starts = groups.members
-    sizes = np.diff(starts)[noisy]
-    if streams.fresh:
-        place = streams.open(b"stand-in").integers(0, sizes)
-    else:
-        labels = [
-            owner + b"%d" % group
-            for owner, group in zip(owners, noisy.tolist(), strict=True)
-        ]
-        place = np.array(
-            [
-                stream.integers(0, size)
-                for stream, size in zip(
-                    streams.open_all(labels), sizes.tolist(), strict=True
-                )
-            ],
-            dtype=np.int64,
-        )
-    return order[starts[noisy] + place]
 
 
 def _encoder(grouper: Any) -> Any:

@@ -199,7 +199,7 @@ class Int8Search:
         shift = 2 * error + points @ self._mean
         first = np.empty(len(points), dtype=np.intp)
         scores = np.empty((len(points), self._group), dtype=np.float32)
-        found = []
+        candidates = []
         n_pairs = max(1, _CHUNK_BYTES // (4 * self._group * points.shape[1]))
         n_rows = int(np.clip(_BOUND_BYTES // (4 * maxima.shape[1]), 1, n_pairs))
         bounds = np.empty((n_rows, maxima.shape[1]), dtype=np.float32)
@@ -221,8 +221,8 @@ class Int8Search:
             crowded = np.bincount(row, minlength=len(top)) > _MAX_GROUPS
             left[rows] |= crowded
             few = ~crowded[row]
-            found.append((row[few] + rows.start, group[few]))
-        row, group = (np.concatenate(part) for part in zip(*found, strict=True))
+            candidates.append((row[few] + rows.start, group[few]))
+        row, group = (np.concatenate(part) for part in zip(*candidates, strict=True))
         more = np.empty((len(row), self._group), dtype=np.float32)
         for part in blocks(len(row), n_pairs):
             more[part] = self._rescore(points32[row[part]], group[part])
@@ -235,9 +235,9 @@ class Int8Search:
         """Largest β a·b of each group, in units of the largest β, float32."""
         maxima = np.empty((len(integers), len(self._words)), dtype=np.float32)
         start = 0
-        for found in self._product.group_maxima(integers, self._tiles, self._group):
-            columns = slice(start, start + found.shape[1])
-            maxima[:, columns] = found
+        for tile in self._product.group_maxima(integers, self._tiles, self._group):
+            columns = slice(start, start + tile.shape[1])
+            maxima[:, columns] = tile
             maxima[:, columns] *= self._scales[columns]
             start = columns.stop
         return maxima
@@ -311,5 +311,5 @@ def is_exact(product: Int8Product, dim: int) -> bool:
     largest = _LARGEST * (2 * signs - 1)
     points, words = largest[:88], largest[88:]
     expected = points.astype(float) @ words.T.astype(float)
-    (found,) = product.group_maxima(points, [product.tile(words)], 1)
-    return np.array_equal(found, expected)
+    (computed,) = product.group_maxima(points, [product.tile(words)], 1)
+    return np.array_equal(computed, expected)

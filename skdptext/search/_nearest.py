@@ -194,11 +194,11 @@ def k_nearest_words(
             if exclude is not None:
                 near[row, exclude[rows]] = False
             of, word = np.nonzero(near)
-            found = _distances(block, vectors, of, word)
-            order = np.lexsort((found, of))  # stable: the lowest of equal ones first
+            gaps = _distances(block, vectors, of, word)
+            order = np.lexsort((gaps, of))  # stable: the lowest of equal ones first
             first = np.searchsorted(of, row)
             pick = order[first[:, None] + np.arange(k)]
-            ids[rows], distances[rows] = word[pick], found[pick]
+            ids[rows], distances[rows] = word[pick], gaps[pick]
     return ids, distances
 
 

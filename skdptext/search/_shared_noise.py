@@ -147,13 +147,13 @@ class SharedNoise:
                 for i, scale in enumerate(scales):
                     # Beyond float32 all is inf or NaN, and so decided in float64.
                     with np.errstate(over="ignore", invalid="ignore"):
-                        found, floor = self._scan(A, G, words, scale)
+                        nearest, floor = self._scan(A, G, words, scale)
                         for k, d in np.argwhere(~np.isneginf(floor)):
                             point = self.vectors[words[k]].astype(np.float64)
                             point += scale * self.noise[draws][d]
                             scores = (A[:, d] * np.float32(scale)).ravel() + G[k]
-                            found[k, d] = self._decide(point, scores, floor[k, d])
-                    out[i, :, draws] = found
+                            nearest[k, d] = self._decide(point, scores, floor[k, d])
+                    out[i, :, draws] = nearest
             yield rows, out
 
     def critical_scales(self, ids: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -257,7 +257,7 @@ class SharedNoise:
         # The second pass: the scores of the winner's tile once more, by the same
         # arithmetic and so to the same bits, for the place of the best one in the tile,
         # and for the second best there.
-        found = np.empty(best.shape, dtype=np.int32)
+        nearest = np.empty(best.shape, dtype=np.int32)
         rows = G.reshape(len(words), n_tiles, width)
         draw = np.arange(n_draws)
         for k in range(len(words)):
@@ -267,27 +267,27 @@ class SharedNoise:
             place = again.argmax(axis=1)
             again[draw, place] = -np.inf
             np.maximum(second[k], again.max(axis=1), out=second[k])
-            found[k] = place + won[k] * width
+            nearest[k] = place + won[k] * width
         # Two scores err by δ each. A lead of more than 2δ cannot be due to rounding;
         # else every word within 2δ of the best may be the nearest.
         slack = self._slack(words, biggest)[:, None]
         floor = np.where(best - second > slack, -np.inf, best - slack)
         # Not comparable: every word is a candidate.
         floor[~np.isfinite(best) | ~np.isfinite(slack)] = np.nan
-        return found, floor
+        return nearest, floor
 
     def _decide(self, point: np.ndarray, scores: np.ndarray, floor: float) -> int:
         """Nearest word by float64 scores among those that may reach `floor`."""
         candidates = np.flatnonzero(~(scores[: len(self.vectors)] < floor))
         best, winner = -np.inf, 0
         for part in blocks(len(candidates), 4096):
-            some = candidates[part]
+            words = candidates[part]
             # Row by row alike, so that equal vectors get equal scores.
-            exact = (self.vectors[some].astype(np.float64) * point).sum(axis=1)
-            exact -= self.half_norms[some]
+            exact = (self.vectors[words].astype(np.float64) * point).sum(axis=1)
+            exact -= self.half_norms[words]
             first = int(exact.argmax())  # the lowest index of equal scores
             if exact[first] > best:
-                best, winner = exact[first], int(some[first])
+                best, winner = exact[first], int(words[first])
         return winner
 
     def _slack(self, words: np.ndarray, biggest: float) -> np.ndarray:

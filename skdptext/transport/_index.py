@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +11,7 @@ from skdptext.transport._bags import WordBags, as_matrix, writable
 from skdptext.transport._bounds import LoweredTable, dual_bounds, relaxed_bounds
 from skdptext.transport._kernels import BoundLoops
 from skdptext.transport._loops import GROUP, padded_width
-from skdptext.utils import kept_property
+from skdptext.utils import memo_property, runs
 
 __all__ = ["Bounds", "CompiledBounds", "IndexedBags", "PlainBounds", "table_columns"]
 
@@ -53,13 +52,13 @@ class IndexedBags:
             # the same bags, over the words that occur
             self.local = WordBags(self.bags.starts, columns, self.bags.weights)
 
-    @kept_property
+    @memo_property
     def matrices(self) -> tuple[sp.csr_array, sp.csc_array]:
         """The bags by row and by column, over the words that occur."""
         by_bag = as_matrix(self.local, len(self.words))
         return by_bag, by_bag.tocsc()
 
-    @kept_property
+    @memo_property
     def arrays(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """The same as arrays of one type for the loops, small to be read fast."""
         local = self.local
@@ -122,7 +121,8 @@ class PlainBounds:
     def tighten(self, bags: np.ndarray, limit: float) -> np.ndarray:
         bounds = np.empty(len(bags))
         most = _COSTS_AT_ONCE // len(self._masses)
-        for piece in _pieces(self._index.bags.sizes[bags], most):
+        ends = np.cumsum(self._index.bags.sizes[bags])
+        for piece in runs(np.concatenate([[0], ends]), most):
             bounds[piece] = dual_bounds(
                 self._local, self._masses, self._place, self._index.local, bags[piece]
             )
@@ -176,12 +176,3 @@ class CompiledBounds:
         bounds = np.empty(len(bags))
         self._loops.tighten(*self._query, bags, limit, self._potentials, bounds)
         return bounds
-
-
-def _pieces(sizes: np.ndarray, most: int) -> list[slice]:
-    """Runs of bags with about `most` words, and at least one bag, each."""
-    ends = np.cumsum(sizes)
-    total = ends[-1] if len(ends) else 0
-    cuts = np.searchsorted(ends, np.arange(most, total, max(1, most)), side="right")
-    cuts = np.unique(np.concatenate([[0], cuts, [len(sizes)]]))
-    return [slice(a, b) for a, b in pairwise(cuts)]

@@ -27,7 +27,15 @@ _MOST = 16384
 
 
 class BagIndex(IndexedBags):
-    """Bags to search for the nearest."""
+    """Bags to search for the nearest.
+
+    Of bags that are searched for among themselves, both ends of a pair share the
+    products of their words: a run computes each once. They share nothing else, as that
+    would not pay. Of 2,000 to 20,000 sentences, 3 pairs in 10 that were solved were
+    solved from both ends: 1/7 of the exact problems, 1 to 4 % of the time. The first
+    bounds, 10 to 25 % of the time, are of one direction; kept for the other end, they
+    would take 4 n² bytes, and the bounds after them are better.
+    """
 
     def nearest(
         self,

@@ -1,7 +1,7 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
 from skdptext.utils._bisect import bisect
-from skdptext.utils._blocks import blocks, working_memory_bytes
+from skdptext.utils._blocks import blocks, runs, working_memory_bytes
 from skdptext.utils._compiled import LoadedOnce, compile_loops
 from skdptext.utils._files import delete_abandoned, replacing
 from skdptext.utils._html import DocLinked, Fragment, bullets, page, paragraph, table
@@ -13,8 +13,8 @@ from skdptext.utils._inputs import (
     is_count_matrix,
     plain_documents,
 )
-from skdptext.utils._kept import Kept, kept_property
-from skdptext.utils._labels import as_labels
+from skdptext.utils._memo import Memo, memo_property
+from skdptext.utils._labels import as_labels, check_labels
 from skdptext.utils._lines import rounded_up, wrapped
 from skdptext.utils._locks import ProcessLock
 from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
@@ -52,8 +52,8 @@ __all__ = [
     "REPEATABLE",
     "DocLinked",
     "Fragment",
-    "Kept",
     "LoadedOnce",
+    "Memo",
     "NoiseStreams",
     "ProcessLock",
     "SecretSeed",
@@ -68,6 +68,7 @@ __all__ = [
     "check_document_ids",
     "check_flag",
     "check_integer",
+    "check_labels",
     "check_matrix",
     "check_n_jobs",
     "check_noise_state",
@@ -83,10 +84,10 @@ __all__ = [
     "import_pyarrow",
     "is_column_of_documents",
     "is_count_matrix",
-    "kept_property",
     "keyed_generators",
     "kind_of",
     "limit_blas_threads",
+    "memo_property",
     "page",
     "paragraph",
     "plain_documents",
@@ -94,6 +95,7 @@ __all__ = [
     "progress_bar",
     "replacing",
     "rounded_up",
+    "runs",
     "show_progress",
     "shown",
     "shown_words",

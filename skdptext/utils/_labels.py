@@ -12,7 +12,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._inputs import as_array
 from skdptext.utils._validation import kind_of, shown
 
-__all__ = ["as_labels"]
+__all__ = ["as_labels", "check_labels"]
 
 _ENDLESS = (np.inf, -np.inf)
 
@@ -51,6 +51,24 @@ def as_labels(name: str, values: Any) -> np.ndarray:
         raise InvalidParameterError(
             f"{name} must be labels that can be sorted, got {kind_of(values)}."
         ) from None
+    return labels
+
+
+def check_labels(
+    name: str, values: Any, n: int, *, of: str = "document", n_different: int = 1
+) -> np.ndarray:
+    """`as_labels`, one for each of `n`, and enough different ones."""
+    labels = as_labels(name, values)
+    if labels.shape != (n,):
+        raise InvalidParameterError(
+            f"{name} must hold one label per {of} ({n}), got shape {labels.shape}."
+        )
+    different = len(np.unique(labels))
+    if different < n_different:
+        raise InvalidParameterError(
+            f"{name} must hold at least {n_different} different labels, got "
+            f"{different}."
+        )
     return labels
 
 

@@ -24,6 +24,9 @@ __all__ = [
     "keyed_generators",
 ]
 
+# The largest number of 64 bits
+_LAST = np.uint64(2**64 - 1)
+
 RandomState = None | int | np.integer | np.random.Generator | np.random.RandomState
 # What gives its own numbers, which move it on
 _SOURCES = (np.random.Generator, np.random.RandomState)
@@ -185,8 +188,62 @@ class NoiseStreams:
         """
         return keyed_generators([self._stream_key(label) for label in labels])
 
+    def numbers(self, labels: Sequence[bytes]) -> Numbers:
+        """Whole numbers, one for each of many labels.
+
+        For a single number, the keyed hash of a label takes a twentieth of the time
+        that its stream does.
+        """
+        return Numbers(self._key, labels)
+
     def _stream_key(self, label: bytes) -> bytes:
         return blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
+
+
+class Numbers:
+    """Whole numbers by keyed hashes of labels: equal labels have equal numbers."""
+
+    def __init__(self, key: bytes, labels: Sequence[bytes]) -> None:
+        self._key, self._labels = key, labels
+
+    def integers(self, high: Any, size: Any = None) -> np.ndarray:
+        """A number in [0, high) for each label, all of them equally likely.
+
+        Parameters
+        ----------
+        high : int or ndarray of int, shape (n_labels,)
+            From 1 to 2^63.
+        size : int, default=None
+            As NumPy's generators have it; it must be the number of labels.
+        """
+        n = len(self._labels)
+        if size not in (None, n):
+            raise ValueError(f"size must be the number of labels ({n}), got {size}.")
+        below = np.broadcast_to(np.asarray(high).astype(np.uint64), n)
+        # all beyond a multiple of `high` is drawn again
+        last = _LAST - (_LAST % below + np.uint64(1)) % below
+        found = np.empty(n, dtype=np.int64)
+        left = np.arange(n)
+        turn = 0
+        while len(left):
+            salt = turn.to_bytes(8, "little")
+            digests = b"".join(
+                blake2b(
+                    self._labels[i],
+                    key=self._key,
+                    digest_size=32,
+                    person=b"numbers",
+                    salt=salt,
+                ).digest()
+                for i in left.tolist()
+            )
+            drawn = np.frombuffer(digests, dtype="<u8").reshape(len(left), 4)
+            fits = drawn <= last[left, None]
+            done = fits.any(axis=1)
+            rows, first = left[done], fits[done].argmax(axis=1)
+            found[rows] = drawn[done, first] % below[rows]
+            left, turn = left[~done], turn + 1
+        return found
 
 
 def _id_bytes(identity: Any) -> bytes:

@@ -139,7 +139,8 @@ def test_who_knows_more_finds_more(corpus):
     success = {row.adversary: row.success for row in found.rows}
     assert list(success) == [
         "all, learned", "ordered text", "bag", "learned", "word by word",
-        "shared words", "tf-idf", "character n-grams", "mean vectors", "WMD 1-NN",
+        "shared words", "tf-idf", "character n-grams", "mean vectors",
+        "Word Mover's nearest",
     ]  # fmt: skip
     assert success["word by word"] > success["mean vectors"]
     assert success["ordered text"] >= success["bag"] > success["shared words"]
@@ -153,12 +154,13 @@ def test_who_knows_more_finds_more(corpus):
     assert {r.adversary: r.success for r in often.rows}["bag"] > success["bag"]
     assert (often.n_targets, often.n_releases, often.n_candidates) == (20, 4, 40)
     assert "released 4 times" in often.in_words()
-    said, table = str(found).split("\n\n")
+    said, table, legend = str(found).split("\n\n")
     assert " ".join(said.split()) == found.in_words()
     assert [len(found.rows), max(map(len, said.splitlines())) <= 88] == [10, True]
     assert "finds at least" in found.in_words()
     assert table.startswith("all, learned")
     assert len(table.splitlines()) == 10
+    assert legend.startswith('"learned" combines the adversaries who know words')
     assert repr(found) == "Linkages(10 adversaries, 40 candidates)"
     assert found.to_frame().shape == (10, 6)
     again = linkage_attack(texts, source, n_draws=60, random_state=0, distances=False)
@@ -242,4 +244,4 @@ def test_candidates_without_a_known_word_are_far_from_everything():
     result = linkage_attack(texts, source, n_draws=5, random_state=0)
     by_name = {row.adversary: row.success for row in result.rows}
     # empty candidates draw random words, and so are taken for one of the others
-    assert by_name["WMD 1-NN"] == 0.5
+    assert by_name["Word Mover's nearest"] == 0.5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
-import os
 import pickle
 import threading
 from multiprocessing.connection import Connection
@@ -231,11 +230,10 @@ def test_ways_that_fail_are_named():
 
 
 def test_a_fork_that_fails_or_hangs(monkeypatch):
-    main = os.getpid()
-
     class AtHome(Perturber):
         def perturb_words(self, words, n_draws=1):
-            if os.getpid() != main:
+            # not in joblib's workers, which all end where one raises
+            if multiprocessing.current_process().name.startswith("ForkProcess"):
                 raise RuntimeError("not in a child")
             return super().perturb_words(words, n_draws)
 

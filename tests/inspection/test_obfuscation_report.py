@@ -332,7 +332,7 @@ def test_names_of_adversaries_are_explained_and_progress_is_shown(synthetic, cap
     report = obfuscation_report(
         documents, authors, None, perturber, trained_on="originals", cv=2, verbose=1
     )
-    assert "attacks: 100%" in capsys.readouterr().err
+    assert "attacks: " in capsys.readouterr().err
     for view in (str(report), report._repr_html_()):
         for name in ("SR: ", "DRauth: ", "linear: "):
             assert view.count(name) == 1
@@ -373,9 +373,14 @@ def test_words_and_documents_side_by_side(synthetic):
 
 
 def test_known_whole_and_through_the_noise(synthetic):
-    """Bayes with the law of the noise is ChannelNaiveBayes fitted on whole texts."""
+    """Bayes with the law of the noise is ChannelNaiveBayes fitted on whole texts.
+
+    Its law is simulated once for all splits; here it is exact, whatever is at hand.
+    """
     embedding, documents, authors, _ = synthetic
-    perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=6)
+    perturber = DPWordPerturber(
+        embedding, epsilon=4.0, document_length=6, mechanism="exponential"
+    )
     halves = [(np.arange(0, 48, 2), np.arange(1, 48, 2))]
     seen: list = []
 
@@ -386,7 +391,7 @@ def test_known_whole_and_through_the_noise(synthetic):
             return answers
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skdptext.attacks._attribution.ChannelNaiveBayes", Watched)
+        patch.setattr("skdptext.attacks._trials.ChannelNaiveBayes", Watched)
         report = obfuscation_report(
             documents, authors, None, perturber, cv=halves, trained_on="originals",
             linkage=False, random_state=0,
@@ -395,9 +400,11 @@ def test_known_whole_and_through_the_noise(synthetic):
     originals = bags.fit_transform(documents)
     (model, released) = seen[-1]
     assert (released.sum(axis=1) == 6).all()
-    again = ChannelNaiveBayes(perturber, n_draws=20, random_state=model.random_state)
+    again = ChannelNaiveBayes(perturber, n_draws=20)
     again.fit(originals[halves[0][0]], authors[halves[0][0]])
-    expected = (again.predict(released) == authors[halves[0][1]]).mean()
+    answers = again.predict(released)
+    np.testing.assert_array_equal(answers, model.predict(released))
+    expected = (answers == authors[halves[0][1]]).mean()
     r = report.results
     line = np.flatnonzero(r["adversary"] == "channel author")
     assert r["noisy"][line] == expected

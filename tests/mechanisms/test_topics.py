@@ -61,6 +61,22 @@ def perturber(epsilon=1.5, **parameters):
     return DPWordPerturber(TABLE, epsilon=epsilon, **given_).fit([])
 
 
+@pytest.mark.parametrize("full_span", [5e-324, 2.0, 1e308])
+def test_log_odds_of_any_finite_size(full_span):
+    """Their span may be more than the largest number."""
+    odds = np.zeros((12, 2))
+    odds[:3] = [[1e308, -1e308], [-1.7e308, 1.7e308], [5e-324, 0.0]]
+    channel = TopicResponse(odds, full_span=full_span).prepare(TABLE, 1.5, 0.0)
+    P = np.exp(channel.log_proba(IDS))
+    strong = math.exp(1.5) / (1 + math.exp(1.5))
+    np.testing.assert_allclose(P[:2], [[strong, 1 - strong], [1 - strong, strong]])
+    np.testing.assert_allclose(P[3:], 0.5)
+    np.testing.assert_allclose(channel.exponents(IDS, IDS), losses(P), atol=1e-9)
+    perturber(mechanism=TopicResponse(odds, full_span=full_span)).transform(
+        [["w0"] * 3]
+    )
+
+
 @settings(max_examples=30)
 @given(
     epsilon=st.floats(0.01, 8),

@@ -8,7 +8,7 @@ from sklearn import config_context
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import RandomizedResponse
+from skdptext.mechanisms import Exponential, RandomizedResponse
 from skdptext.metrics import ReleaseLikelihood
 
 WORDS = ["cat", "dog", "tea"]
@@ -84,6 +84,25 @@ def test_it_agrees_with_the_likelihood_of_attacks(output):
         DOCUMENTS, released, n_draws=20_000, random_state=1
     )
     np.testing.assert_array_equal(again, ours)
+
+
+@pytest.mark.parametrize("output", ["text", "bow"])
+@pytest.mark.parametrize("length", [None, 2, 3])
+def test_of_known_probabilities_both_are_the_same(output, length):
+    """Also of documents without a known word, which are redrawn from all words."""
+    how = {} if length is None else {"document_length": length, "resize": "sample"}
+    perturber = fitted(Exponential(), output=output, **how)
+    documents = [*DOCUMENTS, "", "zebra", "tea"]
+    released = perturber.transform(documents * 20)
+    ours = perturber.log_likelihood(documents, released)
+    theirs = ReleaseLikelihood(perturber, documents)(released)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+    # the document itself is possible, and of an empty one all is known
+    assert np.isfinite(np.diag(ours[:7])).all()
+    if length is None:
+        assert (ours[4, 4:6] == 0).all()
+        alone = ReleaseLikelihood(perturber, ["", ""])(released)
+        np.testing.assert_array_equal(alone == 0, np.isfinite(ours[:, 4:6]))
 
 
 def test_bad_input():

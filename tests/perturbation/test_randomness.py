@@ -22,6 +22,7 @@ from sklearn.base import clone
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import RandomizedResponse, RandomizedResponseChannel
 from skdptext.utils import NoiseStreams
+from tests.laws import assert_counts
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -367,6 +368,44 @@ def test_another_state_of_the_generator_is_noticed(how):
     )
     apart = [numbers(NoiseStreams(5, b"c"), label, 5) for label in LABELS]
     assert done.stdout.strip() == str(apart)
+
+
+def drawn(high, n=20_000, seed=5, context=b"c", what=b""):
+    labels = [what + b"%d" % i for i in range(n)]
+    return NoiseStreams(seed, context).numbers(labels).integers(high)
+
+
+@pytest.mark.parametrize("high", [2, 7, 100, 3 * 2**60, 2**62 + 12345, 2**63])
+def test_numbers_of_labels_are_equally_likely(high):
+    """The largest ones draw up to half of their numbers again."""
+    found = drawn(high)
+    assert 0 <= found.min() <= found.max() < high
+    parts = min(high, 100)  # equally likely to a part in 2^50
+    assert_counts(
+        np.bincount([x * parts // high for x in found.tolist()], minlength=parts),
+        np.full(parts, 1 / parts),
+    )
+
+
+def test_numbers_of_labels_depend_on_seed_context_and_label():
+    base = drawn(2**62, 500)
+    np.testing.assert_array_equal(drawn(2**62, 500), base)
+    for other in (
+        drawn(2**62, 500, seed=6),
+        drawn(2**62, 500, context=b"d"),
+        drawn(2**62, 500, what=b"y"),
+    ):
+        assert not np.isin(other, base).any()
+    # of each label by itself, whatever the others and their bounds are
+    mixed = drawn(np.arange(1, 501), 500)
+    labels = [b"%d" % i for i in range(500)]
+    alone = [
+        NoiseStreams(5, b"c").numbers([label]).integers(i + 1)[0]
+        for i, label in enumerate(labels)
+    ]
+    np.testing.assert_array_equal(mixed, alone)
+    with pytest.raises(ValueError, match="number of labels"):
+        NoiseStreams(5, b"c").numbers(labels).integers(7, size=499)
 
 
 def test_huge_seeds_are_taken_whole():

@@ -11,7 +11,7 @@ import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import LossDistribution
+from skdptext.mechanisms import LossDistribution, RandomizedResponse
 from skdptext.utils import rounded_up
 from tests.channels import guaranteed
 
@@ -118,6 +118,18 @@ def with_delta(apart, dim, times):
     """The exponent with δ = 1e-6 of words so far apart at ε = 3, so many times."""
     loss = LossDistribution.of_noise(3 * apart, dim).times(times)
     return min(times * 3 * apart, loss.exponent(1e-6))
+
+
+def test_exponents_that_delta_does_not_lower_are_not_repeated(small_embedding):
+    """Of a word it is the same to three digits; of ten words it is not."""
+    perturber = DPWordPerturber(
+        small_embedding, epsilon=2.0, mechanism=RandomizedResponse(), document_length=10
+    ).fit([])
+    text = one_line(perturber.guarantee())
+    assert "these exponents are" not in text
+    assert "With δ = 1e-6, if all 10 words of a document become their" in text
+    assert " instead of 20" in text
+    assert "δ = 1e-6 is the probability with which the bound may fail" in text
 
 
 @pytest.mark.parametrize("n_words", [None, 1, 5])

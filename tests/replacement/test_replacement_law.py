@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import tracemalloc
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -285,16 +286,17 @@ def test_the_stand_in_depends_on_the_noisy_group_alone(replacer, monkeypatch):
         return (pets == food)[both].all()
 
     assert same_where_groups_are()
-    # the mistake, seeded: the stream of the stand-in knows the true group
-    drawn = _replacer._stand_ins
 
-    def knows(groups, noisy, streams, owners):
-        labels = [owner + b"of %d" % known[0] for owner in owners]
-        known.reverse()
-        return drawn(groups, noisy, streams, labels)
+    # the mistake, seeded: the number of the stand-in knows the true group
+    class Knows(_replacer._Draws):
+        def given(self, what, groups):
+            if what == b"answer":
+                self.clear = groups
+            else:
+                what += b"of %d" % self.clear[0]
+            return super().given(what, groups)
 
-    known = [0, 1]
-    monkeypatch.setattr(_replacer, "_stand_ins", knows)
+    monkeypatch.setattr(_replacer, "_Draws", Knows)
     assert not same_where_groups_are()
 
 
@@ -338,6 +340,25 @@ def test_groups_do_not_depend_on_the_batch(public):
     assert together.tolist() == alone * 90
     threads = clone(replacer).set_params(n_jobs=2).fit().transform(texts * 90)
     np.testing.assert_array_equal(threads, together)
+
+
+@pytest.mark.parametrize("with_ids", [False, True])
+@pytest.mark.filterwarnings("ignore:random_state is an integer")
+def test_memory_of_a_repeatable_release(replacer, with_ids):
+    """However many documents: no more than a block, two numbers each, and the ids."""
+    replacer.set_params(random_state=SEED, output="index").fit()
+
+    def peak(n):
+        ids = range(n) if with_ids else None
+        tracemalloc.start()
+        replacer.transform((f"a cat {i}" for i in range(n)), document_ids=ids)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    block = 4096
+    each = 4 * 8 + (200 if with_ids else 0)  # a state of a stream takes 600
+    assert peak(6 * block) - peak(3 * block) < 3 * block * each
 
 
 ANSWERS = DPDocumentReplacer(["cat dog", "dog cat", "tea cake", "cake tea"], n_groups=2)

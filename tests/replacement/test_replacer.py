@@ -389,6 +389,58 @@ def test_groups_without_a_public_document_are_refused_with_advice(public):
         ).fit()
 
 
+@pytest.mark.parametrize("labels", [None, [0, 1] * 3])
+@pytest.mark.parametrize("texts", [["", " "] * 3, ["?"] * 6])
+def test_public_documents_without_words_are_named(texts, labels):
+    with pytest.raises(InvalidParameterError, match="public_documents must differ in"):
+        DPDocumentReplacer(texts, n_groups=2, public_labels=labels).fit()
+
+
+class Fails(Fixed):
+    def predict(self, X):
+        if any("boom" in text for text in X):
+            raise ValueError(f"cannot read {X}")
+        return super().predict(X)
+
+
+def test_a_document_on_which_the_grouper_fails_is_named_by_its_number():
+    """In whatever block it is, and not by what it says."""
+    public = ["a", "bb", "ccc", "dd"]
+    texts = ["x", "yy"] * 2100 + ["boom, a secret", "x", "boom"]
+    replacer = DPDocumentReplacer(public, Fails(by_length)).fit()
+    with pytest.raises(InvalidParameterError, match=r"on document 4200 with") as error:
+        replacer.transform(texts)
+    assert "secret" not in str(error.value)
+    with pytest.raises(InvalidParameterError, match="on document 1 with ValueError"):
+        replacer.groups_of(["x", "boom"])
+    with pytest.raises(InvalidParameterError, match="on public document 4 with"):
+        DPDocumentReplacer([*public, "boom"], Fails(by_length)).fit()
+
+    class Together(Fixed):
+        def predict(self, X):
+            if len(X) == 3:
+                raise ValueError
+            return super().predict(X)
+
+    replacer = DPDocumentReplacer(public, Together(by_length)).fit()
+    with pytest.raises(InvalidParameterError, match="documents 0 to 2 together with"):
+        replacer.transform(["x", "yy", "x"])
+
+
+def test_labels_are_shared_and_not_printed(public):
+    texts, topics = public
+    replacer = DPDocumentReplacer(texts, public_labels=topics)
+    pipeline = make_pipeline(replacer)
+    for shown in (repr(replacer), repr(pipeline), replacer._repr_html_()):
+        assert "30 public labels" in shown
+        assert str(topics[0]) not in shown
+    assert clone(replacer).public_labels is replacer.public_labels
+    assert copy.deepcopy(replacer).public_labels is replacer.public_labels
+    again = pickle.loads(pickle.dumps(replacer)).public_labels
+    assert again.tolist() == list(topics)
+    assert replacer.set_params(public_labels=None).public_labels is None
+
+
 # -- bad input -----------------------------------------------------------------------
 
 

@@ -15,9 +15,7 @@ N_WORDS = 90
 
 
 @pytest.fixture(params=["plain", "compiled", "uncompiled"])
-def kernels(request):
-    if request.param == "compiled":
-        request.getfixturevalue("compiled")  # on disk
+def kernels(request, compiled):
     return {
         "plain": lambda: None,
         "compiled": lambda: kernels_for(10**12),

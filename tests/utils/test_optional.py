@@ -24,7 +24,7 @@ UNDECLARED = {"polars", "llvmlite", "skdptext"}
 def test_pandas(monkeypatch):
     assert import_pandas("to_frame") is pd
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"^to_frame .*skdptext\[frames\]\.$"):
+    with pytest.raises(ImportError, match=r"^to_frame .*: pip install pandas\.$"):
         import_pandas("to_frame")
 
 

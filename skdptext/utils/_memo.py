@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from skdptext.utils._locks import ProcessLock
 
-__all__ = ["Kept", "kept_property"]
+__all__ = ["Memo", "memo_property"]
 
 T = TypeVar("T")
 
 
-class kept_property(cached_property[T]):  # noqa: N801, as cached_property
+class memo_property(cached_property[T]):  # noqa: N801, as cached_property
     """A property of an object that is computed once, as of Python 3.12.
 
     `functools.cached_property` of Python 3.11 lets one thread at a time compute the
@@ -32,7 +32,7 @@ class kept_property(cached_property[T]):  # noqa: N801, as cached_property
             return made
 
 
-class Kept(Generic[T]):
+class Memo(Generic[T]):
     """The results requested last, keyed by what they depend on.
 
     Parameters
@@ -42,8 +42,8 @@ class Kept(Generic[T]):
 
     Examples
     --------
-    >>> from skdptext.utils import Kept
-    >>> squares = Kept(2)
+    >>> from skdptext.utils import Memo
+    >>> squares = Memo(2)
     >>> [squares.get(x, lambda: x**2) for x in (2, 3, 2, 4)]
     [4, 9, 4, 16]
     >>> squares.get(2, lambda: "made once"), squares.get(3, lambda: "let go")
@@ -61,8 +61,8 @@ class Kept(Generic[T]):
             if key not in self._made:
                 self._made[key] = size, make()
             self._made.move_to_end(key)
-            found = self._made[key][1]
+            result = self._made[key][1]
             most = self._most if isinstance(self._most, int) else self._most()
             while sum(size for size, _ in self._made.values()) > most:
                 self._made.popitem(last=False)
-            return found
+            return result

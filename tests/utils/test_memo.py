@@ -21,11 +21,11 @@ from skdptext.mechanisms import Directional
 from skdptext.replacement import PublicDocuments
 from skdptext.search import embedding_search
 from skdptext.utils import (
-    Kept,
     LoadedOnce,
+    Memo,
     ProcessLock,
-    kept_property,
     limit_blas_threads,
+    memo_property,
 )
 
 
@@ -35,14 +35,14 @@ def test_what_was_asked_for_last_is_kept():
     def value(key):
         return kept.get(key, lambda: made.append(key) or key.upper())
 
-    kept = Kept(2)
+    kept = Memo(2)
     assert [value(key) for key in "abacab"] == ["A", "B", "A", "C", "A", "B"]
     assert made == ["a", "b", "c", "b"]  # b had to go for c, and not a
 
 
 def test_sizes_add_up_to_a_limit_that_may_change():
     limit = [10]
-    kept = Kept(lambda: limit[0])
+    kept = Memo(lambda: limit[0])
     for key, size in (("a", 6), ("b", 4), ("large", 11)):
         assert kept.get(key, lambda: "made", size) == "made"
     assert kept.get("b", lambda: "again", 4) == "again"  # nothing was left beside it
@@ -52,7 +52,7 @@ def test_sizes_add_up_to_a_limit_that_may_change():
 
 
 def test_two_threads_do_not_make_the_same_twice():
-    made, kept = [], Kept(4)
+    made, kept = [], Memo(4)
 
     def make():
         time.sleep(0.05)
@@ -68,7 +68,7 @@ def test_two_threads_do_not_make_the_same_twice():
 
 
 def test_what_fails_is_not_kept_and_what_is_made_of_others_can_be():
-    kept = Kept(2)
+    kept = Memo(2)
     with pytest.raises(ZeroDivisionError):
         kept.get("a", lambda: 1 / 0)
     assert kept.get("a", lambda: kept.get("b", lambda: 1) + 1) == 2
@@ -105,7 +105,7 @@ def test_readers_of_documents_do_not_wait_for_each_other():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
 def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
-    kept = Kept(3)
+    kept = Memo(3)
     reached, go_on = threading.Event(), threading.Event()
 
     def make():
@@ -131,7 +131,7 @@ def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
 
 
 def other_locks():
-    """Locks beside those of `Kept`, and what takes each."""
+    """Locks beside those of `Memo`, and what takes each."""
     embedding = make_embedding(3, 2, n_clusters=1)
     texts = PublicDocuments(["a cat", "a dog"])
     loaded = LoadedOnce(lambda: 1)
@@ -192,7 +192,7 @@ class _Slow:
     def __init__(self, wait):
         self.wait = wait
 
-    @kept_property
+    @memo_property
     def made(self):
         """What is made."""
         self.wait()
@@ -220,7 +220,7 @@ def test_a_property_is_computed_once_and_does_not_wait_for_other_objects():
 
 
 def test_no_lock_is_inherited_and_no_property_waits():
-    """Each lock is a `ProcessLock`, each cached property a `kept_property`."""
+    """Each lock is a `ProcessLock`, each cached property a `memo_property`."""
     found = {}
     for path in Path(skdptext.__file__).parent.rglob("*.py"):
         text = path.read_text()

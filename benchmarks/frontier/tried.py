@@ -1,0 +1,173 @@
+"""What does not help: other ways to group public documents, beside the default.
+
+Each has the number of groups of its corpus, at ε = 4, without labels. Differences to
+the default (`TopicEncoder` with 10 directions, and k-means) are over the same
+divisions, none of which is one of `run.py`. Table: ``frontier_tried.json``::
+
+    python benchmarks/frontier/tried.py
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import BisectingKMeans, KMeans
+from sklearn.decomposition import NMF, LatentDirichletAllocation
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+import corpora  # noqa: E402
+import measure  # noqa: E402
+from results import record  # noqa: E402
+from run import AT  # noqa: E402
+
+from skdptext.preprocessing import TopicEncoder  # noqa: E402
+
+DIVISIONS = range(100, 104)
+EPSILON = 4.0
+
+
+class Parts(ClusterMixin, BaseEstimator):
+    """The largest part of a document, by a decomposition into parts."""
+
+    def __init__(self, decomposition: Any) -> None:
+        self.decomposition = decomposition
+
+    def fit(self, X: Any, y: Any = None) -> Parts:
+        self.fitted_ = self.decomposition.fit(X)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.asarray(self.fitted_.transform(X)).argmax(axis=1)
+
+
+class FewWords(measure.MeanVectors):
+    """Mean vectors in which frequent words count less, as SIF has them."""
+
+    def _means(self, X: Any) -> np.ndarray:
+        bags = self._bags(X)
+        if not hasattr(self, "weights_"):
+            share = np.asarray(bags.sum(axis=0)).ravel() / bags.sum()
+            self.weights_ = 1e-3 / (1e-3 + share)
+        totals = np.maximum(np.asarray(bags.sum(axis=1)).reshape(-1, 1), 1)
+        vectors = self.embedding.vectors.astype(np.float64)
+        return np.asarray(bags @ (self.weights_[:, None] * vectors)) / totals
+
+    def _bags(self, X: Any) -> Any:
+        reader = measure.DocumentReader(self.embedding)
+        return reader.read(list(X)).bags(len(self.embedding))
+
+
+def means(k: int, **options: Any) -> KMeans:
+    return KMeans(k, random_state=0, **({"n_init": 10} | options))
+
+
+def groupings(name: str) -> dict[str, Callable[[int], Any]]:
+    """Each makes a clusterer of so many groups; the first is the default."""
+
+    def after(encoder: Any) -> Callable[[int], Any]:
+        return lambda k: make_pipeline(encoder, means(k))
+
+    words = {"min_df": 5, "stop_words": "english", "max_df": 0.3}
+    return {
+        "the default": after(TopicEncoder(10)),
+        "5 directions": after(TopicEncoder(5)),
+        "20 directions": after(TopicEncoder(20)),
+        "30 directions": after(TopicEncoder(30)),
+        "30 directions, weighed": after(measure.Weighed(30)),
+        "words of 2 documents": after(TopicEncoder(10, min_df=2)),
+        "words of 15 documents": after(TopicEncoder(10, min_df=15)),
+        "no stop words": after(TopicEncoder(10, stop_words="english")),
+        "words, counted once": after(
+            make_pipeline(CountVectorizer(binary=True, min_df=5), TopicEncoder(10))
+        ),
+        "60 starts of k-means": lambda k: make_pipeline(
+            TopicEncoder(10), means(k, n_init=60)
+        ),
+        "bisecting k-means": lambda k: make_pipeline(
+            TopicEncoder(10), BisectingKMeans(k, n_init=5, random_state=0)
+        ),
+        "Gaussian mixture": lambda k: make_pipeline(
+            TopicEncoder(10),
+            GaussianMixture(
+                k, covariance_type="diag", n_init=3, reg_covar=1e-3, random_state=0
+            ),
+        ),
+        "NMF of TF-IDF": lambda k: make_pipeline(
+            TfidfVectorizer(sublinear_tf=True, **words),
+            Parts(NMF(k, max_iter=150, random_state=0)),
+        ),
+        "LDA": lambda k: make_pipeline(
+            CountVectorizer(**words),
+            Parts(LatentDirichletAllocation(k, max_iter=20, random_state=0)),
+        ),
+        "TF-IDF, SVD 20": after(measure.encoders(name)["TF-IDF, SVD 20"]),
+        "mean vectors": after(measure.encoders(name)["mean vectors"]),
+        "mean vectors, frequent words less": after(FewWords(corpora.vectors(name))),
+        "mean GloVe vectors": after(measure.encoders(name)["mean GloVe vectors"]),
+    }
+
+
+def kept(name: str, make: Callable[[int], Any], seed: int) -> float:
+    """Topic accuracy of a release by such groups."""
+    if name == "fan fiction":
+        split = corpora.stories_elsewhere(seed)
+    else:
+        split = corpora.split(name, seed)
+    k = AT[name]
+    with warnings.catch_warnings(action="ignore"):
+        grouper = make(k).fit(split.elsewhere or split.public)
+        groups = tuple(
+            np.asarray(grouper.predict(texts))
+            for texts in (split.public, split.protected)
+        )
+    rng = np.random.default_rng([seed, 2])
+    apart = measure.Split(
+        split.public, split.public_topic, split.protected, split.topic, []
+    )
+    found = measure.replaced(apart, (*groups, np.empty(0, int)), k, EPSILON, rng)
+    return measure.by_topic(found["topic"], split.topic)
+
+
+def main() -> None:
+    names = corpora.names()
+    scores = {
+        (name, what): np.array([kept(name, make, seed) for seed in DIVISIONS])
+        for name in names
+        for what, make in groupings(name).items()
+    }
+    rows = []
+    for what in groupings("tweets"):
+        row = {"groups by": what}
+        for name in names:
+            mine, base = scores[name, what], scores[name, "the default"]
+            error = float(np.std(mine - base, ddof=1) / np.sqrt(len(mine)))
+            shown = f"{mine.mean():.3f}"
+            if what != "the default":
+                shown = f"{(mine - base).mean():+.3f} ± {error:.3f}"
+            row[name] = shown
+        rows.append(row)
+        print(row, flush=True)
+    record(
+        "frontier_tried",
+        rows,
+        title="Other ways to group public documents, beside the default",
+        note=f"Topic accuracy at ε = {EPSILON:g} without labels, each topic with the "
+        "same weight, with "
+        + ", ".join(f"{AT[name]} groups for {name}" for name in names)
+        + " (fan fiction by groups of other fandoms). Differences to the first row, "
+        f"over the same {len(DIVISIONS)} divisions, with standard errors; none of them "
+        "is one of the other tables.",
+    )
+
+
+if __name__ == "__main__":
+    main()

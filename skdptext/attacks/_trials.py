@@ -1,0 +1,146 @@
+"""Classifiers that are cross-validated on one view of documents, and asked of others.
+
+The frame of `attribution_attack` and of `skdptext.inspection.release_report`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.parallel import Parallel, delayed
+
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    OutOfVocabularyWarning,
+    PrivacyLeakWarning,
+)
+from skdptext.metrics import released_profiles
+from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.perturbation import DPWordPerturber
+from skdptext.preprocessing import DocumentPreparer
+from skdptext.utils import progress, working_memory_bytes
+
+__all__ = [
+    "N_DRAWS",
+    "Split",
+    "Trial",
+    "as_released",
+    "bayes_of_released",
+    "run_trials",
+]
+
+# Simulated draws per word of the law of noise on vectors.
+N_DRAWS = 20
+# Expected counts are in this unit, so that the 1 that plain naive Bayes adds to the
+# frequency of each word, lest one be 0, does not count.
+_UNIT = 1e-20
+Split = tuple[np.ndarray, np.ndarray]
+
+
+class Trial(NamedTuple):
+    """A classifier, what it is fitted on, and what it is asked, in one order.
+
+    It is fitted once per split, and answers for all of `attacked`.
+    """
+
+    model: Any
+    labels: np.ndarray  # of the documents
+    known: Any
+    attacked: Sequence[Any]
+    more: tuple[Any, np.ndarray] | None = None  # known besides, with their labels
+
+
+def run_trials(
+    trials: Sequence[Trial], splits: Sequence[Split], n_jobs: int | None, what: str
+) -> list[np.ndarray]:
+    """Share of right answers of each trial, shape (n_attacked, n_documents).
+
+    NaN for documents that are never held out.
+    """
+    places = [(t, s) for t in range(len(trials)) for s in range(len(splits))]
+    answers = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_attack)(trials[t], *splits[s]) for t, s in places
+    )
+    hits = [np.zeros((len(t.attacked), len(t.labels))) for t in trials]
+    for (t, s), right in zip(progress(places, what), answers, strict=True):
+        for row, marks in zip(hits[t], right, strict=True):
+            np.add.at(row, splits[s][1], marks)
+    tries = np.zeros(len(trials[0].labels))
+    for _, held in splits:
+        np.add.at(tries, held, 1)
+    with np.errstate(invalid="ignore"):
+        return [found / tries for found in hits]
+
+
+def _attack(trial: Trial, known: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Which held-out documents are named rightly, in each attacked set."""
+    learned, truth = trial.labels[known], trial.labels[held]
+    texts = take(trial.known, known)
+    if trial.more is not None:
+        texts = joined(texts, trial.more[0])
+        learned = np.concatenate([learned, trial.more[1]])
+    with warnings.catch_warnings():
+        # a report mentions documents without words once
+        for kind in (EmptyDocumentWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", kind)
+        if len(np.unique(learned)) == 1:  # a single label leaves nothing to learn
+            return np.tile(truth == learned[0], (len(trial.attacked), 1))
+        model = clone(trial.model).fit(texts, learned)
+        return np.stack([model.predict(take(x, held)) == truth for x in trial.attacked])
+
+
+def take(documents: Any, rows: np.ndarray) -> Any:
+    """Rows of bags, or of a list of texts."""
+    if hasattr(documents, "shape"):
+        return documents[rows]
+    return [documents[i] for i in rows]
+
+
+def joined(first: Any, second: Any) -> Any:
+    """Two parts of documents, one after the other."""
+    if sp.issparse(first):
+        return sp.vstack([first, second], format="csr")
+    if hasattr(first, "shape"):
+        return np.concatenate([first, second])
+    return list(first) + list(second)
+
+
+def as_released(
+    perturber: DPWordPerturber, documents: Any, random_state: int
+) -> np.ndarray | None:
+    """Expected counts of released words, of whole documents: their words after noise.
+
+    One simulation of the noise for all of them: `bayes_of_released` that learns from
+    any part of these knows the law of the noise. None where they do not fit into
+    ``working_memory``, or unknown words are kept.
+    """
+    with warnings.catch_warnings():
+        for kind in (PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
+            warnings.simplefilter("ignore", kind)  # known to an attacker
+        if perturber.oov == "keep":
+            return None
+        fitted = clone(perturber).set_params(random_state=None).fit(documents)
+        reader = DocumentPreparer.from_perturber(perturber, output="bow")
+        reader.set_params(document_length=None, random_state=random_state)
+        bags = sp.csr_array(reader.fit_transform(documents))
+        shape = bags.shape[0], len(fitted.mechanism_.released)
+        if 16 * shape[0] * shape[1] > working_memory_bytes():
+            return None
+        found = np.zeros(shape, dtype=np.float32)
+        sizes = np.asarray(bags.sum(axis=1)).ravel()
+        held = sizes > 0
+        if held.any():
+            options = {"n_draws": N_DRAWS, "random_state": random_state}
+            found[held] = released_profiles(fitted, bags[held], **options)
+        return found * (sizes[:, None] / _UNIT).astype(np.float32)
+
+
+def bayes_of_released() -> ChannelNaiveBayes:
+    """Naive Bayes that learns from `as_released`."""
+    return ChannelNaiveBayes(alpha=ChannelNaiveBayes().alpha / _UNIT)
