@@ -41,7 +41,8 @@ PAGES = {
 # These have a page of their own, which includes each by its name.
 OWN_PAGE = (
     "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
-    "comparison_summary_25", "comparison_summary_50", "comparison_peers_kept",
+    "comparison_neighbours", "comparison_peers_kept",
+    "comparison_summary_25", "comparison_summary_50",
     "comparison_peers_audited", "linkage", "linkage_channel", "linkage_classes",
     "linkage_lengths", "linkage_word", "tuning_bounds", "utility_lengths",
     "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
@@ -49,7 +50,7 @@ OWN_PAGE = (
     "frontier_tweets", "obfuscation_docstrings", "obfuscation_kept",
     "obfuscation_lambda",
     "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",
-    "release_report",
+    "release_report", "release_report_time", "release_report_unrelated", "wmd_accuracy",
     "obfuscation_scale", "obfuscation_text", "obfuscation_trade", "obfuscation_words",
 )  # fmt: skip
 # Okabe and Ito's blue, vermilion and grey: apart for every eye, and in grey.

@@ -649,7 +649,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.Spectrum: _NUMBERS,
     mechanisms.embedding_spectrum: _NUMBERS,
     mechanisms.scaled_covariance: _NUMBERS,
-    perturbation.Release: "gets ids of words that the perturber has read",
+    perturbation.NoiseRun: "gets ids of words that the perturber has read",
     documents.EncodedDocuments.bags: "takes the number of words",
     documents.as_frame: "gets a release, and what it was read from by then",
     documents.as_column: "gets a release, and what it was read from by then",

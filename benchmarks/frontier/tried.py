@@ -27,7 +27,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 import corpora  # noqa: E402
 import measure  # noqa: E402
 from results import record  # noqa: E402
-from run import AT  # noqa: E402
+from run import AT, kept  # noqa: E402
 
 from skdptext.preprocessing import TopicEncoder  # noqa: E402
 
@@ -116,7 +116,7 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
     }
 
 
-def kept(name: str, make: Callable[[int], Any], seed: int) -> float:
+def topic_kept(name: str, make: Callable[[int], Any], seed: int) -> float:
     """Topic accuracy of a release by such groups."""
     if name == "fan fiction":
         split = corpora.stories_elsewhere(seed)
@@ -140,7 +140,15 @@ def kept(name: str, make: Callable[[int], Any], seed: int) -> float:
 def main() -> None:
     names = corpora.names()
     scores = {
-        (name, what): np.array([kept(name, make, seed) for seed in DIVISIONS])
+        (name, what): np.array(
+            [
+                kept(
+                    ["tried", name, what, seed],
+                    lambda n=name, m=make, s=seed: topic_kept(n, m, s),
+                )
+                for seed in DIVISIONS
+            ]
+        )
         for name in names
         for what, make in groupings(name).items()
     }

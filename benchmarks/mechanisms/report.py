@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from corpora import AUTHORED, corpus
+from experiments.paper.significance import holm
+from experiments.store import Store
 from field import EXPONENTS, REPLACED, SUCCESSES
 from matplotlib.figure import Figure
 from measure import (
@@ -20,12 +22,11 @@ from measure import (
     N_RELEASES,
     K,
 )
-from paper.cells import Store
-from paper.significance import holm
 from plan import (
     AT_NEIGHBOURS,
     OF_NEIGHBOURS,
     REPLACED_EPSILON,
+    USED,
     ceiling_cell,
     match_cell,
     recorded_words,
@@ -96,6 +97,8 @@ class Use:
         for key, one in use_cells(prefix, mechanisms, corpora).items():
             kind, name, of, *rest = key
             result = store.get(one)
+            if result is None:
+                continue
             if kind == "found":
                 self.found[name, of, rest[0]] = result
                 continue
@@ -120,7 +123,7 @@ class Use:
         }
 
     def aims(self, name: str, of: str) -> list[float]:
-        return [aim for aim in SUCCESSES if (name, of, aim) in self.found]
+        return [aim for aim in USED if (name, of, aim, "topic_noisy") in self.draws]
 
     def against(self, aim: float) -> dict[tuple[str, str, str], tuple[float, ...]]:
         """By (mechanism, corpus, question): gain over the reference, limits, Holm's p.
@@ -198,11 +201,11 @@ def report_use(
 ) -> None:
     """Record the tables of use, and draw the figure."""
     found = Use(store, mechanisms, corpora, prefix)
-    gains = {aim: found.against(aim) for aim in SUCCESSES}
+    gains = {aim: found.against(aim) for aim in USED}
     for of in corpora:
         rows = [
             use_row(found, gains[aim], name, of, aim)
-            for aim in SUCCESSES
+            for aim in USED
             for name in found.mechanisms
             if aim in found.aims(name, of)
         ]
@@ -211,7 +214,7 @@ def report_use(
             title=f"What classifiers make of a release: {of}",
             note=use_note(found, of),
         )  # fmt: skip
-    for aim in SUCCESSES:
+    for aim in USED:
         record(
             f"{prefix}_summary_{100 * aim:.0f}",
             [summary_row(found, gains[aim], name, aim) for name in found.mechanisms],
@@ -298,12 +301,9 @@ def summary_row(
                 mark = "" if apart[3] > 0.05 else " *"
                 row[f"{of}: {kind}"] = f"{draws[0]:.2f}{mark}"
     for of in found.corpora:
-        if of in LINKED and (cell := found.found.get((name, of, own))):
+        if cell := found.found.get((name, of, own)):
             row[f"{of}: found among {N_CANDIDATES}, at least"] = _found(cell)
     return row
-
-
-LINKED = ("fan fiction", "docstrings")
 
 
 def use_row(
@@ -322,12 +322,12 @@ def use_row(
         clear = found.draws.get((name, of, aim, f"{kind}_clean"))
         if clear is not None:
             row[f"{kind}, trained on clear text"] = f"{clear[0]:.2f}"
-    cell = found.found[name, of, aim]
-    return row | {
-        f"found among {N_CANDIDATES}, at least": _found(cell),
-        "by": cell["strongest"],
-        "tokens/s": found.speed[name, of, aim],
-    }
+    if cell := found.found.get((name, of, aim)):
+        row |= {
+            f"found among {N_CANDIDATES}, at least": _found(cell),
+            "by": cell["strongest"],
+        }
+    return row | {"tokens/s": found.speed[name, of, aim]}
 
 
 def _p(p: float) -> str:

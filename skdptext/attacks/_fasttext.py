@@ -75,7 +75,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The defaults for epochs and learning rate are those of [2]_. Only training uses
+    The defaults for epochs and learning rate come from [2]_. Only training uses
     floret, a build of fastText that works with current Python; it runs in one thread,
     so that a seed fixes the result. Prediction uses the two matrices directly, which
     also avoids the wrong probabilities that the 2023 wheels of floret and fasttext

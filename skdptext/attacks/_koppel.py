@@ -40,7 +40,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     ----------
     embedding : WordEmbedding, default=None
         The words of the columns, if documents are bags-of-words: the n-grams of a bag
-        are those of its words. Not needed for texts and token lists.
+        come from its words. Not needed for texts and token lists.
     ngram_size : int, default=4
         Characters per n-gram; a shorter word counts as one n-gram.
     n_features : int, default=20000
@@ -71,7 +71,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     Notes
     -----
     The defaults of `ngram_size`, `n_features`, `n_rounds`, `feature_share` and
-    `threshold` are those of the replication that the 2019 paper starts from. The
+    `threshold` come from the replication that the 2019 paper starts from. The
     similarity is the cosine, as in [1]_ and [2]_. All known text of an author counts in
     every round; the replication instead draws a passage as long as the document, and
     leaves out authors of fewer than 500 words (400 in [2]_). A round in which several

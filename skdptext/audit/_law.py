@@ -11,7 +11,7 @@ import numpy as np
 from skdptext.documents import EncodedDocuments
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel
-from skdptext.perturbation import DPWordPerturber, Release
+from skdptext.perturbation import DPWordPerturber, NoiseRun
 from skdptext.search import nearest_words
 from skdptext.utils import (
     NoiseStreams,
@@ -258,7 +258,7 @@ def _release(
         stream_labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
     )
     sample = _DOCUMENT if way == "sampled" else None
-    codes, _ = Release(channel, n_words, streams, sample).run(
+    codes, _ = NoiseRun(channel, n_words, streams, sample).run(
         documents, n_jobs=2 if way == "threads" else 1
     )
     if way == "sampled":

@@ -150,7 +150,7 @@ def _add_release(commands: Any) -> None:
     columns.add_argument(
         "--format",
         choices=["parquet", "csv", "jsonl"],
-        help="format of the output (default: that of the input)",
+        help="format of the output (default: as the input)",
     )
     columns.add_argument(
         "--batch-rows", type=int, default=4096, help="documents per file (default 4096)"

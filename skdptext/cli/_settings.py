@@ -103,7 +103,7 @@ def add_noise(
         "--lam",
         type=float,
         default=_DEFAULTS["lam"],
-        help="shape of the noise, from 0 (spherical) to 1 (that of the embedding) "
+        help="shape of the noise, from 0 (spherical) to 1 (as the embedding is spread) "
         "(default 0)",
     )
     group.add_argument(

@@ -19,6 +19,7 @@ from skdptext.inspection._release_scores import (
     MANY_CANDIDATES,
     Release,
     ReleaseScore,
+    common_words,
     copies,
     label_score,
     linkage_scores,
@@ -66,7 +67,7 @@ class ReleaseReport:
         were given.
     details : dict of str to ReleaseScore
         ``"linkage among 1,000"``, where there are as many documents; ``"rare words"``,
-        those in at most one document or fewer than 1 in 1,000, that are left.
+        those of them that are left.
     copies : dict of str to ReleaseScore
         What survives whole: ``"whole texts"``; ``"sentences"`` of five words or more;
         ``"spans of 5 words"``. Each is a share, `chance` that in the release of another
@@ -133,8 +134,8 @@ class ReleaseReport:
         rare = self.details.get("rare words")
         if rare:
             found.append(
-                f"Rare words, which name people and things: {_share(rare)} of them are "
-                "left as they were."
+                f"Rare words, by {rare.adversary}, which name people and things: "
+                f"{_share(rare)} of them are left as they were."
             )
         whole = self.copies["whole texts"]
         parts = [f"{_share(whole)} of the texts are released as they were"]
@@ -169,11 +170,21 @@ class ReleaseReport:
     def __str__(self) -> str:
         head = f"What {self.n_documents:,} releases give away"
         lines = [f"- {text}" for text in self.sentences()]
-        notes = [f"- {text}" for text in [*self.notes, _PROVES]]
+        notes = [f"- {text}" for text in self._before()]
         parts = [head, "", *lines, "", "Before you rely on it:", *notes]
         for original, released in self.examples:
             parts += ["", f"original: {original}", f"released: {released}"]
         return wrapped("\n".join(parts))
+
+    def _before(self) -> list[str]:
+        """What to know before relying on the report."""
+        scored = self.scores["linkage"].n_documents
+        chose = self.n_documents - scored
+        halves = (
+            f"Of the {self.n_documents:,} releases, {chose:,} chose the strongest "
+            f"adversary; its score is on the other {scored:,}."
+        )
+        return [*self.notes, halves, _PROVES]
 
     def frame(self) -> Any:
         """All numbers, a row for each adversary.
@@ -293,7 +304,7 @@ class ReleaseReport:
             bullets(self.sentences()),
             table(header, rows),
             paragraph("Before you rely on it:"),
-            bullets([*self.notes, _PROVES]),
+            bullets(self._before()),
             *quoted,
         ]
 
@@ -303,19 +314,19 @@ class ReleaseReport:
     def _repr_html_(self) -> Fragment:
         return page(self._title(), *self._parts())
 
-    def to_html(self, path: Any = None) -> str:
+    def to_html(self, path: Any = None) -> str | None:
         """The report as one HTML file, with its figure inside.
 
         Parameters
         ----------
         path : path-like, default=None
-            Where to write it. If None, it is only returned.
+            Where to write it. If None, it is returned.
 
         Returns
         -------
-        html : str
+        html : str or None
             A whole page, which needs no other file and no network. Without matplotlib
-            it has no figure.
+            it has no figure. None where it was written to `path`.
         """
         parts = self._parts()
         parts.insert(1, self._figure())
@@ -327,9 +338,10 @@ class ReleaseReport:
             f"<title>{title}</title></head><body>{page(self._title(), *parts)}"
             "</body></html>\n"
         )
-        if path is not None:
-            Path(os.fspath(path)).write_text(text, encoding="utf-8")
-        return text
+        if path is None:
+            return text
+        Path(os.fspath(path)).write_text(text, encoding="utf-8")
+        return None
 
     def _figure(self) -> Fragment:
         try:
@@ -357,6 +369,7 @@ def release_report(
     authors: Any = None,
     topics: Any = None,
     known: Any = None,
+    public: Any = None,
     mechanism: Any = None,
     embedding: WordEmbedding | None = None,
     n_candidates: int = 100,
@@ -385,6 +398,9 @@ def release_report(
     known : mapping, default=None
         Other texts that adversaries hold in clear: ``"texts"``, with ``"authors"``,
         ``"topics"`` or both. If None, they know the other originals and their labels.
+    public : iterable of str or of lists of str, default=None
+        Public texts of the same kind. Words in fewer than 1 in 1,000 of them are called
+        rare. If None, those in one of the originals, or fewer than 1 in 1,000.
     mechanism : DPWordPerturber, default=None
         What released the texts, if adversaries know it. Any object will do that has
         ``log_likelihood(documents, released)`` → (n_released, n_documents).
@@ -481,6 +497,7 @@ def release_report(
         if values is not None
     }
     more = _known(known, set(labels))
+    common = None if public is None else common_words(_texts("public", public))
     rng = check_rng(random_state)
     seed = int(rng.integers(_SEEDS))
     notes: list[str] = []
@@ -509,7 +526,7 @@ def release_report(
         linked, similar = linkage_scores(
             sample, n_candidates=n_candidates, embedding=embedding, **options
         )
-        words = word_scores(sample)
+        words = word_scores(sample, common)
         scores = {"linkage": linked[n_candidates], "words": words.pop("words")}
         details = {}
         if n_candidates != MANY_CANDIDATES and MANY_CANDIDATES in linked:

@@ -81,7 +81,8 @@ class ReleaseScore:
     adversary : str
         Which one was the strongest.
     n_documents : int
-        How many documents `value` is the mean of.
+        How many documents `value` is the mean of: half of those that were attacked, as
+        the strongest adversary was chosen on the others.
     in_clear : float or None
         What the strongest adversary reaches on whole original texts.
     in_clear_cut : float or None
@@ -237,7 +238,14 @@ def _score(
 # -- which words were in it? -----------------------------------------------------------
 
 
-def word_scores(release: Release) -> dict[str, ReleaseScore]:
+def common_words(public: Sequence[Any]) -> set[str]:
+    """Words in at least 1 in 1,000 of public texts."""
+    texts = (split_words(d) if isinstance(d, str) else d for d in public)
+    texts_with = Counter(word for words in texts for word in set(words))
+    return {w for w, n in texts_with.items() if n >= max(1, _RARE * len(public))}
+
+
+def word_scores(release: Release, common: set[str] | None) -> dict[str, ReleaseScore]:
     """Words of the originals that are recovered from the releases, and rare ones."""
     guesses = {"the released word itself": release.noisy}
     same = [len(a) == len(b) for a, b in zip(release.clear, release.noisy, strict=True)]
@@ -251,11 +259,12 @@ def word_scores(release: Release) -> dict[str, ReleaseScore]:
     }
     name = release.strongest(right)
     n = len(release)
-    texts_with = Counter(word for count in counts for word in count)
-    limit = max(1, _RARE * n)
-    rare = [
-        Counter({w: 1 for w in count if texts_with[w] <= limit}) for count in counts
-    ]
+    by = "public texts"
+    if common is None:
+        by = "these texts"
+        texts_with = Counter(word for count in counts for word in count)
+        common = {w for w, n_texts in texts_with.items() if n_texts > max(1, _RARE * n)}
+    rare = [Counter(count.keys() - common) for count in counts]
     shown = [Counter(set(words)) for words in release.noisy]
     kept = np.array(
         [_overlap(a, b) if a else np.nan for a, b in zip(rare, shown, strict=True)]
@@ -268,7 +277,7 @@ def word_scores(release: Release) -> dict[str, ReleaseScore]:
     held = ~np.isnan(kept)
     if held.any():
         found["rare words"] = _fact(
-            kept[held], _by_chance(release, rare, shown), mean_interval
+            kept[held], _by_chance(release, rare, shown), mean_interval, by
         )
     return found
 
@@ -366,10 +375,11 @@ def _fact(
     values: np.ndarray,
     chance: float,
     interval: Callable[[np.ndarray], tuple[float, float]],
+    by: str = "reading",
 ) -> ReleaseScore:
     """A share that needs no adversary."""
     low, high = interval(values)
-    return ReleaseScore(float(values.mean()), low, high, chance, "reading", len(values))
+    return ReleaseScore(float(values.mean()), low, high, chance, by, len(values))
 
 
 def _spans(words: Sequence[str]) -> set[tuple[str, ...]]:

@@ -121,8 +121,8 @@ class Exponential(WordMechanism):
     unit of d it is at most ε. The 53-bit uniform and the float64 sums cost
     ``numerical_delta`` per word. "tight" needs an ε that is not too small.
 
-    *ε does not compare with that of noise on vectors.* For the same share of words kept
-    it is four to twelve times smaller than that of `MahalanobisNoise`, depending on
+    *ε does not compare with the ε of noise on vectors.* For the same share of words
+    kept it is four to twelve times smaller than with `MahalanobisNoise`, depending on
     embedding and share.
 
     *Time* tells on how many different words there are: each is looked up once in a

@@ -26,7 +26,7 @@ class MahalanobisMetric:
     lam : float in [0, 1]
         0 gives the Euclidean metric.
     spectrum : Spectrum
-        Spectrum of Σ: that of the embedding (`embedding_spectrum`), or of any other
+        Spectrum of Σ: the embedding's (`embedding_spectrum`), or of any other
         matrix that does not depend on private documents.
 
     Raises

@@ -191,12 +191,12 @@ class Ranked(WordMechanism):
 
     Notes
     -----
-    *Privacy.* The guarantee is that of the inner mechanism: ranks depend on the pivot
+    *Privacy.* The guarantee is the inner mechanism's: ranks depend on the pivot
     and the public embedding alone, and post-processing costs nothing. It hides nothing
     either: fewer unchanged words are not more privacy, because an adversary knows the
     rule.
 
-    *ε* and *λ* are those of the inner mechanism.
+    *ε* and *λ* belong to the inner mechanism.
 
     *Ties.* Words equally far from the pivot are ranked in the order of the embedding.
 

@@ -139,7 +139,7 @@ class SensitiveWords(WordMechanism):
     S, the exponent is infinite where p < 1: a release may show that a word is *not*
     sensitive, and which word it is. The list and p are public.
 
-    *ε* and *λ* are those of the inner mechanism, among the words of S.
+    *ε* and *λ* belong to the inner mechanism, among the words of S.
 
     *p* costs words and buys doubt: the larger p and the rarer S, the more often a word
     of S in the release stands for a word outside of S.

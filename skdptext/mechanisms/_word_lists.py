@@ -130,7 +130,7 @@ class WordLists(WordMechanism):
     ----------
     n_lists : int >= 1, default=1
         Number of lists. With more than one, near words are far apart in some list, and
-        the guarantee is that of the worst list.
+        the guarantee covers the worst list.
     order : {"greedy", "random"} or array-like of int, default="greedy"
         How the lists are made. "greedy": each word is followed by the nearest word, in
         Euclidean distance, that is not in the list yet; the l-th list begins at the

@@ -248,7 +248,8 @@ def plausible_deniability(
     fewer than 3 draws). Percentiles over words and ``std`` are affected in the same
     way. No such noise ever goes into a release.
 
-    *Exactness.* For the noise drawn, each nearest word is that of a float64 search.
+    *Exactness.* For the noise drawn, each nearest word is the one that a float64 search
+    finds.
 
     *Cost.* For each word, draw, ε and λ, a sum and a maximum over the vocabulary; for
     each word and λ, a matrix product. With an embedding of 30,000 × 300, on one idle

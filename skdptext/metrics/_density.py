@@ -34,7 +34,7 @@ class DensityStatistics:
     d_max, d_min, max_over_min : float
         Extreme distances and their ratio; inf where two words have the same vector.
     sparse_over_dense : float
-        Mean distance of the sparsest words over that of the densest.
+        Mean distance of the sparsest words over the densest words' mean distance.
     n_records : int or None
         Number of documents. This and all that follows is None without a corpus.
     mean_record_size, std_record_size : float or None
@@ -115,8 +115,8 @@ def density_statistics(
     --------
     >>> from skdptext import WordEmbedding
     >>> from skdptext.metrics import density_statistics
-    >>> table = WordEmbedding(["a", "b", "far"], [[0.0], [1.0], [5.0]])
-    >>> found = density_statistics(table, [["a", "b"], ["far"]], n_extreme=1)
+    >>> embedding = WordEmbedding(["a", "b", "far"], [[0.0], [1.0], [5.0]])
+    >>> found = density_statistics(embedding, [["a", "b"], ["far"]], n_extreme=1)
     >>> found.max_over_min, found.sparsest.tolist(), found.records_with_sparse
     (4.0, ['far'], 0.5)
     """

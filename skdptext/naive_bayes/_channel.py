@@ -310,14 +310,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return lambda profiles: profiles.toarray()
         share = np.asarray(bags.sum(axis=0)).ravel()
         ids = np.flatnonzero(share)
-        channel = word_transitions(
+        transitions = word_transitions(
             fitted,
             share[ids],
             words=fitted.embedding_.word_array[ids].tolist(),
             n_draws=self.n_draws,
             random_state=self.random_state,
         )
-        return lambda profiles: channel.profiles(profiles[:, ids])
+        return lambda profiles: transitions.profiles(profiles[:, ids])
 
     def _chosen_tau(
         self,
@@ -370,20 +370,20 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             # words of no class may have frequency 0: noise makes all words possible
             profiles = _smoothed(counts, counts.sum(axis=0), alpha)
             return profiles, released_profiles(fitted, profiles, **options)
-        channel = word_transitions(fitted, **options)
+        transitions = word_transitions(fitted, **options)
         total = counts.sum(axis=0, keepdims=True)
         n_words = len(fitted.embedding_)
         even = np.full((1, n_words), 1 / n_words)
         shared = even
         for _ in range(self.n_iter):
-            shared = channel.unmixed(shared, total)
+            shared = transitions.unmixed(shared, total)
             shared = _smoothed(shared * total.sum(), even[0], 1.0)
         profiles = np.repeat(shared, len(counts), axis=0)
         sizes = counts.sum(axis=1, keepdims=True)
         for _ in range(self.n_iter):
-            profiles = channel.unmixed(profiles, counts)
+            profiles = transitions.unmixed(profiles, counts)
             profiles = _smoothed(profiles * sizes, shared[0], alpha)
-        return profiles, channel.profiles(profiles)
+        return profiles, transitions.profiles(profiles)
 
     def _check_prior(self, sizes: np.ndarray) -> np.ndarray:
         if isinstance(self.prior, str):

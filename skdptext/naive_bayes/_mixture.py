@@ -26,7 +26,7 @@ class DocumentMixture:
     classes : ndarray of shape (n_classes, n_released)
         q_c: word frequencies of the classes, released; all above 0.
     through : callable
-        From word frequencies, (n, n_words), to those of their releases.
+        From word frequencies, (n, n_words), to the frequencies in releases.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ __all__ = ["WMDKNNRegressor"]
 class WMDKNNRegressor(RegressorMixin, Predictor):
     """Regression by the k nearest documents in Word Mover's Distance.
 
-    The prediction is the mean of the neighbours' targets. Neighbours are those of
+    The prediction is the mean of the neighbours' targets. Neighbours are found as by
     `WMDNeighbors`: exactly the ones that brute force finds.
 
     Parameters

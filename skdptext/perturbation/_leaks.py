@@ -35,8 +35,8 @@ def warn_of_leaks(perturber: Any, has_ids: bool = False) -> None:
     if in_order and perturber.order is None:
         warn_once(
             'output is not "bow": the order of the words is released, which tells '
-            "which document it was. With 99 % of the words changed, 96 of 100 "
-            'documents were found by their order, and 15 as bags. Use output="bow", '
+            "which document it was. With 99 % of the words changed, 98 of 100 "
+            'documents were found by their order, and 17 as bags. Use output="bow", '
             'or say order="keep" where that is meant.',
             PrivacyLeakWarning,
         )
@@ -64,12 +64,12 @@ _ONE_HOT = (
 
 def caveats(embedding: object, random_state: object) -> list[str]:
     """Sentences on what voids the guarantee."""
-    found = []
+    sentences = []
     if isinstance(embedding, str):
-        found.append(_ONE_HOT)
+        sentences.append(_ONE_HOT)
     if isinstance(random_state, Integral):
-        found.append(REPEATABLE)
-    return found
+        sentences.append(REPEATABLE)
+    return sentences
 
 
 def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:

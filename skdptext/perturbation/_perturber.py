@@ -42,7 +42,7 @@ from skdptext.perturbation._leaks import (
     warn_of_unknown_words,
 )
 from skdptext.perturbation._likelihood import Candidates, log_likelihood
-from skdptext.perturbation._release import Release
+from skdptext.perturbation._noise_run import NoiseRun
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
@@ -130,7 +130,7 @@ class DPWordPerturber(
     mechanism : WordMechanism or str, default=None
         How a word is perturbed: an object of `skdptext.mechanisms`, one that you wrote,
         or a name such as ``"exponential"``, which stands for the class with its default
-        options. If None, `~skdptext.mechanisms.MahalanobisNoise`, that of the papers.
+        options. If None, `~skdptext.mechanisms.MahalanobisNoise`, as in the papers.
         A grid search reaches the options of an object as ``mechanism__option``.
     engine : {"numpy", "torch"}, default="numpy"
         What searches for the nearest words; both always find the same ones.
@@ -496,7 +496,7 @@ class DPWordPerturber(
                 f"{len(ids)}."
             )
         warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
-        codes, offsets = self._release(streams, sample).run(
+        codes, offsets = self._noise_run(streams, sample).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         names = self.mechanism_.released.word_array
@@ -543,8 +543,8 @@ class DPWordPerturber(
             check_embedding("one-hot")  # says that it needs a count matrix
         return reader.read_texts(X, label=label)
 
-    def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
-        return Release(self.mechanism_, self.n_features_in_, streams, sample)
+    def _noise_run(self, streams: NoiseStreams, sample: int | None = None) -> NoiseRun:
+        return NoiseRun(self.mechanism_, self.n_features_in_, streams, sample)
 
     def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
         """Draw noisy versions of single words.
@@ -583,7 +583,7 @@ class DPWordPerturber(
             if label is None
             else [label(i, request) for i in range(len(ids))],
         )
-        codes, _ = self._release(streams).run(
+        codes, _ = self._noise_run(streams).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         return self._names[codes].reshape(-1, n_draws)
@@ -596,9 +596,9 @@ class DPWordPerturber(
         Parameters
         ----------
         epsilon : float > 0, default=None
-            None: that of the perturber.
+            If None, the perturber's.
         lam : float in [0, 1], default=None
-            None: that of the perturber.
+            If None, the perturber's.
 
         Returns
         -------

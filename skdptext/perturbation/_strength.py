@@ -75,8 +75,8 @@ def _measure(channel: WordChannel) -> np.ndarray:
     shared = shared_noise(channel, rng, _DRAWS, _AMONG)
     if shared is not None:
         # a few at a time, as each takes some rows over the vocabulary
-        few = [ids[some] for some in blocks(len(ids), 8)]
-        found = [part for each in few for _, part in shared.critical_scales(each)]
-        return np.concatenate(found)
+        groups = [ids[rows] for rows in blocks(len(ids), 8)]
+        scales = [part for few in groups for _, part in shared.critical_scales(few)]
+        return np.concatenate(scales)
     drawn = draw_words(channel, ids, _DRAWS // 2, rng)
     return np.concatenate([noisy != ids[rows][:, None] for rows, noisy in drawn])

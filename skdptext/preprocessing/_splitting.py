@@ -44,7 +44,7 @@ def split_known_and_snippet(
     """Take the first words of documents as known text, the last ones as snippets.
 
     The set-up of [1]_ (appendix B.1), after [2]_. Split first, prepare afterwards: the
-    words counted here are those of the raw text, including stop words.
+    words counted here are the raw text's, including stop words.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class TopicEncoder(
     the origin. Common words weigh little, as every word is measured by how far its
     counts are from what the sizes of the documents make of them.
 
-    *Privacy.* The words and directions are those of the texts given to `fit`, which
+    *Privacy.* The words and directions come from the texts given to `fit`, which
     must be public. `transform` looks at each document by itself, and adds no privacy.
 
     *Cost.* Some dozens of products of the sparse counts with a vector.

@@ -262,7 +262,7 @@ class PrivacyGuarantee:
 
         Of all releases of a document, or of a single word where `n_words` is not fixed:
         except with this probability a release is the one that exact arithmetic would
-        have made. The odds are those of exact arithmetic. In (t, δ) form it costs
+        have made. The odds hold for exact arithmetic. In (t, δ) form it costs
         (1 + e^t) times this number, and says nothing useful once t exceeds some 30.
         The noise comes from ChaCha20, so the whole promise is computational: it is for
         adversaries who cannot tell that stream from random bits. None where a
@@ -459,11 +459,11 @@ class PrivacyGuarantee:
             return pure
         bounds = [part.losses(x, y) for part in self.parts]
         # the same choice for every δ, so that the result cannot grow with it
-        found = [
+        totals = [
             LossDistribution.total(each[min(i, len(each) - 1)] for each in bounds)
             for i in range(max(map(len, bounds)))
         ]
-        return min(pure, *(losses.exponent(delta) for losses in found))
+        return min(pure, *(losses.exponent(delta) for losses in totals))
 
     def _inputs(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Both, to be read several times, and a warning of words that are left out."""
@@ -546,14 +546,14 @@ class PrivacyGuarantee:
         part, of_rate = searched[0], searched[0].channel.law().at_rate
         if len(self.parts) == 1 and of_rate is not None:
             # a rate takes no search, so that it is looked for first, and ε once
-            found = _largest_within(
+            largest = _largest_within(
                 lambda a: replace(part, channel=of_rate(a)).exponent(x, y),
                 allowed,
                 start,
             )
-            if found in (0.0, math.inf):
-                return found
-            start = of_rate(found).attained
+            if largest in (0.0, math.inf):
+                return largest
+            start = of_rate(largest).attained
             if total(start) <= allowed:
                 return start
         return _largest_within(total, allowed, start)
@@ -611,7 +611,7 @@ class PrivacyGuarantee:
         probability : float
             P(N m, ε N Δ), the regularised lower incomplete gamma function: the N
             lengths of the noise sum to Gamma(N m, 1/ε) and bound N E from above. In
-            a metric other than that of the noise a length grows by up to the largest
+            a metric other than the noise's a length grows by up to the largest
             stretch between the two, so ε is divided by it (for the Euclidean metric
             this is the lower one of `euclidean_bounds`). With `resampled`, the bag is
             the redrawn one; the draw itself adds its own distance.

@@ -211,7 +211,7 @@ class ReleasePart:
         """
         clear = np.unique(np.append(one, two))
         clear = clear[clear < 0]
-        found = []
+        logs = []
         for codes in (one, two):
             known = codes[codes >= 0]
             noisy = np.full(len(self.channel.released), -math.inf)
@@ -220,8 +220,8 @@ class ReleasePart:
             with np.errstate(divide="ignore"):
                 shares = np.log([len(known), *(codes[:, None] == clear).sum(axis=0)])
             shares -= math.log(len(codes))
-            found.append(np.append(noisy + shares[0], shares[1:]))
-        return found[0], found[1]
+            logs.append(np.append(noisy + shares[0], shares[1:]))
+        return logs[0], logs[1]
 
     @property
     def _drawn(self) -> int:
@@ -331,13 +331,13 @@ class ReleasePart:
         """Losses of pairs of codes with their counts, some pairs at a time."""
         moved, clear = x != y, (x < 0) | (y < 0)
         noisy = (moved & ~clear).nonzero()[0]
-        for some in blocks(len(noisy), 256):
-            at = noisy[some]
+        for rows in blocks(len(noisy), 256):
+            at = noisy[rows]
             yield word_losses(self.channel, x[at], y[at]), counts[at]
         # an unknown word that is kept is released as it is
         if (moved & clear).any():
-            told = LossDistribution.of_exponents(math.inf, math.inf)
-            yield [told], counts[moved & clear].sum(keepdims=True)
+            unbounded = LossDistribution.of_exponents(math.inf, math.inf)
+            yield [unbounded], counts[moved & clear].sum(keepdims=True)
         if same and not moved.all():
             nothing = LossDistribution.of_exponents(0, 0)
             yield [nothing], counts[~moved].sum(keepdims=True)

@@ -33,8 +33,8 @@ def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
     log_shares = np.log(counts) - np.log(len(codes))
     total = np.full(len(channel.released), -np.inf)
     n_rows = max(1, working_memory_bytes() // (64 * len(total)))
-    for some in blocks(len(words), n_rows):
-        rows = checked_log_proba(channel, words[some]) + log_shares[some, None]
+    for block in blocks(len(words), n_rows):
+        rows = checked_log_proba(channel, words[block]) + log_shares[block, None]
         total = np.logaddexp(total, logsumexp(rows, axis=0))
     return total
 

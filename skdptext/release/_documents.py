@@ -93,7 +93,7 @@ class DocumentRelease:
 
     Notes
     -----
-    *Privacy.* The guarantee is that of ``perturber.guarantee()``, once, however often
+    *Privacy.* ``perturber.guarantee()`` holds once, however often
     the release is computed. It is computational, and void for anyone who has the key:
     destroy it when the release is sealed. It is void, too, for anyone who may *call*
     the release with ids of their choice: given the id of a document and a guess of its
@@ -120,8 +120,8 @@ class DocumentRelease:
       those of its inner mechanism, and the word.
 
     For 100,000 words this stays below 3 MB with up to seven lists and 50,000 sensitive
-    words. Options that are arrays or lists add their own size twice: as the option of
-    the perturber, and as that of the prepared mechanism.
+    words. Options that are arrays or lists add their own size twice: in
+    the perturber, and in the prepared mechanism.
 
     Examples
     --------

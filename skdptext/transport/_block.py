@@ -59,9 +59,9 @@ class BagBlock:
             # solve again in Python, which says what is wrong
         for i in range(first, len(self.bags)):
             at = self._columns[starts[i] : starts[i + 1]]
-            a, b, some = _gathered(x_ids, x, *self.bags.row(i), costs, at)
+            a, b, between = _gathered(x_ids, x, *self.bags.row(i), costs, at)
             if len(a):
-                out[i - first] = transport_cost(a, b, some)
+                out[i - first] = transport_cost(a, b, between)
         return rounded(out)
 
 
@@ -77,7 +77,7 @@ def _gathered(
     x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
     if not len(x_rows) or not len(y_rows):
         return np.empty(0), np.empty(0), np.empty((0, 0))
-    some = costs[x_rows[:, None], at[y_rows]]
+    between = costs[x_rows[:, None], at[y_rows]]
     if goes_first(y_ids[y_rows], x_ids[x_rows]):
-        return y_left, x_left, some.T
-    return x_left, y_left, some
+        return y_left, x_left, between.T
+    return x_left, y_left, between

@@ -198,5 +198,5 @@ def one_hot_distances(
     mine[x_ids] = x
     shared = np.minimum(mine[bags.ids], bags.weights)
     rows = np.repeat(np.arange(len(bags)), bags.sizes)
-    kept = np.bincount(rows, weights=shared, minlength=len(bags))
-    return _SQRT2 * np.maximum(np.round(1.0 - kept, 13), 0.0)
+    overlap = np.bincount(rows, weights=shared, minlength=len(bags))
+    return _SQRT2 * np.maximum(np.round(1.0 - overlap, 13), 0.0)

@@ -51,7 +51,7 @@ from skdptext.metrics import (
     words_unchanged,
 )
 from skdptext.model_selection import calibrate_epsilon, search_results_frame
-from skdptext.perturbation import Release
+from skdptext.perturbation import NoiseRun
 from skdptext.privacy import PrivacyGuarantee
 
 pytestmark = pytest.mark.filterwarnings(
@@ -432,7 +432,7 @@ def no_noise(draws):
 def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
     """Whatever way through the release has none."""
     perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
-    draws = Release._draws
+    draws = NoiseRun._draws
 
     def silent(self, *args):
         here = {
@@ -443,7 +443,7 @@ def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
         }
         return map(no_noise if here[where] else tuple, draws(self, *args))
 
-    monkeypatch.setattr(Release, "_draws", silent)
+    monkeypatch.setattr(NoiseRun, "_draws", silent)
     for source in (perturber, perturber.mechanism_):
         audit = audit_noise_law(source, alpha=1e-6, random_state=0)
         assert {"radius", "repeats"} <= set(audit.failed)
@@ -451,7 +451,7 @@ def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
 
 @pytest.mark.parametrize("sampled", [True, False])
 def test_a_release_in_clear_is_caught(small_embedding, monkeypatch, sampled):
-    perturb = Release._perturb
+    perturb = NoiseRun._perturb
 
     def clear(self, documents, start, stop, block, apply):
         noisy = perturb(self, documents, start, stop, block, apply)
@@ -461,7 +461,7 @@ def test_a_release_in_clear_is_caught(small_embedding, monkeypatch, sampled):
             noisy[:] = np.repeat(codes, len(noisy) // len(codes))
         return noisy
 
-    monkeypatch.setattr(Release, "_perturb", clear)
+    monkeypatch.setattr(NoiseRun, "_perturb", clear)
     perturber = DPWordPerturber(small_embedding, epsilon=1.0, document_length=2)
     assert "words" in audit_noise_law(perturber.fit([]), random_state=0).failed
 
@@ -994,9 +994,9 @@ def test_no_word_is_released_without_noise(channel, message, random_state):
 
 def test_a_release_that_loses_draws_stops(small_embedding, monkeypatch):
     """A fault that no input brings about."""
-    draws = Release._draws
+    draws = NoiseRun._draws
     monkeypatch.setattr(
-        Release, "_draws", lambda self, *a: itertools.islice(draws(self, *a), 0)
+        NoiseRun, "_draws", lambda self, *a: itertools.islice(draws(self, *a), 0)
     )
     perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
     with pytest.raises(RuntimeError, match="2 of 2 words got no noise"):

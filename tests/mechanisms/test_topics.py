@@ -203,9 +203,9 @@ def test_adversaries_and_audits():
     words = WordReconstructionAttack(fitted, random_state=0).fit()
     posterior = np.exp(words.predict_log_proba(["art"]))[0]
     np.testing.assert_allclose(posterior, P[:, 0] / P[:, 0].sum(), rtol=1e-4)
-    channel = word_transitions(fitted)
-    assert channel.released.tolist() == NAMES
-    np.testing.assert_allclose(channel.proba, P, rtol=1e-5)
+    transitions = word_transitions(fitted)
+    assert transitions.released.tolist() == NAMES
+    np.testing.assert_allclose(transitions.proba, P, rtol=1e-5)
     deniability = plausible_deniability(fitted)
     assert (deniability.n_unchanged == 0).all()
     assert (deniability.n_distinct <= 3).all()

@@ -349,3 +349,10 @@ def test_the_display(compared):
     assert not nothing.labels_
     with pytest.raises(InvalidParameterError, match="comparison must be a Grouping"):
         GroupingDisplay.from_comparison([compared])
+
+
+@pytest.mark.parametrize("labels", [None, [1, 2] * 5])
+def test_documents_that_teach_nothing_are_named(labels):
+    """By the parameter, and not as the X of an encoder."""
+    with pytest.raises(InvalidParameterError, match="public_documents must be enough"):
+        compare_groupings(["cat dog"] * 10, labels, cv=2, n_groups=2)

@@ -357,7 +357,7 @@ def test_memory_of_a_repeatable_release(replacer, with_ids):
         return found
 
     block = 4096
-    each = 4 * 8 + (200 if with_ids else 0)  # a state of a stream takes 600
+    each = 4 * 8 + (150 if with_ids else 0)  # a state of a stream takes 600
     assert peak(6 * block) - peak(3 * block) < 3 * block * each
 
 

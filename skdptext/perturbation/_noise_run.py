@@ -22,7 +22,7 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = ["Release"]
+__all__ = ["NoiseRun"]
 
 # Words perturbed at a time: enough for an efficient product, few beside the embedding;
 # more where a word takes little memory.
@@ -40,7 +40,7 @@ Segments = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Release:
+class NoiseRun:
     """One noisy release of some documents.
 
     Parameters
@@ -93,7 +93,7 @@ class Release:
                 verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            calls = [(documents, task, block, apply) for task in tasks]
+            calls = [(documents, t.start, t.stop, block, apply) for t in tasks]
             results = _each(self._perturb, calls, n_threads)
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
@@ -112,10 +112,9 @@ class Release:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, task: slice, block: int, apply: Any
+        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
     ) -> np.ndarray:
-        """Noisy codes of the documents of a task."""
-        start, stop = task.start, task.stop
+        """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
@@ -137,8 +136,8 @@ class Release:
         done = 0
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
-            found, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, found, n)
+            ids, n = apply(codes[where], draws), len(where)
+            noisy[where] = checked_words(self.channel, ids, n)
             done += n
         if done != len(known):
             raise RuntimeError(

@@ -772,15 +772,15 @@ def _check_prior(prior: Any, n_words: int) -> np.ndarray:
     if prior is None:
         return np.full(n_words, 1 / n_words)
     rule = f"prior must hold one number per word of the embedding ({n_words})"
-    found = as_array(prior, rule, dtype=np.float64)
-    if found.shape != (n_words,):
-        raise InvalidParameterError(f"{rule}, got shape {found.shape}.")
-    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+    frequency = as_array(prior, rule, dtype=np.float64)
+    if frequency.shape != (n_words,):
+        raise InvalidParameterError(f"{rule}, got shape {frequency.shape}.")
+    if not np.isfinite(frequency).all() or (frequency < 0).any() or not frequency.any():
         raise InvalidParameterError(
             "prior must be finite, non-negative and not all 0, got numbers from "
-            f"{found.min()} to {found.max()}."
+            f"{frequency.min()} to {frequency.max()}."
         )
-    return found / found.sum()
+    return frequency / frequency.sum()
 
 
 def _simulate(
