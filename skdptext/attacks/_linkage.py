@@ -8,7 +8,6 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,6 +37,7 @@ from skdptext.utils import (
     check_rng,
     import_pandas,
     is_count_matrix,
+    sums_by_label,
     wrapped,
 )
 
@@ -598,11 +598,7 @@ def _added(values: Any, groups: Any) -> Any:
             f"{labels.shape}."
         )
     names, numbers = np.unique(labels, return_inverse=True)
-    member = sp.csr_array(
-        (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))),
-        shape=(len(names), len(numbers)),
-    )
-    return member @ values
+    return sums_by_label(numbers, values, len(names))
 
 
 def _check_truth(truth: Iterable[int], n: int, n_candidates: int) -> np.ndarray:

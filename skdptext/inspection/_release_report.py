@@ -28,11 +28,11 @@ from skdptext.inspection._release_scores import (
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     Fragment,
-    as_labels,
     bullets,
     check_document,
     check_flag,
     check_integer,
+    check_labels,
     check_n_jobs,
     check_rng,
     import_pandas,
@@ -115,25 +115,25 @@ class ReleaseReport:
         sentences : list of str
             One for each finding.
         """
-        found = []
+        sentences = []
         link = self.scores["linkage"]
-        found.append(
+        sentences.append(
             f"Documents: an adversary who holds {self.n_candidates:,} candidates finds "
             f"the original of at least {_share(link)} of the releases "
             f"({link.adversary}; a guess finds {link.chance:.2g})."
         )
         many = self.details.get("linkage among 1,000")
         if many:
-            found.append(f"Among 1,000 candidates: at least {_share(many)}.")
+            sentences.append(f"Among 1,000 candidates: at least {_share(many)}.")
         words = self.scores["words"]
-        found.append(
+        sentences.append(
             f"Words: at least {_share(words)} of the words of a text can be read from "
             f"its release ({words.adversary}; {words.chance:.1%} from the release of "
             "another)."
         )
         rare = self.details.get("rare words")
         if rare:
-            found.append(
+            sentences.append(
                 f"Rare words, by {rare.adversary}, which name people and things: "
                 f"{_share(rare)} of them are left as they were."
             )
@@ -142,10 +142,10 @@ class ReleaseReport:
         for name, score in self.copies.items():
             if name != "whole texts":
                 parts.append(f"{_share(score)} of the {name} survive whole")
-        found.append(f"Copies: {'; '.join(parts)}.")
+        sentences.append(f"Copies: {'; '.join(parts)}.")
         author = self.scores.get("author")
         if author:
-            found.append(
+            sentences.append(
                 f"Author: named for at least {_share(author)} of the releases "
                 f"({author.adversary}; the most frequent answer is right for "
                 f"{author.chance:.1%}); for {author.in_clear:.1%} of the whole "
@@ -154,12 +154,12 @@ class ReleaseReport:
             )
         topic = self.scores.get("topic")
         if topic:
-            found.append(
+            sentences.append(
                 "Topic, which may be what the release is for: at least "
                 f"{_share(topic)} ({topic.adversary}; the most frequent answer "
                 f"{topic.chance:.1%}); {topic.in_clear:.1%} of the whole originals."
             )
-        return found
+        return sentences
 
     def __repr__(self) -> str:
         return (
@@ -497,7 +497,11 @@ def release_report(
         if values is not None
     }
     more = _known(known, set(labels))
-    common = None if public is None else common_words(_texts("public", public))
+    common = None
+    if public is not None:
+        common = common_words(_texts("public", public))
+        if not common:
+            raise InvalidParameterError("public must hold at least one word, got none.")
     rng = check_rng(random_state)
     seed = int(rng.integers(_SEEDS))
     notes: list[str] = []
@@ -567,8 +571,8 @@ def _texts(name: str, documents: Any) -> list[Any]:
     rule = f"{name} must hold texts or lists of words"
     if is_count_matrix(documents, rule):
         raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-    found = list(plain_documents(documents))
-    for i, document in enumerate(found):
+    texts = list(plain_documents(documents))
+    for i, document in enumerate(texts):
         check_document(document, i)
         if not isinstance(document, str) and not all(
             isinstance(word, str) for word in document
@@ -576,7 +580,7 @@ def _texts(name: str, documents: Any) -> list[Any]:
             raise InvalidParameterError(
                 f"{rule}, got {kind_of(document)} of something else as document {i}."
             )
-    return found
+    return texts
 
 
 def _matched(original: Any, released: Any) -> Any:
@@ -598,11 +602,7 @@ def _matched(original: Any, released: Any) -> Any:
 
 
 def _labels(name: str, values: Any, n: int) -> np.ndarray:
-    labels = as_labels(name, values)
-    if labels.shape != (n,):
-        raise InvalidParameterError(
-            f"{name} must hold one label per document ({n}), got shape {labels.shape}."
-        )
+    labels = check_labels(name, values, n)
     kinds, counts = np.unique(labels, return_counts=True)
     if len(kinds) < 2 or (counts > 1).sum() < 2:
         raise InvalidParameterError(
@@ -623,20 +623,16 @@ def _known(known: Any, targets: set[str]) -> dict[str, Any] | None:
     names = {"texts", "authors", "topics"} & set(columns)
     if "texts" not in names or len(names) < 2:
         raise InvalidParameterError(f"{rule}, got {len(names)} of these three.")
-    found: dict[str, Any] = {"texts": _texts("known['texts']", known["texts"])}
+    held: dict[str, Any] = {"texts": _texts("known['texts']", known["texts"])}
     for name in sorted(names - {"texts"}):
-        labels = as_labels(f"known[{name!r}]", known[name])
-        if labels.shape != (len(found["texts"]),):
-            raise InvalidParameterError(
-                f"known[{name!r}] must hold one label per text "
-                f"({len(found['texts'])}), got shape {labels.shape}."
-            )
-        found[name[:-1]] = labels
-    if not targets & set(found):
+        held[name[:-1]] = check_labels(
+            f"known[{name!r}]", known[name], len(held["texts"]), of="text"
+        )
+    if not targets & set(held):
         raise InvalidParameterError(
             "known must come with authors or topics of the documents, got none."
         )
-    return found
+    return held
 
 
 def _repeated(
@@ -660,8 +656,8 @@ def _repeated(
         notes.append(f"Authors: a random sample of {upto:,} of them.")
     if len(rows) > most:
         rows = rows[np.sort(rng.permutation(len(rows))[:most])]
-        kept = np.unique(numbers[rows], return_counts=True)
-        rows = rows[np.isin(numbers[rows], kept[0][kept[1] > 1])]
+        repeats = np.unique(numbers[rows], return_counts=True)
+        rows = rows[np.isin(numbers[rows], repeats[0][repeats[1] > 1])]
     if target != "author":
         notes.append(
             f"{target.capitalize()}s: a random sample of {len(rows):,} documents."

@@ -32,6 +32,7 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+    sums_by_label,
     working_memory_bytes,
 )
 
@@ -223,11 +224,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if len(classes) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
         log_prior = self._check_prior(np.bincount(labels))
-        member = sp.csr_array(
-            (np.ones(len(labels)), (labels, np.arange(len(labels)))),
-            shape=(len(classes), len(labels)),
-        )
-        counts = np.asarray((member @ bags).todense())
+        counts = sums_by_label(labels, bags, len(classes)).toarray()
         if fitted is None:
             profiles = _smoothed(counts, counts.sum(axis=0) + 1, alpha)
             released = profiles
@@ -337,7 +334,6 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
                 source = clone(fitted).set_params(output="bow", random_state=None)
                 noisy = sp.csr_array(source.fit(bags).transform(bags))
         through = self._pushed(fitted, bags)
-        member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
         right = np.zeros(len(_TAUS))
         # classes of few documents
         with warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -345,7 +341,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             splits = list(folds.split(labels, labels))
         log_prior = self._check_prior(np.bincount(labels))
         for learn, ask in splits:
-            counts = np.asarray((member[:, learn] @ bags[learn]).todense())
+            counts = sums_by_label(labels[learn], bags[learn], len(log_prior)).toarray()
             total = counts.sum(axis=0) + (fitted is None)
             profiles = _smoothed(counts, total, alpha)
             classes = profiles if fitted is None else through(sp.csr_array(profiles))

@@ -10,23 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skdptext import WordEmbedding
-from skdptext.mechanisms import (
-    Directional,
-    Exponential,
-    MahalanobisNoise,
-    RandomizedResponse,
-    Ranked,
-    SensitiveWords,
-    TopicResponse,
-    WordClasses,
-    WordLists,
-)
+from skdptext.embeddings import one_hot_embedding
+from skdptext.mechanisms import Exponential, Ranked
 from skdptext.utils import rounded_up
+from tests.mechanism_forms import forms
 
 _NUMBER = r"(\d[\d.]*(?:e[+-]?\d+)?)"
 _SOME = [0, 2, 3, 7]
 _WORDS = [f"w{i}" for i in range(12)]
-_SENSITIVE = [_WORDS[i] for i in _SOME]
 
 
 class Among(Exponential):
@@ -41,37 +32,13 @@ class Among(Exponential):
         return plain.prepare_among(embedding, epsilon, lam, self.outputs)
 
 
-EVERY = {
-    "noise": MahalanobisNoise(),
-    "Vickrey": MahalanobisNoise(second=0.4),
-    "exact": Exponential(),
-    "half": Exponential("half"),
-    "balanced": Exponential("balanced"),
-    "tight": Exponential("tight"),
-    "capped": Exponential("exact", 0.7),
+EVERY = forms(one_hot_embedding(_WORDS)) | {
     "some": Among(),
     "some, half": Among("half"),
     "some, balanced": Among("balanced"),
     "some, capped": Among("exact", 0.7),
     "one": Among(outputs=[4]),
-    "response": RandomizedResponse(),
-    "ranks": Ranked(),
     "ranks of some": Ranked(Among()),
-    "sensitive": SensitiveWords(words=_SENSITIVE),
-    "sensitive, all move": SensitiveWords(words=_SENSITIVE, probability=1),
-    "sensitive, half, all move": SensitiveWords(
-        Exponential("half"), words=_SENSITIVE, probability=1
-    ),
-    "list": WordLists(),
-    "lists": WordLists(3),
-    "classes": WordClasses(4),
-    "directions": Directional(),
-    "angles": Directional("purkayastha"),
-    "public outputs": Exponential(outputs=_SENSITIVE),
-    "topics": TopicResponse(
-        np.random.default_rng(0).normal(size=(12, 3)) * np.logspace(-2, 0, 12)[:, None],
-        topics=["sport", "trade", "law"],
-    ),
 }
 
 
