@@ -28,33 +28,33 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))  # results, real_data, paper
 
-from corpora import corpus  # noqa: E402
-from paper.cells import Store  # noqa: E402
+from experiments.store import MissingCellError, Store  # noqa: E402
 from parts import run_parts  # noqa: E402
-from plan import ceiling_cell, chosen, match_cell, use_cells, word_cells  # noqa: E402
+from plan import ceiling_cell, chosen, use_cells, word_cells  # noqa: E402
 
 CACHE = HERE.parents[1] / "build" / "mechanisms"
 FIGURES = HERE.parents[1] / "docs" / "_static" / "mechanisms"
 
 
 def work(
-    part: str, mechanisms: list[str], corpora: list[str], store: Store, prefix: str,
-    budget: float,
-) -> bool:  # fmt: skip
+    part: str, mechanisms: list[str], corpora: list[str], store: Store, prefix: str
+) -> bool:
     """Do what is missing of some mechanisms; whether all is done."""
-    deadline = time.monotonic() + budget
-    if part == "use":
-        cells = [ceiling_cell(of) for of in corpora]
-        cells += use_cells(prefix, mechanisms, corpora).values()
-        return not store.fill(cells, deadline=deadline)
-    left = []
-    for name in mechanisms:
-        tables = dict.fromkeys(corpus(of).embedding for of in corpora)
-        matches = [match_cell(name, table) for table in tables]
-        left += store.fill(matches, deadline=deadline)
-        points = word_cells(store, name, corpora)
-        left += store.fill(points.values(), deadline=deadline)
-    return not left
+    try:
+        if part == "use":
+            cells = [ceiling_cell(of) for of in corpora]
+            cells += use_cells(prefix, mechanisms, corpora).values()
+        else:
+            cells = [
+                cell
+                for name in mechanisms
+                for cell in word_cells(store, name, corpora).values()
+            ]
+        for cell in cells:
+            store.get(cell)
+    except MissingCellError:
+        return False
+    return True
 
 
 def main() -> int:
@@ -68,14 +68,14 @@ def main() -> int:
     parser.add_argument("--figures", type=Path, default=FIGURES)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    store = Store(options.cache)
+    store = Store(options.cache, time.monotonic() + options.budget)
     mechanisms, corpora = chosen(options.quick)
     prefix = "comparison_quick" if options.quick else "comparison"
     for part in options.parts or ["words", "use"]:
         if options.part:
             first, parts = map(int, options.part.split("/"))
             mine = mechanisms[first - 1 :: parts]
-            if not work(part, mine, corpora, store, prefix, options.budget):
+            if not work(part, mine, corpora, store, prefix):
                 return 3
             continue
         passed_on = [part, "--budget", str(options.budget)]
@@ -85,6 +85,7 @@ def main() -> int:
             return 3
         from report import report_use, report_words
 
+        store.deadline = 0.0  # what is missing now stays so
         if part == "words":
             report_words(store, mechanisms, corpora, prefix)
         else:

@@ -220,11 +220,11 @@ def _as_words(name: str, documents: Any) -> list[list[str]]:
         raise InvalidParameterError(
             f"{name} must hold texts or lists of words, got a matrix of numbers."
         )
-    found = []
+    texts = []
     for i, document in enumerate(plain_documents(documents)):
         check_document(document, i)
         if isinstance(document, str):
-            found.append(split_words(document))
+            texts.append(split_words(document))
             continue
         words = list(document)
         if not all(isinstance(word, str) for word in words):
@@ -232,10 +232,10 @@ def _as_words(name: str, documents: Any) -> list[list[str]]:
                 f"{name} must hold texts or lists of str, got {kind_of(document)} of "
                 f"something else as document {i}."
             )
-        found.append(words)
-    if not found:
+        texts.append(words)
+    if not texts:
         raise InvalidParameterError(f"{name} must hold at least one text, got none.")
-    return found
+    return texts
 
 
 class _Texts:
@@ -269,9 +269,9 @@ class _Texts:
         ends = np.cumsum([0, *map(len, texts)])
         codes = np.concatenate([*texts, np.array([], dtype=int)])
         shape = (len(texts), len(self.words))
-        found = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
-        found.sum_duplicates()
-        return found
+        bags = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
+        bags.sum_duplicates()
+        return bags
 
     def _pooled(self, values: Any) -> Any:
         """Sums over the releases of a document."""
@@ -307,13 +307,13 @@ class _Texts:
         """Vectors of the words, centred at their mean; 0 for those without one."""
         if self.embedding is not None:
             rows = self.embedding.find(self.words)
-            found = np.asarray(self.embedding.vectors, dtype=np.float64)[rows]
+            vectors = np.asarray(self.embedding.vectors, dtype=np.float64)[rows]
             known = rows >= 0
         else:
-            found, known = self._learned(), np.ones(len(self.words), dtype=bool)
-        found = found - self._mean(found, self.of_clear, known)
-        found[~known] = 0
-        return found.astype(np.float32)
+            vectors, known = self._learned(), np.ones(len(self.words), dtype=bool)
+        vectors = vectors - self._mean(vectors, self.of_clear, known)
+        vectors[~known] = 0
+        return vectors.astype(np.float32)
 
     @staticmethod
     def _mean(vectors: np.ndarray, bags: sp.csr_array, known: np.ndarray) -> np.ndarray:
@@ -327,9 +327,9 @@ class _Texts:
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents
             return self.vectors
         known = np.any(self.vectors != 0, axis=1)
-        found = self.vectors - self._mean(self.vectors, self.of_released, known)
-        found[~known] = 0
-        return found.astype(np.float32)
+        centred = self.vectors - self._mean(self.vectors, self.of_released, known)
+        centred[~known] = 0
+        return centred.astype(np.float32)
 
     def _learned(self) -> np.ndarray:
         """Vectors that are alike for words of the same texts."""
@@ -356,15 +356,15 @@ class _Texts:
         return released @ (clear - clear.mean(axis=0)).T
 
     def word_by_word(self) -> np.ndarray:
-        found = np.zeros((len(self.released), len(self.clear)), dtype=np.float32)
+        totals = np.zeros((len(self.released), len(self.clear)), dtype=np.float32)
         n_places = min(_PLACES, max(map(len, self.clear)), max(map(len, self.released)))
         n = max(len(self.released), len(self.clear))
         row_bytes = 16 * n * self.vectors.shape[1]
         size = max(1, working_memory_bytes() // 4 // row_bytes)
         nothing = np.zeros((1, self.vectors.shape[1]), dtype=np.float32)
-        for some in blocks(n_places, size):
+        for block in blocks(n_places, size):
             released, clear = (
-                np.concatenate([vectors, nothing])[_places(texts, some)].reshape(
+                np.concatenate([vectors, nothing])[_places(texts, block)].reshape(
                     len(texts), -1
                 )
                 for texts, vectors in (
@@ -372,8 +372,8 @@ class _Texts:
                     (self.clear, self.vectors),
                 )
             )
-            found += released @ clear.T
-        return self._pooled(found.astype(np.float64))
+            totals += released @ clear.T
+        return self._pooled(totals.astype(np.float64))
 
     def distances(self) -> np.ndarray:
         """Minus the relaxed Word Mover's Distance, exact for the nearest."""
@@ -383,22 +383,22 @@ class _Texts:
             for texts in (self.released, self.clear)
         )
         released = self._few_words(self._pooled(released), held)
-        found = -np.maximum(
+        nearness = -np.maximum(
             _relaxed(released, clear, self.vectors),
             _relaxed(clear, released, self.vectors).T,
         )
         parts = list(blocks(self.n_groups, max(1, self.n_groups // _TASKS)))
         exact = Parallel(n_jobs=self.n_jobs)(
-            delayed(_exact_nearest)(found[some], released[some], clear, self.vectors)
-            for some in parts
+            delayed(_exact_nearest)(nearness[part], released[part], clear, self.vectors)
+            for part in parts
         )
         return np.concatenate(exact)
 
     def _few_words(self, bags: sp.csr_array, held: np.ndarray) -> sp.csr_array:
         """Frequencies of the words that have a vector."""
-        found = sp.csr_array(bags.multiply(held))
-        found.eliminate_zeros()
-        return normalize(found, norm="l1").tocsr()
+        words = sp.csr_array(bags.multiply(held))
+        words.eliminate_zeros()
+        return normalize(words, norm="l1").tocsr()
 
 
 def _cosines(released: Any, clear: Any) -> np.ndarray:
@@ -407,13 +407,13 @@ def _cosines(released: Any, clear: Any) -> np.ndarray:
     return np.asarray((a @ b.T).todense())
 
 
-def _places(texts: Sequence[np.ndarray], some: slice) -> np.ndarray:
+def _places(texts: Sequence[np.ndarray], block: slice) -> np.ndarray:
     """Words at some places of each text; −1 beyond its end."""
-    found = np.full((len(texts), some.stop - some.start), -1)
-    for row, text in zip(found, texts, strict=True):
-        part = text[some]
+    places = np.full((len(texts), block.stop - block.start), -1)
+    for row, text in zip(places, texts, strict=True):
+        part = text[block]
         row[: len(part)] = part
-    return found
+    return places
 
 
 def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarray:
@@ -423,14 +423,14 @@ def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarra
     """
     mine = np.unique(a.indices)
     theirs, places = np.unique(b.indices, return_inverse=True)
-    found = np.zeros((a.shape[0], b.shape[0]))
+    totals = np.zeros((a.shape[0], b.shape[0]))
     if not len(mine) or not len(theirs):
-        return found
+        return totals
     squares = np.einsum("ij,ij->i", vectors, vectors)
     row_bytes = 16 * (len(theirs) + b.shape[0])
     size = max(1, working_memory_bytes() // 4 // row_bytes)
-    for some in blocks(len(mine), size):
-        words = mine[some]
+    for block in blocks(len(mine), size):
+        words = mine[block]
         gaps = vectors[theirs] @ vectors[words].T
         gaps *= -2
         gaps += squares[words]
@@ -441,8 +441,8 @@ def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarra
             own = places[b.indptr[j] : b.indptr[j + 1]]
             if len(own):
                 nearest[j] = gaps[own].min(axis=0)
-        found += a[:, words] @ nearest.T
-    return found
+        totals += a[:, words] @ nearest.T
+    return totals
 
 
 def _exact_nearest(
@@ -540,7 +540,7 @@ def learned_similarity(
     columns = np.concatenate([truth[:, None], wrong], axis=1).ravel()
     is_right = columns == truth[rows]
     seen = np.stack([part[rows, columns] for part in features], axis=1)
-    found = np.zeros((n, n_clear))
+    learned = np.zeros((n, n_clear))
     for k in range(_FOLDS):
         learn = (fold[rows] != k) & (of_clear[columns] != k)
         if not 0 < is_right[learn].sum() < learn.sum():
@@ -548,16 +548,16 @@ def learned_similarity(
         model = LogisticRegression(max_iter=200).fit(seen[learn], is_right[learn])
         mine = fold == k
         for weight, part in zip(model.coef_[0], features, strict=True):
-            found[mine] += weight * part[mine]
-    return with_ties(found)
+            learned[mine] += weight * part[mine]
+    return with_ties(learned)
 
 
 def _standing_out(scores: np.ndarray) -> np.ndarray:
     """Standard deviations above the mean of the row; 0 where all are equal."""
-    found = scores - scores.mean(axis=1, keepdims=True)
-    spread = found.std(axis=1, keepdims=True)
+    excess = scores - scores.mean(axis=1, keepdims=True)
+    spread = excess.std(axis=1, keepdims=True)
     flat = spread <= _TIE * np.abs(scores).max(initial=0)
-    return np.where(flat, 0, found / np.where(flat, 1, spread))
+    return np.where(flat, 0, excess / np.where(flat, 1, spread))
 
 
 def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray:

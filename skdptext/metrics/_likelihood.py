@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics._channel import released_profiles, word_transitions
+from skdptext.metrics._word_transitions import released_profiles, word_transitions
 from skdptext.perturbation import Candidates, DPWordPerturber
 from skdptext.utils import is_count_matrix, kind_of
 

@@ -23,7 +23,7 @@ from skdptext.utils import limit_blas_threads, progress_bar, working_memory_byte
 __all__ = ["BagIndex"]
 
 # Queries of one run, which share one product.
-_MOST = 16384
+_MAX_QUERIES = 16384
 
 
 class BagIndex(IndexedBags):
@@ -95,19 +95,19 @@ class BagIndex(IndexedBags):
             Those of query i are from ``starts[i]`` to ``starts[i + 1]``.
         rows, distances : ndarrays
         """
-        found = [(np.empty(0), np.empty(0, np.intp))] * len(queries)
+        near = [(np.empty(0), np.empty(0, np.intp))] * len(queries)
 
         def find(i: int, cascade: Cascade) -> None:
-            found[i] = cascade.within(radius)
+            near[i] = cascade.within(radius)
 
         def scan(i: int, exact: np.ndarray) -> None:
             rows = np.argsort(exact, kind="stable")
             rows = rows[exact[rows] <= radius]
-            found[i] = exact[rows], rows
+            near[i] = exact[rows], rows
 
         self._search(queries, find, scan, 1, exclude, n_jobs, verbose)
-        starts = np.cumsum([0] + [len(rows) for _, rows in found])
-        distances, rows = map(np.concatenate, zip(*found, strict=True))
+        starts = np.cumsum([0] + [len(rows) for _, rows in near])
+        distances, rows = map(np.concatenate, zip(*near, strict=True))
         return starts, rows, distances
 
     def vote(
@@ -172,19 +172,19 @@ class BagIndex(IndexedBags):
             kernels = kernels_for(1 if loops else 0)
 
         def search(block: slice) -> None:
-            some = slice_bags(queries, block)
-            bounds = self._bounds(some, loops)
-            for i in range(len(some)):
+            part = slice_bags(queries, block)
+            bounds = self._bounds(part, loops)
+            for i in range(len(part)):
                 skip = -1 if exclude is None else int(exclude[block.start + i])
                 if bounds is None:
-                    exact = one_hot_distances(*some.row(i), self.bags, self.n_words)
+                    exact = one_hot_distances(*part.row(i), self.bags, self.n_words)
                     if skip >= 0:
                         exact[skip] = np.inf
                     scan(block.start + i, exact)
                 else:
-                    cascade = Cascade(self, some, i, few, bounds, skip, kernels)
+                    cascade = Cascade(self, part, i, few, bounds, skip, kernels)
                     find(block.start + i, cascade)
-            bar.update(len(some))
+            bar.update(len(part))
 
         workers = effective_n_jobs(n_jobs)
         # One BLAS thread: with threads over queries, more would only interfere.
@@ -204,12 +204,12 @@ class BagIndex(IndexedBags):
         return CompiledBounds(self, queries, loops)
 
     def _blocks(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
-        """Runs of at most `_MOST` queries whose arrays fit in the working memory.
+        """At most `_MAX_QUERIES` queries whose arrays fit in the working memory.
 
         Queries of a run share the product of each word that they hold.
         """
         memory = working_memory_bytes() / n_workers
-        most_words, most_queries = len(queries.ids), _MOST
+        most_words, most_queries = len(queries.ids), _MAX_QUERIES
         if self.vectors is not None:
             # what one query needs, or a group of them: bounds and numbers of bags;
             # of words, costs, potentials and places
