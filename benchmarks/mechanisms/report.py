@@ -270,13 +270,14 @@ def summary_row(
         )
         row["ε"] = REPLACED_EPSILON
     own = AT_NEIGHBOURS if name == REPLACED else aim
+    differs = []
     for of in found.corpora:
         for kind in found.ceilings[of]:
             draws = found.draws.get((name, of, own, f"{kind}_noisy"))
-            if draws is not None:
-                apart = gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))
-                mark = "" if apart[3] > 0.05 else " *"
-                row[f"{of}: {kind}"] = f"{draws[0]:.2f}{mark}"
+            row[f"{of}: {kind}"] = None if draws is None else float(draws[0])
+            if gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))[3] < 0.05:
+                differs.append(f"{of}: {kind}")
+    row[f"differs from {REFERENCE}"] = ", ".join(differs) or None
     for of in found.corpora:
         if cell := found.found.get((name, of, own)):
             row[f"{of}: found among {N_CANDIDATES}, at least"] = _found(cell)
@@ -361,7 +362,7 @@ def summary_note(found: Use, missing: list[str]) -> str:
     return (
         "ε and nats under the first embedding; nats as in its own table. Then the "
         "balanced accuracy of a classifier trained on noisy text, the mean of "
-        f"{N_RELEASES} releases; the corpora's tables have the intervals. * differs "
+        f"{N_RELEASES} releases; the corpora's tables have the intervals. Differs "
         f"from {REFERENCE}: p < 0.05, two-sided, in pairs over documents and releases, "
         f"after Holm's correction for the whole table. In clear: {clear}. Found: of "
         f"{N_FOUND} documents released as bags, by the strongest adversary, chosen on "
