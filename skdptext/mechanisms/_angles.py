@@ -93,10 +93,10 @@ class NoisyAngles:
         while len(left):
             cells = np.searchsorted(self._upto, rng.random(len(left)), side="right")
             low, high = self._edges[cells], self._edges[cells + 1]
-            found = low + (high - low) * rng.random(len(left))
-            depth = self._highest[cells] - self._log_density(found)
+            drawn = low + (high - low) * rng.random(len(left))
+            depth = self._highest[cells] - self._log_density(drawn)
             kept = rng.standard_exponential(len(left)) >= depth
-            angles[left[kept]] = found[kept]
+            angles[left[kept]] = drawn[kept]
             left = left[~kept]
         return angles
 
@@ -156,8 +156,8 @@ class NoisyAngles:
                 above = across * np.sqrt(1 - c * c)
                 ahead = np.cos(angle) * along + np.sin(angle) * across * c
                 gaps = np.arctan2(np.hypot(beside, above), ahead) - ends[:, None]
-            found = np.abs(gaps)
-            return np.maximum(found[1:], found[:-1])
+            sizes_at = np.abs(gaps)
+            return np.maximum(sizes_at[1:], sizes_at[:-1])
 
         sizes = np.maximum(size(low), size(high))
         if self._chord:

@@ -283,8 +283,8 @@ class WordChannel(ABC):
     @classmethod
     def _provider(cls, name: str) -> int:
         """Index, in the method resolution order, of the class that defines a member."""
-        found = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
-        return next(found, len(cls.__mro__))
+        places = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
+        return next(places, len(cls.__mro__))
 
     if not TYPE_CHECKING:
 
@@ -562,8 +562,8 @@ class _Wrapped(WordChannel):
     def _members(self) -> dict[str, Any]:
         stated = hasattr(self.prepared, "law")
         names = ["law"] if stated else ["log_proba", "losses", "describe"]
-        found = {name: getattr(self.prepared, name, None) for name in names}
-        return {name: member for name, member in found.items() if member is not None}
+        members = {name: getattr(self.prepared, name, None) for name in names}
+        return {name: member for name, member in members.items() if member is not None}
 
     def law(self) -> Law:
         members = self._members()
@@ -610,14 +610,14 @@ def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
 
 def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`exponents` of a channel, checked."""
-    found = np.asarray(channel.exponents(x, y), dtype=np.float64)
-    if found.shape != (len(x), len(y)) or not (found >= 0).all():
+    exponents = np.asarray(channel.exponents(x, y), dtype=np.float64)
+    if exponents.shape != (len(x), len(y)) or not (exponents >= 0).all():
         raise InvalidParameterError(
             f"exponents of {channel.mechanism!r} must be an array of shape ({len(x)}, "
-            f"{len(y)}) of numbers >= 0 or inf, got shape {found.shape}"
-            + (", with NaN or negative numbers." if found.size else ".")
+            f"{len(y)}) of numbers >= 0 or inf, got shape {exponents.shape}"
+            + (", with NaN or negative numbers." if exponents.size else ".")
         )
-    return found
+    return exponents
 
 
 def checked_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:

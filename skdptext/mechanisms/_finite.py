@@ -92,14 +92,14 @@ class FiniteChannel(WordChannel):
             In nats; infinite if there is no bound.
         """
         theirs = checked_log_proba(self, y)
-        found = np.empty((len(x), len(y)))
+        exponents = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
         for rows in blocks(len(x), size):
             ours = checked_log_proba(self, x[rows])[:, None]
             with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
-            found[rows] = gaps.max(axis=2) + 2.0**-40
-        return np.where(np.equal.outer(x, y), 0.0, np.maximum(found, 0))
+            exponents[rows] = gaps.max(axis=2) + 2.0**-40
+        return np.where(np.equal.outer(x, y), 0.0, np.maximum(exponents, 0))
 
     @property
     def row_bytes(self) -> int:
@@ -234,11 +234,11 @@ class InvertedChannel(FiniteChannel):
         # Rows are not divided by their sums; the uniforms are multiplied by them. The
         # factor keeps each product below its sum, so that the search ends at a word.
         below = uniforms[order] * (1 - 2.0**-53)
-        found = np.full(len(words), -1)  # a release refuses what is not a word
+        drawn = np.full(len(words), -1)  # a release refuses what is not a word
 
         def invert(word: int, upto: np.ndarray) -> None:
             at = places[word]
-            found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
+            drawn[at] = upto.searchsorted(below[at] * upto[-1], side="right")
 
         # each word is looked up once: the other threads of a release add rows meanwhile
         missing = []
@@ -258,5 +258,5 @@ class InvertedChannel(FiniteChannel):
             if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
                 kept.update(zip(missing[some], rows, strict=True))
         noisy = np.empty(len(words), dtype=np.intp)
-        noisy[order] = found
+        noisy[order] = drawn
         return noisy

@@ -152,13 +152,13 @@ class RankedChannel(WordChannel):
         with np.errstate(over="ignore"):
             ranks = -np.arange(len(self.embedding)) / self._spread
         masses = np.exp(ranks) / np.exp(ranks).sum()
-        pivots, found = np.exp(inner), np.zeros(inner.shape)
+        pivots, proba = np.exp(inner), np.zeros(inner.shape)
         for some, order in self._ranks.around_all():
             rows = np.empty(order.shape)
             np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
-            found += pivots[:, some] @ rows
+            proba += pivots[:, some] @ rows
         with np.errstate(divide="ignore"):
-            return np.maximum(np.log(found), inner + np.log(masses[0]))
+            return np.maximum(np.log(proba), inner + np.log(masses[0]))
 
 
 class Ranked(WordMechanism):

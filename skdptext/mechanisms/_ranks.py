@@ -35,7 +35,7 @@ class Ranks:
         self, pivots: np.ndarray, ranks: np.ndarray, memory: int
     ) -> np.ndarray:
         """The neighbour of given rank of each pivot, using about `memory` bytes."""
-        found = np.array(pivots)
+        neighbours = np.array(pivots)
         moved = np.flatnonzero(ranks)
         of = np.unique(pivots[moved], return_inverse=True)[1]
         depths = np.zeros(len(moved), dtype=np.intp)
@@ -47,8 +47,8 @@ class Ranks:
             at = moved[some]
             distinct, of = np.unique(pivots[at], return_inverse=True)
             near = self._nearest(distinct, ranks[at].max(), memory)
-            found[at] = near[of, ranks[at] - 1]
-        return found
+            neighbours[at] = near[of, ranks[at] - 1]
+        return neighbours
 
     def _nearest(self, pivots: np.ndarray, depth: int, memory: int) -> np.ndarray:
         """The other words nearest to each pivot, nearest first, (n_pivots, depth)."""

@@ -52,8 +52,8 @@ def draw_words(
             noisy = np.empty(len(words), dtype=np.int64)
             for some in blocks(len(words), _PIECE):
                 n = some.stop - some.start
-                found = apply(words[some], checked_draws(channel, rng, n))
-                noisy[some] = checked_words(channel, found, n)
+                released = apply(words[some], checked_draws(channel, rng, n))
+                noisy[some] = checked_words(channel, released, n)
             yield rows, noisy.reshape(-1, n_draws)
 
 

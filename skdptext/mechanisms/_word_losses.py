@@ -89,13 +89,13 @@ def word_losses(
 def _checked(
     channel: WordChannel, losses: list[LossDistribution], n: int
 ) -> list[LossDistribution]:
-    found = list(losses)
-    if len(found) != n or not all(isinstance(f, LossDistribution) for f in found):
+    each = list(losses)
+    if len(each) != n or not all(isinstance(f, LossDistribution) for f in each):
         raise InvalidParameterError(
             f"losses of {channel.mechanism!r} must return {n} LossDistribution, one "
-            f"for each pair of words, got {len(found)} objects."
+            f"for each pair of words, got {len(each)} objects."
         )
-    return found
+    return each
 
 
 def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
