@@ -51,7 +51,7 @@ from skdptext.demo import TOPICS
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import Exponential
 from skdptext.metrics import (
-    _channel,
+    _word_transitions,
     pairwise_word_movers_distances,
     released_profiles,
     word_transitions,
@@ -380,9 +380,10 @@ def fresh(noise: str, epsilon: float) -> dict[str, Any]:
         scores[f"bag: {name}"] = bag @ profiles.T
 
     if noise == "noise":
-        few, _channel._FEW_WORDS = _channel._FEW_WORDS, 10**9  # no log-bilinear form
+        few = _word_transitions._FEW_WORDS
+        _word_transitions._FEW_WORDS = 10**9  # no log-bilinear form
         by_law("law, smoothed evenly")
-        _channel._FEW_WORDS = few
+        _word_transitions._FEW_WORDS = few
     by_law("law")
     scores |= {
         f"{'order' if name == 'word by word' else 'bag'}: {name}": score

@@ -15,6 +15,12 @@ from results import RESULTS, results_folder
 QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
 # Neighbours are looked for in what these released, where half the words are guessed.
 OF_NEIGHBOURS, AT_NEIGHBOURS = ("Exponential, exact",), 0.5
+# Whose use is measured first; the others follow.
+FIRST = (
+    "Exponential, exact", REPLACED, "Laplace noise", "Randomized response",
+    "Ranked Laplace noise", "1-Diffractor, one list", "CusText, classes of 20",
+    "Exponential, half (SanText)", "von Mises–Fisher",
+)  # fmt: skip
 # Successes at which use is measured, those first that the pages speak of.
 USED = (0.5, 0.25)
 # ε of the replaced documents, which have no word to guess.
@@ -84,8 +90,10 @@ def use_cells(
         table: recorded_words(prefix, table)
         for table in dict.fromkeys(corpus(of).embedding for of in corpora)
     }
+    every = [name for name in FIRST if name in (*mechanisms, REPLACED)]
+    every += [name for name in mechanisms if name not in every]
     for aim in USED:
-        for name in (*mechanisms, REPLACED):
+        for name in every:
             for of in corpora:
                 row = recorded[corpus(of).embedding].get((name, aim))
                 if name == REPLACED:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from corpora import AUTHORED, corpus
 from experiments.paper.significance import holm
-from experiments.store import Store
+from experiments.store import MissingCellError, Store
 from field import EXPONENTS, REPLACED, SUCCESSES
+from intervals import accuracies, limits, two_sided
 from matplotlib.figure import Figure
 from measure import (
     DELTA,
@@ -34,11 +34,9 @@ from plan import (
     word_cells,
 )
 from results import record
-from scipy.stats import norm
 
 # What the others are compared with: what we recommend.
 REFERENCE = "Exponential, exact"
-N_BOOTSTRAPS = 1000
 # Okabe and Ito's colours and five markers: apart for every eye.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9")
 MARKERS = "os^Dv"
@@ -87,17 +85,23 @@ class Use:
     def __init__(
         self, store: Store, mechanisms: list[str], corpora: list[str], prefix: str
     ) -> None:
-        self.mechanisms, self.corpora = [*mechanisms, REPLACED], corpora
+        self.corpora = corpora
         self.tables = list(dict.fromkeys(corpus(of).embedding for of in corpora))
         self.words = {table: recorded_words(prefix, table) for table in self.tables}
         self.clear = {of: store.get(ceiling_cell(of)) for of in corpora}
         self.found: dict[tuple[str, str, float], Any] = {}
         self.speed: dict[tuple[str, str, float], float] = {}
         right: dict[tuple[Any, ...], list[np.ndarray]] = {}
+        kept, missing = {}, set()
         for key, one in use_cells(prefix, mechanisms, corpora).items():
+            try:
+                kept[key] = store.get(one)
+            except MissingCellError:
+                missing.add((key[1], key[3] if key[0] != "neighbours" else None))
+        for key, result in kept.items():
             kind, name, of, *rest = key
-            result = store.get(one)
-            if result is None:
+            aim = rest[0] if kind != "neighbours" else None
+            if (name, aim) in missing:  # a mechanism is compared on all corpora
                 continue
             if kind == "found":
                 self.found[name, of, rest[0]] = result
@@ -105,9 +109,13 @@ class Use:
             if kind == "use":
                 speed = self.speed.get((name, of, rest[0]), 0.0)
                 self.speed[name, of, rest[0]] = max(speed, result.pop("tokens_per_s"))
-            aim = rest[0] if kind == "use" else None
             for what, marks in result.items():
                 right.setdefault((name, of, aim, what), []).append(marked(marks))
+        self.mechanisms = [
+            name
+            for name in (*mechanisms, REPLACED)
+            if any(key[0] == name and key[2] is not None for key in right)
+        ]
         self.draws = {
             key: accuracies(np.array(marks), corpus(key[1]).labels[question(key[3])][1])
             for key, marks in right.items()
@@ -124,6 +132,11 @@ class Use:
 
     def aims(self, name: str, of: str) -> list[float]:
         return [aim for aim in USED if (name, of, aim, "topic_noisy") in self.draws]
+
+    def has(self, name: str, aim: float) -> bool:
+        """Whether there is something to say, if only that this cannot be met."""
+        can = (name, aim) in self.words[self.tables[0]]
+        return not can or aim in self.aims(name, self.corpora[0])
 
     def against(self, aim: float) -> dict[tuple[str, str, str], tuple[float, ...]]:
         """By (mechanism, corpus, question): gain over the reference, limits, Holm's p.
@@ -156,56 +169,17 @@ def marked(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
 
 
-def accuracies(right: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Balanced accuracy of marks (n_releases, n_documents), and of bootstraps of both.
-
-    Documents and releases are drawn again, each on its own; equal documents and
-    releases for every mechanism, so that differences are of pairs.
-    """
-    kinds, codes = np.unique(truth, return_inverse=True)
-    n_releases, n = right.shape
-    documents, releases = drawn_again(n), drawn_again(n_releases) / n_releases
-    shares = []
-    for k in range(len(kinds)):
-        mine = codes == k
-        hits = documents[:, mine] @ right[:, mine].T.astype(float)
-        with np.errstate(invalid="ignore"):
-            shares.append(
-                (hits * releases).sum(axis=1) / documents[:, mine].sum(axis=1)
-            )
-    return np.nanmean(shares, axis=0)
-
-
-@cache
-def drawn_again(n: int) -> np.ndarray:
-    """How often each of n is drawn, in every bootstrap; first each once."""
-    rng = np.random.default_rng(n)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), N_BOOTSTRAPS)
-    return np.concatenate([np.ones((1, n)), drawn])
-
-
-def limits(draws: np.ndarray) -> tuple[float, float, float]:
-    """The value, and what 95 % of the bootstraps lie between."""
-    low, high = np.quantile(draws[1:], [0.025, 0.975])
-    return float(draws[0]), float(low), float(high)
-
-
-def two_sided(draws: np.ndarray) -> float:
-    """p-value of a difference, by the standard error of its bootstraps."""
-    error = draws[1:].std(ddof=1)
-    return float(2 * norm.sf(abs(draws[0]) / error)) if error > 0 else 1.0
-
-
 def report_use(
     store: Store, mechanisms: list[str], corpora: list[str], prefix: str, figures: Path
 ) -> None:
     """Record the tables of use, and draw the figure."""
     found = Use(store, mechanisms, corpora, prefix)
-    gains = {aim: found.against(aim) for aim in USED}
+    aims = [aim for aim in USED if aim in found.aims(REFERENCE, corpora[0])]
+    gains = {aim: found.against(aim) for aim in aims}
     for of in corpora:
         rows = [
             use_row(found, gains[aim], name, of, aim)
-            for aim in USED
+            for aim in aims
             for name in found.mechanisms
             if aim in found.aims(name, of)
         ]
@@ -214,10 +188,14 @@ def report_use(
             title=f"What classifiers make of a release: {of}",
             note=use_note(found, of),
         )  # fmt: skip
-    for aim in USED:
+    for aim in aims:
         record(
             f"{prefix}_summary_{100 * aim:.0f}",
-            [summary_row(found, gains[aim], name, aim) for name in found.mechanisms],
+            [
+                summary_row(found, gains[aim], name, aim)
+                for name in (*mechanisms, REPLACED)
+                if found.has(name, aim)
+            ],
             title=f"Best guess right for {100 * aim:.0f} % of the words",
             note=summary_note(found),
         )

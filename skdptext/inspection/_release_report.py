@@ -497,7 +497,11 @@ def release_report(
         if values is not None
     }
     more = _known(known, set(labels))
-    common = None if public is None else common_words(_texts("public", public))
+    common = None
+    if public is not None:
+        common = common_words(_texts("public", public))
+        if not common:
+            raise InvalidParameterError("public must hold at least one word, got none.")
     rng = check_rng(random_state)
     seed = int(rng.integers(_SEEDS))
     notes: list[str] = []

@@ -231,8 +231,9 @@ def test_rare_words_are_those_of_public_texts():
     often = [*public * 20, "w20", "w21 w22"]
     again = release_report(clear, released, public=often, random_state=0).details
     assert again["rare words"].value == 0.5
-    with pytest.raises(InvalidParameterError, match="public must hold texts"):
-        release_report(clear, released, public=np.eye(2))
+    for wrong in (np.eye(2), [], [""]):
+        with pytest.raises(InvalidParameterError, match="public must hold"):
+            release_report(clear, released, public=wrong)
 
 
 def test_bad_input():
