@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal, localcontext
 
 import numpy as np
 
-from skdptext.mechanisms._channel import Draws
+from skdptext.mechanisms._channel import Draws, Law
 from skdptext.mechanisms._exponential import RandomizedResponseChannel
 from skdptext.utils import memo_property
 
@@ -48,7 +49,9 @@ class ExactResponseChannel(RandomizedResponseChannel):
     array([[0.25, 0.5 , 0.25]])
     """
 
-    numerical_delta = 0.0
+    def law(self) -> Law:
+        """The same, drawn without rounding."""
+        return replace(super().law(), numerical_delta=0.0)
 
     @memo_property
     def shares(self) -> tuple[int, int, int]:

@@ -10,12 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, checked_log_proba
+from skdptext.mechanisms._channel import (
+    Apply,
+    Draws,
+    Law,
+    WordChannel,
+    checked_log_proba,
+)
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["FiniteChannel", "InvertedChannel", "Rows"]
+__all__ = ["FiniteChannel", "InvertedChannel", "Rows", "inversion_delta"]
 
 Rows = dict[int, Any]
+
+
+def inversion_delta(n_words: int) -> float:
+    """Probability that a word differs from the one exact arithmetic would give.
+
+    Each probability is off by about 2⁻⁵², because of the sums and the steps of a 53-bit
+    uniform, and the logarithms may be off by about 1e-12.
+    """
+    return 2.0**-36 + n_words * 2.0**-51
 
 
 class FiniteChannel(WordChannel):
@@ -59,6 +74,9 @@ class FiniteChannel(WordChannel):
         words : ndarray of int
             Ids of words.
         """
+
+    def law(self) -> Law:
+        return Law(log_proba=self.log_proba)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Compute the exponents between words, rounded up.
@@ -128,14 +146,12 @@ class InvertedChannel(FiniteChannel):
     array([0, 0, 1])
     """
 
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability that a word differs from the one exact arithmetic would give.
-
-        Each probability is off by about 2⁻⁵², because of the sums and the steps of a
-        53-bit uniform, and the logarithms may be off by about 1e-12.
-        """
-        return 2.0**-36 + len(self.released) * 2.0**-51
+    def law(self) -> Law:
+        own = type(self)
+        inverted = own.draw is InvertedChannel.draw
+        inverted = inverted and own.apply is InvertedChannel.apply
+        delta = inversion_delta(len(self.released)) if inverted else None
+        return Law(log_proba=self.log_proba, numerical_delta=delta)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """One uniform number per word.
@@ -208,13 +224,15 @@ class InvertedChannel(FiniteChannel):
     def _drawn(
         self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
     ) -> np.ndarray:
+        # Words in groups of equal ones: a row of probabilities serves all of a group.
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)
         ends = np.append(starts[1:], len(words)).tolist()
         places = dict(
             zip(distinct.tolist(), map(slice, starts.tolist(), ends), strict=True)
         )
-        # so that no product with a sum rounds up to the sum
+        # Rows are not divided by their sums; the uniforms are multiplied by them. The
+        # factor keeps each product below its sum, so that the search ends at a word.
         below = uniforms[order] * (1 - 2.0**-53)
         found = np.full(len(words), -1)  # a release refuses what is not a word
 

@@ -12,9 +12,16 @@ from skdptext.mechanisms._channel import (
     checked_log_proba,
     checked_words,
 )
+from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["draw_words", "kept_as_they_are", "probabilities", "stay_as_they_are"]
+__all__ = [
+    "draw_words",
+    "kept_as_they_are",
+    "probabilities",
+    "shared_noise",
+    "stay_as_they_are",
+]
 
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
 _PIECE = 256
@@ -48,6 +55,30 @@ def draw_words(
                 found = apply(words[some], checked_draws(channel, rng, n))
                 noisy[some] = checked_words(channel, found, n)
             yield rows, noisy.reshape(-1, n_draws)
+
+
+def shared_noise(
+    channel: WordChannel,
+    rng: np.random.Generator,
+    n_draws: int,
+    among: int | None = None,
+) -> SharedNoise | None:
+    """Noise of ε = 1 that all words and all ε share, if the channel's law allows it.
+
+    Parameters
+    ----------
+    channel : WordChannel
+    rng : numpy.random.Generator
+    n_draws : int
+    among : int, default=None
+        Only the first so many words of the embedding may be released.
+    """
+    law = channel.law()
+    if law.noise is None or not law.scales:
+        return None
+    vectors = channel.embedding.vectors[:among]
+    noise = law.noise(channel.draw(rng, n_draws)) * channel.epsilon
+    return SharedNoise(noise, vectors, half_squared_norms(vectors))
 
 
 def probabilities(
@@ -103,7 +134,7 @@ def kept_as_they_are(
     kept : ndarray of shape (n_rows,)
         Pr[w | w].
     """
-    unchanged = getattr(channel, "unchanged", None)
+    unchanged = channel.law().unchanged
     if unchanged is not None:
         yield slice(len(ids)), unchanged(ids)
         return

@@ -10,11 +10,14 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
+from skdptext.mechanisms._finite import (
+    FiniteChannel,
+    InvertedChannel,
+    inversion_delta,
+)
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import blocks, check_integer, kind_of, memo_property, rounded_up
@@ -23,75 +26,6 @@ __all__ = ["WordClasses", "WordClassesChannel"]
 
 # Most words in one class: all its pairs are held in memory together.
 _MAX_CLASS = 2048
-
-
-class WordClasses(WordMechanism):
-    r"""Another word of the same class: CusText, with its classes fixed and public.
-
-    The words are split into classes. A word w of class G becomes a word z of G, with
-    probability
-
-    .. math::
-
-        \Pr[z \mid w] = \frac{e^{-a_G\, d(w, z)}}{\sum_{v \in G} e^{-a_G\, d(w, v)}} ,
-
-    where d is the metric that λ selects, and :math:`a_G` is the largest rate found for
-    which the privacy loss between any two words of G is at most ε.
-
-    Parameters
-    ----------
-    classes : int >= 1 or array-like of shape (n_words,), default=20
-        An int: the number of words in a class. The first word of the embedding without
-        a class forms one with the nearest other words without a class, until all words
-        have one; the last class may be smaller. An array (a list, tuple or ndarray):
-        the label of each word's class, an int or a str; it must be public. A class
-        holds at most 2,048 words.
-
-    See Also
-    --------
-    Exponential : Among all words.
-
-    Notes
-    -----
-    *Privacy.* Inside a class: pure ε-local differential privacy, with exact exponents.
-    Across classes: none. The class of every word is released, which gives away about
-    log2(n_words / classes) bits of the word. Never report ε without saying so.
-
-    *λ* selects the metric inside the classes. The classes are made with the Euclidean
-    one.
-
-    The paper [1]_ scales the scores of each word to [0, 1], and halves the rate in
-    return. Here scores are distances, with the largest rate that ε allows.
-
-    References
-    ----------
-    .. [1] S. Chen, F. Mo, Y. Wang, C. Chen, J.-Y. Nie, C. Wang, J. Cui (2023). A
-       customized text sanitization mechanism with differential privacy. Findings of
-       ACL 2023. This is its "conservative" mapping; the "aggressive" one has no
-       guarantee.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.mechanisms import WordClasses
-    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [9.0], [1.0], [8.0]])
-    >>> channel = WordClasses(2).prepare(embedding, epsilon=2.0, lam=0.0)
-    >>> channel.labels
-    array([0, 1, 0, 1])
-    >>> print(np.exp(channel.log_proba(np.array([0]))).round(3))
-    [[0.881 0.    0.119 0.   ]]
-    >>> channel.exponents(np.array([0]), np.arange(4))
-    array([[ 0., inf,  2., inf]])
-    """
-
-    def __init__(self, classes: Any = 20) -> None:
-        self.classes = classes
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> WordClassesChannel:
-        return WordClassesChannel(self, embedding, epsilon, lam)
 
 
 class WordClassesChannel(FiniteChannel):
@@ -177,7 +111,7 @@ class WordClassesChannel(FiniteChannel):
             noisy[at] = members[(upto[of] <= below[:, None]).sum(axis=1)]
         return noisy
 
-    draw, numerical_delta = InvertedChannel.draw, InvertedChannel.numerical_delta
+    draw = InvertedChannel.draw
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
@@ -201,8 +135,15 @@ class WordClassesChannel(FiniteChannel):
             found[np.ix_(rows, columns)] = np.clip(t, 0, self.epsilon)
         return found
 
-    def describe(self) -> list[str]:
-        """States that classes are released."""
+    def law(self) -> Law:
+        """The probabilities, and that classes are released."""
+        return Law(
+            log_proba=self.log_proba,
+            numerical_delta=inversion_delta(len(self.embedding)),
+            sentences=self._sentences,
+        )
+
+    def _sentences(self) -> list[str]:
         sizes = np.bincount(self.labels)
         bits = np.log2(len(self.labels)) - sizes @ np.log2(sizes) / sizes.sum()
         return [
@@ -212,6 +153,72 @@ class WordClassesChannel(FiniteChannel):
             "between words of different classes. Inside a class the exponent is at "
             f"most ε = {rounded_up(self.epsilon)}."
         ]
+
+
+class WordClasses(WordMechanism):
+    r"""Another word of the same class: CusText, with its classes fixed and public.
+
+    The words are split into classes. A word w of class G becomes a word z of G, with
+    probability
+
+    .. math::
+
+        \Pr[z \mid w] = \frac{e^{-a_G\, d(w, z)}}{\sum_{v \in G} e^{-a_G\, d(w, v)}} ,
+
+    where d is the metric that λ selects, and :math:`a_G` is the largest rate found for
+    which the privacy loss between any two words of G is at most ε.
+
+    Parameters
+    ----------
+    classes : int >= 1 or array-like of shape (n_words,), default=20
+        An int: the number of words in a class. The first word of the embedding without
+        a class forms one with the nearest other words without a class, until all words
+        have one; the last class may be smaller. An array (a list, tuple or ndarray):
+        the label of each word's class, an int or a str; it must be public. A class
+        holds at most 2,048 words.
+
+    See Also
+    --------
+    Exponential : Among all words.
+
+    Notes
+    -----
+    *Privacy.* Inside a class: pure ε-local differential privacy, with exact exponents.
+    Across classes: none. The class of every word is released, which gives away about
+    log2(n_words / classes) bits of the word. Never report ε without saying so.
+
+    *λ* selects the metric inside the classes. The classes are made with the Euclidean
+    one.
+
+    The paper [1]_ scales the scores of each word to [0, 1], and halves the rate in
+    return. Here scores are distances, with the largest rate that ε allows.
+
+    References
+    ----------
+    .. [1] S. Chen, F. Mo, Y. Wang, C. Chen, J.-Y. Nie, C. Wang, J. Cui (2023). A
+       customized text sanitization mechanism with differential privacy. Findings of
+       ACL 2023. This is its "conservative" mapping; the "aggressive" one has no
+       guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import WordClasses
+    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [9.0], [1.0], [8.0]])
+    >>> channel = WordClasses(2).prepare(embedding, epsilon=2.0, lam=0.0)
+    >>> channel.labels
+    array([0, 1, 0, 1])
+    >>> print(np.exp(channel.log_proba(np.array([0]))).round(3))
+    [[0.881 0.    0.119 0.   ]]
+    >>> channel.exponents(np.array([0]), np.arange(4))
+    array([[ 0., inf,  2., inf]])
+    """
+
+    channel_class = WordClassesChannel
+
+    def __init__(self, classes: Any = 20) -> None:
+        self.classes = classes
 
 
 def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:

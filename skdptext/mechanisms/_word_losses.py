@@ -38,9 +38,9 @@ def word_losses(
     Returns
     -------
     losses : list of n LossDistribution
-        From the first of these that the channel has: its own `losses`; noise with
-        `gamma_lengths` in its `metric`; the exact probabilities, `log_proba`; else the
-        worst that its `exponents` in both directions allow.
+        From the first of these that the channel states: `losses`; `noise` with a
+        `metric`; exact probabilities, `log_proba`; else the worst that its
+        `exponents` in both directions allow.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def word_losses(
     The loss is one-sided: that of Pr[· | x_i] against Pr[· | y_i].
 
     *A mechanism around another*, whose output is a function of the other's noisy vector
-    or word, defines ``losses`` as those of the other: post-processing never adds loss.
+    or word, states the ``losses`` of the other: post-processing never adds loss.
 
     *Noise.* Where a call has more than 128 different distances, each is rounded up, by
     less than one part in 32, so that few distributions have to be computed.
@@ -70,14 +70,15 @@ def word_losses(
     >>> print(f"{channel.exponents([0], [1])[0, 0]:.0f} {loss.exponent(1e-6):.1f}")
     40 12.7
     """
-    if channel.losses is not None:
-        return _checked(channel, channel.losses(x, y), len(x))
-    metric = channel.metric
-    if channel.gamma_lengths and metric is not None and channel.noise is not None:
+    law = channel.law()
+    if law.losses is not None:
+        return _checked(channel, law.losses(x, y), len(x))
+    if law.noise is not None and law.metric is not None:
         vectors = channel.embedding.vectors
-        gaps = metric.whiten(np.subtract(vectors[x], vectors[y], dtype=np.float64))
-        return _of_distances(channel.epsilon * np.linalg.norm(gaps, axis=1), metric.dim)
-    each = _of_laws if channel.log_proba is not None else _of_exponents
+        gaps = law.metric.whiten(np.subtract(vectors[x], vectors[y], dtype=np.float64))
+        distances = channel.epsilon * np.linalg.norm(gaps, axis=1)
+        return _of_distances(distances, law.metric.dim)
+    each = _of_laws if law.log_proba is not None else _of_exponents
     return [
         loss
         for some in blocks(len(x), _PAIRS)
@@ -114,7 +115,6 @@ def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
 def _of_laws(
     channel: WordChannel, x: np.ndarray, y: np.ndarray
 ) -> Iterator[LossDistribution]:
-    assert channel.log_proba is not None
     words, at = np.unique(np.concatenate([x, y]), return_inverse=True)
     laws = checked_log_proba(channel, words)
     for i, j in at.reshape(2, -1).T:
