@@ -95,9 +95,9 @@ class NoisyAngles:
             low, high = self._edges[cells], self._edges[cells + 1]
             drawn = low + (high - low) * rng.random(len(left))
             depth = self._highest[cells] - self._log_density(drawn)
-            kept = rng.standard_exponential(len(left)) >= depth
-            angles[left[kept]] = drawn[kept]
-            left = left[~kept]
+            accepted = rng.standard_exponential(len(left)) >= depth
+            angles[left[accepted]] = drawn[accepted]
+            left = left[~accepted]
         return angles
 
     # -- privacy losses --------------------------------------------------------
@@ -156,8 +156,8 @@ class NoisyAngles:
                 above = across * np.sqrt(1 - c * c)
                 ahead = np.cos(angle) * along + np.sin(angle) * across * c
                 gaps = np.arctan2(np.hypot(beside, above), ahead) - ends[:, None]
-            sizes_at = np.abs(gaps)
-            return np.maximum(sizes_at[1:], sizes_at[:-1])
+            widths = np.abs(gaps)
+            return np.maximum(widths[1:], widths[:-1])
 
         sizes = np.maximum(size(low), size(high))
         if self._chord:

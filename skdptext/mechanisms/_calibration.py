@@ -132,12 +132,12 @@ class WordDistances:
 
     def rough(self) -> WordDistances:
         """The same in float32: takes half the time, for a pass that decides nothing."""
-        other = copy(self)
+        rough = copy(self)
         names = {"_points", "targets", "_left", "_right", "_right_inputs"}
         for name in names & set(vars(self)):
-            setattr(other, name, getattr(self, name).astype(np.float32))
-        other._rounding = _ROUGH  # what may be rounding does not count
-        return other
+            setattr(rough, name, getattr(self, name).astype(np.float32))
+        rough._rounding = _ROUGH  # what may be rounding does not count
+        return rough
 
     def points(self, words: np.ndarray) -> np.ndarray:
         """Vectors of words, whose Euclidean distances are those of the metric."""
@@ -165,9 +165,9 @@ class WordDistances:
         distances = left @ right.T
         near = np.flatnonzero(distances <= _NEAR * left[:, -2:-1])
         i, j = np.divmod(near, distances.shape[1])
-        for some in blocks(len(i), max(1, 2**20 // x.shape[1])):
-            gaps = x[i[some]] - y[j[some]]
-            distances[i[some], j[some]] = np.einsum("ij,ij->i", gaps, gaps)
+        for block in blocks(len(i), max(1, 2**20 // x.shape[1])):
+            gaps = x[i[block]] - y[j[block]]
+            distances[i[block], j[block]] = np.einsum("ij,ij->i", gaps, gaps)
         return self._capped(np.sqrt(distances, out=distances))
 
     def _capped(self, distances: np.ndarray) -> np.ndarray:
@@ -215,19 +215,19 @@ class WordDistances:
 
     def log_masses(self, words: np.ndarray, fit: Fit) -> np.ndarray:
         """ln μ_z e^(−a d(w, z)) for each of the words and every output."""
-        masses = self.rows(words)
-        masses *= -fit.rate
+        logs = self.rows(words)
+        logs *= -fit.rate
         if fit.weights is not None:
             with np.errstate(divide="ignore"):  # words that are never released
-                masses += np.log(fit.weights)
-        return masses
+                logs += np.log(fit.weights)
+        return logs
 
     def log_normalizers_of(self, words: np.ndarray, fit: Fit) -> np.ndarray:
         """ln C_w of any words, computed row by row."""
         distinct, numbers = np.unique(self._first[words], return_inverse=True)
         logs = np.empty(len(distinct))
-        for some in blocks(len(distinct), self._n_rows):
-            logs[some] = log_sums(self.log_masses(distinct[some], fit))
+        for block in blocks(len(distinct), self._n_rows):
+            logs[block] = log_sums(self.log_masses(distinct[block], fit))
         return logs[numbers]
 
     def log_normalizers_from(self, fit: Fit) -> np.ndarray:
@@ -255,14 +255,14 @@ class WordDistances:
         best = np.zeros(len(self.inputs))
         mates = np.zeros(len(self.inputs), dtype=np.intp)
         for rows in self._passing(len(self.inputs)):
-            excess = _excess(
+            losses = _excess(
                 self.pairs(rows),
                 log_normalizers[rows],
                 log_normalizers[rows.start :],
                 self._rounding,
             )
-            at = excess.argmax(axis=1)
-            best[rows] = np.minimum(excess[np.arange(len(at)), at], rate)
+            at = losses.argmax(axis=1)
+            best[rows] = np.minimum(losses[np.arange(len(at)), at], rate)
             mates[rows] = at + rows.start
         worst = np.argsort(-best, kind="stable")[:_MORE_ROWS]
         return rate + float(best.max()), np.concatenate([worst, mates[worst]])
@@ -285,8 +285,10 @@ class WordDistances:
     @property
     def diameter(self) -> float:
         """An upper bound on the distance between two inputs."""
-        widest = 2 * float(np.sqrt(self._left[self.inputs, -2].max()))
-        return widest if self.max_distance is None else min(widest, self.max_distance)
+        diameter = 2 * float(np.sqrt(self._left[self.inputs, -2].max()))
+        return (
+            diameter if self.max_distance is None else min(diameter, self.max_distance)
+        )
 
     @memo_property
     def alike(self) -> np.ndarray:
@@ -336,7 +338,7 @@ def _excess(
     return excess
 
 
-class _Sampled:
+class _LowerBound:
     """The privacy loss attained among some of the inputs: a lower bound."""
 
     def __init__(self, table: WordDistances, weights: np.ndarray | None) -> None:
@@ -356,8 +358,8 @@ class _Sampled:
     def attained(self, rate: float) -> float:
         logs = np.concatenate(
             [
-                self._logs(self._rows[some] * -rate)
-                for some in blocks(len(self.places), 32)
+                self._logs(self._rows[block] * -rate)
+                for block in blocks(len(self.places), 32)
             ]
         )
         excess = _excess(self._among(), logs, logs)
@@ -386,23 +388,23 @@ def find_fit(
     the candidate comes down from above as the words that broke it are added. The first
     pass over all words is a rough one, and accepts nothing.
     """
-    some = _Sampled(table, weights)
+    bound = _LowerBound(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
-    some.add(np.random.default_rng(0).permutation(len(table.inputs))[:n_words])
+    bound.add(np.random.default_rng(0).permutation(len(table.inputs))[:n_words])
     aim = epsilon * (1 - _MARGIN)
-    highest = _largest(some.attained, epsilon / 2, aim, aim)
+    highest = _largest(bound.attained, epsilon / 2, aim, aim)
     rough = table.rough()
     logs = rough.log_normalizers(highest, weights)
-    some.add(rough.attained(highest, logs)[1])
+    bound.add(rough.attained(highest, logs)[1])
     # Now all words decide. A rate that fails adds the words that broke it, which lowers
     # the next candidate; the list only grows, so that this ends.
     while True:
-        rate = _largest(some.attained, epsilon / 2, highest, aim)
+        rate = _largest(bound.attained, epsilon / 2, highest, aim)
         logs = table.log_normalizers(rate, weights)
         attained, worst = table.attained(rate, logs)
         if attained <= epsilon:
             return Fit(rate, weights, attained, logs)
-        if not some.add(worst):  # rounding alone is in the way
+        if not bound.add(worst):  # rounding alone is in the way
             aim -= 2 * (attained - epsilon)
         highest = rate
 
@@ -436,16 +438,16 @@ class _Kernel:
 
     def __init__(self, table: WordDistances, rate: float) -> None:
         self._table, self._rate = table, rate
-        self._kept = table.kernel(rate) if self.fits(table) else None
+        self._kernel = table.kernel(rate) if self.fits(table) else None
 
     @staticmethod
     def fits(table: WordDistances) -> bool:
         return 8 * len(table) ** 2 <= working_memory_bytes() // 2
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        if self._kept is None:
+        if self._kernel is None:
             return self._table.sums(self._rate, x)
-        return self._kept @ x
+        return self._kernel @ x
 
 
 def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
@@ -553,13 +555,13 @@ def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
 
     def fit(tenths: int) -> tuple[float, Fit]:
         weights = _weights(_solve(table, epsilon * tenths / 10, _LOOSE))
-        best_fit = find_fit(table, epsilon, weights)
+        first = find_fit(table, epsilon, weights)
         logs = (
-            best_fit.log_normalizers
+            first.log_normalizers
             if table.square
-            else (best_fit.log_normalizers[table.outputs])
+            else (first.log_normalizers[table.outputs])
         )
-        return float(weights @ np.exp(-logs)), best_fit
+        return float(weights @ np.exp(-logs)), first
 
     at, best = _START, fit(_START)
     for step in (1, -1):

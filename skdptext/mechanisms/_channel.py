@@ -25,10 +25,10 @@ __all__ = [
     "WordChannel",
     "WordMechanism",
     "as_channel",
-    "checked_draws",
-    "checked_exponents",
-    "checked_log_proba",
-    "checked_words",
+    "check_draws",
+    "check_exponents",
+    "check_log_proba",
+    "check_words",
     "law_fingerprint",
 ]
 
@@ -283,8 +283,8 @@ class WordChannel(ABC):
     @classmethod
     def _provider(cls, name: str) -> int:
         """Index, in the method resolution order, of the class that defines a member."""
-        places = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
-        return next(places, len(cls.__mro__))
+        provider = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
+        return next(provider, len(cls.__mro__))
 
     if not TYPE_CHECKING:
 
@@ -575,7 +575,7 @@ class _Wrapped(WordChannel):
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
 
 
-def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
+def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
     """Draws of `n` words, with a row for each in every array."""
     draws = channel.draw(rng, n)
     whole = isinstance(draws, tuple) and bool(draws)
@@ -594,7 +594,7 @@ def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Dra
     return draws
 
 
-def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
+def check_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
     """The output of `apply` for `n` words, checked to be words of `released`."""
     n_words = len(channel.released)
     noisy = np.asarray(noisy)
@@ -608,7 +608,7 @@ def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
     return noisy
 
 
-def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def check_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`exponents` of a channel, checked."""
     exponents = np.asarray(channel.exponents(x, y), dtype=np.float64)
     if exponents.shape != (len(x), len(y)) or not (exponents >= 0).all():
@@ -620,7 +620,7 @@ def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.
     return exponents
 
 
-def checked_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
+def check_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
     """Rows of `log_proba` of a channel, checked to be distributions; a copy.
 
     What is drawn and what is promised would part if only one of them scaled the rows.

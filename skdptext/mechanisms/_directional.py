@@ -103,12 +103,12 @@ class DirectionalChannel(SearchingChannel):
     def _search(self) -> Search:
         # not an attribute: a copy of the embedding must not be pickled
         with _directions_lock():
-            directions = _directions.get(self.embedding)
-            if directions is None:
+            searched = _directions.get(self.embedding)
+            if searched is None:
                 units = self._units(slice(None))
-                directions = WordEmbedding(self.embedding.words, units)
-                _directions[self.embedding] = directions
-        return embedding_search(directions, self._engine)
+                searched = WordEmbedding(self.embedding.words, units)
+                _directions[self.embedding] = searched
+        return embedding_search(searched, self._engine)
 
 
 class Directional(WordMechanism):

@@ -468,10 +468,11 @@ class ExponentialChannel(InvertedChannel):
             return []
         if np.abs(self.log_normalizers).max() >= 1e-6 or len(self.never_released):
             return []
-        kept, n_words = float(self.weights.sum()), self._distances.n_words
+        stays, n_words = float(self.weights.sum()), self._distances.n_words
         return [
-            f"On average over the vocabulary a word stays as it is with probability "
-            f"{kept / n_words:.3g}, and no mechanism with this ε and this d keeps more."
+            "On average over the vocabulary a word stays as it is with probability "
+            f"{stays / n_words:.3g}, "
+            "and no mechanism with this ε and this d keeps more."
         ]
 
     def _never_said(self) -> list[str]:
@@ -599,19 +600,19 @@ class LazySampler:
         order = np.argsort(numbers, kind="stable")
         ends = np.bincount(numbers, minlength=len(distinct)).cumsum().tolist()
         streams = keyed_generators([key.astype("<u8").tobytes() for key in keys])
-        drawn = np.empty(len(words), dtype=np.intp)
+        places = np.empty(len(words), dtype=np.intp)
         room = memory // (16 * self._k + 512)
-        for some in blocks(len(distinct), _TOGETHER):
-            here = distinct[some].tolist()
+        for block in blocks(len(distinct), _TOGETHER):
+            here = distinct[block].tolist()
             new = [word for word in here if word not in kept]
             tops = dict(zip(new, self._tops(np.array(new, np.intp)), strict=True))
-            for number, word in enumerate(here, some.start):
+            for number, word in enumerate(here, block.start):
                 top = kept[word] if word in kept else tops[word]
                 start = ends[number - 1] if number else 0
                 for i in order[start : ends[number]].tolist():
-                    drawn[i] = self._one(word, top, streams[i])
+                    places[i] = self._one(word, top, streams[i])
             kept.update(list(tops.items())[: max(0, room - len(kept))])
-        return drawn
+        return places
 
     def _tops(self, words: np.ndarray) -> list[_Top]:
         if not len(words):
@@ -697,8 +698,8 @@ class RandomizedResponseChannel(FiniteChannel):
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
         everything = np.arange(len(self.embedding))
-        kept = math.log1p(-self._moved)
-        return kept - self.epsilon * np.not_equal.outer(words, everything)
+        stays = math.log1p(-self._moved)
+        return stays - self.epsilon * np.not_equal.outer(words, everything)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ε for words that differ, shape (len(x), len(y))."""

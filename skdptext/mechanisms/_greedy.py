@@ -32,7 +32,7 @@ def greedy_path(embedding: WordEmbedding, start: int) -> np.ndarray:
     -------
     path : ndarray of int, shape (n_words,), read-only
     """
-    return _kept(_path, embedding, start)
+    return _remembered(_path, embedding, start)
 
 
 def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
@@ -48,18 +48,18 @@ def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
     -------
     labels : ndarray of int, shape (n_words,), read-only
     """
-    return _kept(_classes, embedding, size)
+    return _remembered(_classes, embedding, size)
 
 
-def _kept(
+def _remembered(
     make: Callable[[np.ndarray, int], np.ndarray], embedding: WordEmbedding, number: int
 ) -> np.ndarray:
     """A result computed from the vectors and a number, once per process."""
 
     def made() -> np.ndarray:
-        result = make(embedding.vectors, number)
-        result.flags.writeable = False
-        return result
+        array = make(embedding.vectors, number)
+        array.flags.writeable = False
+        return array
 
     return _made.get((make, embedding.fingerprint, number), made)
 
@@ -125,5 +125,5 @@ class _Remaining:
     def nearest(self, vector: np.ndarray, k: int) -> np.ndarray:
         """The k remaining words nearest to a vector, nearest first."""
         vectors, half_norms = self._vectors[: self.n], self._half_norms[: self.n]
-        nearest, _ = k_nearest_words(vector[None], vectors, k, half_norms=half_norms)
-        return self._words[nearest[0]]
+        places, _ = k_nearest_words(vector[None], vectors, k, half_norms=half_norms)
+        return self._words[places[0]]

@@ -186,7 +186,7 @@ def _sentences(
     n_sensitive: int, n_words: int, p: float, calibration: str, rate: float
 ) -> list[str]:
     """Which words are protected, and from what."""
-    some = f"{n_sensitive} of the {n_words} words are sensitive"
+    which = f"{n_sensitive} of the {n_words} words are sensitive"
     public = (
         "The list of sensitive words and p are public: a list learned from the "
         "documents to be protected voids the promise."
@@ -199,7 +199,7 @@ def _sentences(
         )
         if calibration == "half":
             outside = "Every exponent is at most ε d(w, w')."
-        return [f"{some}. Every word is released as a sensitive one.", outside, public]
+        return [f"{which}. Every word is released as a sensitive one.", outside, public]
     denied = "another sensitive word, but never one outside the list"
     if p > 0:
         denied = (
@@ -207,7 +207,7 @@ def _sentences(
             "word"
         )
     return [
-        f"This promise is one-sided. {some}, and only those are protected: each could "
+        f"This promise is one-sided. {which}, and only those are protected: each could "
         f"have been {denied}.",
         "A word that is not sensitive is released in clear with probability "
         f"{1 - p:.12g}; exponents from it are infinite, and such a release shows that "

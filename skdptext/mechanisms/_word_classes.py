@@ -95,8 +95,8 @@ class WordClassesChannel(FiniteChannel):
         present, starts = np.unique(labels[order], return_index=True)
         parts = np.split(order, starts[1:]) if len(present) else []
         for label, at in zip(present.tolist(), parts, strict=True):
-            for some in blocks(len(at), at_once):
-                yield label, at[some]
+            for block in blocks(len(at), at_once):
+                yield label, at[block]
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         """The words at which the cumulative probabilities pass the uniforms."""
@@ -115,13 +115,13 @@ class WordClassesChannel(FiniteChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        log_rows = np.full((len(words), len(self.embedding)), -np.inf)
+        proba = np.full((len(words), len(self.embedding)), -np.inf)
         for label, at in self._by_class(words, len(words)):
             members = self._members[label]
             logs = -self.rates[label] * self._distances(words[at], members)
             logs -= self._logs(label, words[at])[:, None]
-            log_rows[np.ix_(at, members)] = logs
-        return log_rows
+            proba[np.ix_(at, members)] = logs
+        return proba
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Exact inside classes, inf across them; shape (len(x), len(y))."""
