@@ -324,6 +324,12 @@ VALID: dict[Any, Valid] = {
     documents.DocumentReader.read: Valid(
         lambda: (documents.DocumentReader(table()), TEXTS)
     ),
+    documents.DocumentReader.read_counts: Valid(
+        lambda: (documents.DocumentReader(table()), BAGS)
+    ),
+    documents.DocumentReader.read_texts: Valid(
+        lambda: (documents.DocumentReader(table()), TEXTS)
+    ),
     documents.read_release: Valid(lambda: (BAGS, table())),
     documents.some_word_ids: Valid(lambda: (["w0"], table())),
     documents.word_ids: Valid(lambda: (["w0"], table())),
@@ -655,6 +661,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     inspection.ObfuscationDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,
+    mechanisms.Law: "is stated by a channel, about ids of words",
     mechanisms.WordMechanism: "is abstract",
     mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
     **{

@@ -178,7 +178,7 @@ def audit_noise_law(
     if hasattr(channel, "draw"):
         with progress_bar(verbose, "audit", total=n_draws, unit="draw") as bar:
             noise, pvalues = _released_noise(channel, n_draws, rng, bar)
-        whiten = channel.metric.whiten
+        whiten = channel.law().metric.whiten
     else:
         for name in ("sample", "whiten", "epsilon"):
             if not hasattr(source, name):
@@ -207,7 +207,8 @@ def _released_noise(
     channel: WordChannel, n_draws: int, rng: np.random.Generator, bar: Any
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Noise of releases, and whether released words are nearest to noisy vectors."""
-    if channel.noise is None or channel.metric is None:
+    law = channel.law()
+    if law.noise is None or law.metric is None or not law.scales:
         raise InvalidParameterError(
             "audit_noise_law is for mechanisms that add noise to vectors, and bound "
             "their privacy loss by a metric, such as MahalanobisNoise; "
@@ -219,7 +220,7 @@ def _released_noise(
         recorder: Any = _Recorder(channel)
         words, released = _release(recorder, n, way, rng)
         taken = recorder.in_order()
-        noise = np.concatenate([channel.noise(draws) for _, draws, _ in taken])
+        noise = np.concatenate([law.noise(draws) for _, draws, _ in taken])
         # checked for the words that each block was given, and for the released words
         given, made = (np.concatenate([block[i] for block in taken]) for i in (0, 2))
         nearest = nearest_words(embedding.vectors[given] + noise, embedding.vectors)

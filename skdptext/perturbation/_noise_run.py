@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdptext.documents import EncodedDocuments, resample
-from skdptext.mechanisms import WordChannel, checked_draws, checked_words
+from skdptext.mechanisms import WordChannel, check_draws, check_words
 from skdptext.utils import (
     NoiseStreams,
     blas_threads,
@@ -89,16 +90,11 @@ class NoiseRun:
             limit_blas_threads(each) if share_out else nullcontext(),
             self.channel.session(each, memory) as apply,
             progress_bar(
-                verbose, "perturbing", total=len(documents), unit="doc"
+                verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            # sharedmem: processes would be sent the embedding with each task
-            results = Parallel(
-                n_jobs=n_threads, require="sharedmem", return_as="generator"
-            )(
-                delayed(self._perturb)(documents, task.start, task.stop, block, apply)
-                for task in tasks
-            )
+            calls = [(documents, t.start, t.stop, block, apply) for t in tasks]
+            results = _each(self._perturb, calls, n_threads)
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
                 progress.update(task.stop - task.start)
@@ -141,7 +137,7 @@ class NoiseRun:
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
             ids, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, ids, n)
+            noisy[where] = check_words(self.channel, ids, n)
             done += n
         if done != len(known):
             raise RuntimeError(
@@ -171,10 +167,21 @@ class NoiseRun:
                 if filled + take > block:
                     yield _joined(pieces)
                     pieces, filled = [], 0
-                pieces.append(checked_draws(self.channel, stream, take))
+                pieces.append(check_draws(self.channel, stream, take))
                 filled, n = filled + take, n - take
         if filled:
             yield _joined(pieces)
+
+
+def _each(
+    run: Callable[..., np.ndarray], calls: list[tuple[Any, ...]], n_threads: int
+) -> Iterable[np.ndarray]:
+    """Results of the calls, in their order."""
+    if n_threads == 1:
+        return starmap(run, calls)
+    # sharedmem: processes would be sent the embedding with each task
+    parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
+    return parallel(delayed(run)(*call) for call in calls)
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:

@@ -19,7 +19,7 @@ from skdptext.mechanisms import (
     MahalanobisMetric,
     WordChannel,
     as_channel,
-    checked_exponents,
+    check_exponents,
     law_fingerprint,
     word_losses,
 )
@@ -88,7 +88,7 @@ class ReleasePart:
     @property
     def metric(self) -> MahalanobisMetric | None:
         """The metric that bounds the privacy loss; None where there is none."""
-        return self.converted[1] if self.converted else self.channel.metric
+        return self.converted[1] if self.converted else self.channel.law().metric
 
     @property
     def metric_lam(self) -> float | None:
@@ -123,7 +123,7 @@ class ReleasePart:
     @property
     def numerical_delta(self) -> float | None:
         """Of all releases: of a document where its length is fixed, else of a word."""
-        each = self.channel.numerical_delta
+        each = self.channel.law().numerical_delta
         return None if each is None else self.releases * (self.n_words or 1) * each
 
     def at_epsilon(self, epsilon: float) -> ReleasePart:
@@ -141,7 +141,7 @@ class ReleasePart:
             epsilon, metric = self.converted
             vectors = self.embedding.vectors
             return epsilon * metric.distances(vectors[x], vectors[y])
-        return checked_exponents(self.channel, x, y)
+        return check_exponents(self.channel, x, y)
 
     def exponent(self, x: Any, y: Any) -> float:
         """Exponent of all releases between two words, or two documents, as listed."""
@@ -193,7 +193,7 @@ class ReleasePart:
 
     def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
         """Exponent of one redrawn word, for documents of different frequencies."""
-        if self.channel.log_proba is not None and not self.converted:
+        if self.channel.law().log_proba is not None and not self.converted:
             return largest_log_ratio(*self._drawn_log_proba(one, two))
         words, supply, others, demand = _counted(one, two)
         costs = self._code_exponents(words, others)
@@ -284,7 +284,7 @@ class ReleasePart:
         cheapest one with the smallest possible longest step. Or it is bounded by the
         worst that the exponents of the mixtures allow, in which the pair is not seen.
         """
-        if self.channel.log_proba is not None:
+        if self.channel.law().log_proba is not None:
             both = self._drawn_log_proba(one, two)
             return [LossDistribution.of_log_proba(*both)]
         words, supply, others, demand = _counted(one, two)

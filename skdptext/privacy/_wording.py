@@ -271,7 +271,7 @@ def _documents_promise(part: ReleasePart) -> str:
     else:
         odds, grow, fall = "The odds between any two documents", "change", ""
     if part.resampled:
-        exact = part.channel.log_proba is not None and not part.converted
+        exact = part.channel.law().log_proba is not None and not part.converted
         if exact:
             of_drawn += ", which is exact for these two documents"
         elif not part.converted:
@@ -411,8 +411,7 @@ def _delta_promise() -> str:
 
 def _described(part: ReleasePart) -> list[str]:
     """The channel's own sentences."""
-    describe = part.channel.describe
-    return [] if describe is None or part.converted else describe()
+    return [] if part.converted else part.channel.law().said()
 
 
 def _broken(parts: Parts) -> list[str]:

@@ -24,7 +24,7 @@ def n_likely(k: int, n_bags: int) -> int:
     The more bags, the farther down the order by relaxed bounds are the nearest. Where
     they are missed, the first limit is loose and lets many others through.
     """
-    return min(max(4 * k, 24, isqrt(n_bags)), n_bags)
+    return min(max(4 * k, 24, isqrt(n_bags // 2)), n_bags)
 
 
 class Cascade:

@@ -70,8 +70,8 @@ def uses(channel, rng):
     y[5:8] = x[5:8]
     x[:2], y[:2] = [3, 5], [5, 3]  # equal vectors
     found = [channel.apply(words, channel.draw(rng, 50)), channel.exponents(x, y)]
-    if channel.log_proba is not None:
-        found.append(channel.log_proba(x[:5]))
+    if channel.law().log_proba is not None:
+        found.append(channel.law().log_proba(x[:5]))
     return [*found, np.frombuffer(channel.fingerprint, np.uint8)]
 
 

@@ -102,14 +102,14 @@ def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
     if "tight" in name:
         epsilon = feasible(table)
     channel = EVERY[name].prepare(table, epsilon, 0.0)
-    text = " ".join(channel.describe() if channel.describe else [])
+    text = " ".join(channel.law().said())
     everything = np.arange(12)
     claimed = channel.exponents(everything, everything)
     D = between(channel)
     apart = D > 0
-    if channel.log_proba is not None:
+    if channel.law().log_proba is not None:
         # what is really lost is what is claimed, or less
-        logs = channel.log_proba(everything)
+        logs = channel.law().log_proba(everything)
         with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
             gaps = np.where(np.isneginf(logs)[:, None], -np.inf, logs[:, None] - logs)
         true = gaps.max(axis=2)
@@ -139,7 +139,7 @@ def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
         if said["kappa"] is not None:
             assert inner.rate * (1 + said["kappa"]) * slack >= inner.attained
     if (kept := said["kept"]) is not None:
-        true = np.exp(channel.log_proba(everything)).diagonal().mean()
+        true = np.exp(channel.law().log_proba(everything)).diagonal().mean()
         assert kept == pytest.approx(true, rel=6e-3)
     if said["1 - p"] is not None:
         p = channel.mechanism.probability
@@ -159,7 +159,7 @@ def test_every_number_that_is_printed_is_one_of_these(name):
     table = table_of(0, 3)
     epsilon = feasible(table) if "tight" in name else 2.123456
     channel = EVERY[name].prepare(table, epsilon, 0.0)
-    text = " ".join(channel.describe() if channel.describe else [])
+    text = " ".join(channel.law().said())
     for sentence in STATEMENTS:
         text = re.sub(sentence.replace("NUMBER", _NUMBER), "", text)
     # counts of words, classes and lists, and what says nothing about a loss
