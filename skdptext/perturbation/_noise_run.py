@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdptext.documents import EncodedDocuments, resample
-from skdptext.mechanisms import WordChannel, checked_draws, checked_words
+from skdptext.mechanisms import WordChannel, check_draws, check_words
 from skdptext.utils import (
     NoiseStreams,
     blas_threads,
@@ -137,7 +137,7 @@ class NoiseRun:
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
             ids, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, ids, n)
+            noisy[where] = check_words(self.channel, ids, n)
             done += n
         if done != len(known):
             raise RuntimeError(
@@ -167,7 +167,7 @@ class NoiseRun:
                 if filled + take > block:
                     yield _joined(pieces)
                     pieces, filled = [], 0
-                pieces.append(checked_draws(self.channel, stream, take))
+                pieces.append(check_draws(self.channel, stream, take))
                 filled, n = filled + take, n - take
         if filled:
             yield _joined(pieces)

@@ -70,7 +70,7 @@ def _measure(channel: WordChannel) -> np.ndarray:
     ids = rng.permutation(n_words)[:_WORDS]
     if law.log_proba is not None and law.cheap:
         rows = probabilities(channel, ids)
-        stays = [p[np.arange(len(p)), ids[some]] for some, p in rows]
+        stays = [p[np.arange(len(p)), ids[block]] for block, p in rows]
         return 1 - np.concatenate(stays)
     shared = shared_noise(channel, rng, _DRAWS, _AMONG)
     if shared is not None:
