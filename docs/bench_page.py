@@ -190,9 +190,9 @@ def growth(results: dict[str, dict]) -> str:
         lines += [
             f".. figure:: /_benchmarks/growth_{name}.png",
             "   :width: 480",
-            f"   :alt: Measured time against {label}, beside the law.",
+            f"   :alt: Measured time against {label}, beside what is expected.",
             "",
-            f"   The law: {_escape(words)}. {_caption(sweeps, fits)}",
+            f"   Expected: {_escape(words)}. {_caption(sweeps, fits)}",
             "",
         ]
     lines += [_escape(points["note"]), ""]
@@ -214,7 +214,7 @@ def _caption(sweeps: tuple[str, ...], fits: dict[str, dict]) -> str:
         text = (
             f"{named}{what} every measured time to within {off:.0f} %; the slope in "
             f"log-log is {fit['slope, larger half']:.2f} over the larger half of the "
-            f"values (law: {fit['slope of the law']})."
+            f"values (expected: {fit['slope of the law']})."
         )
         out.append(text[:1].upper() + text[1:])
     return _escape(" ".join(out))
@@ -234,7 +234,7 @@ def _draw(path, sweeps, label, rows, fits) -> None:
         ticks.update(x)
         key = "seconds" if in_all else "µs per word"
         named = sweep.split(", ", 1)[1] if constant else "transform, measured"
-        line = "its law, fixed part and rate" if fits[sweep]["rate"] else "its law"
+        line = "fit, fixed part and rate" if fits[sweep]["rate"] else "fit"
         y = [row[key] for row in mine]
         axes.plot(x, y, marker, color=colour, label=named, zorder=3)
         dense, law = _law(fits[sweep], mine, in_all)

@@ -171,12 +171,12 @@ def attribution_attack(
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.attacks import attribution_attack, linear_topic_classifier
     >>> embedding = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
-    >>> found = attribution_attack(
+    >>> attack = attribution_attack(
     ...     ["cat cat", "dog dog"] * 4, ["ann", "bob"] * 4,
     ...     perturber=DPWordPerturber(embedding, epsilon=1e6, document_length=2),
     ...     adversaries={"linear": (linear_topic_classifier(embedding), "author")},
     ...     trained_on="originals", random_state=0)
-    >>> found.attempts[0].noisy.tolist()
+    >>> attack.attempts[0].noisy.tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     perturbers = check_perturbers(perturber)

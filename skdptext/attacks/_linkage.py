@@ -438,8 +438,8 @@ def linkage_attack(
     >>> embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
     >>> texts, _ = make_documents(embedding, 20, length=10, random_state=0)
     >>> perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=10)
-    >>> found = linkage_attack(texts, perturber, n_draws=50, random_state=0)
-    >>> [row.adversary for row in found.rows]  # doctest: +NORMALIZE_WHITESPACE
+    >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
+    >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
     ['all, learned', 'ordered text', 'bag', 'learned', 'word by word', 'shared words',
      'tf-idf', 'character n-grams', 'mean vectors', "Word Mover's nearest"]
     """

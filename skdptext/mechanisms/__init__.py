@@ -5,10 +5,10 @@ from skdptext.mechanisms._channel import (
     WordChannel,
     WordMechanism,
     as_channel as as_channel,
-    checked_draws as checked_draws,
-    checked_exponents as checked_exponents,
-    checked_log_proba as checked_log_proba,
-    checked_words as checked_words,
+    check_draws as check_draws,
+    check_exponents as check_exponents,
+    check_log_proba as check_log_proba,
+    check_words as check_words,
     law_fingerprint as law_fingerprint,
 )
 from skdptext.mechanisms._covariance import (

@@ -93,11 +93,11 @@ class NoisyAngles:
         while len(left):
             cells = np.searchsorted(self._upto, rng.random(len(left)), side="right")
             low, high = self._edges[cells], self._edges[cells + 1]
-            found = low + (high - low) * rng.random(len(left))
-            depth = self._highest[cells] - self._log_density(found)
-            kept = rng.standard_exponential(len(left)) >= depth
-            angles[left[kept]] = found[kept]
-            left = left[~kept]
+            drawn = low + (high - low) * rng.random(len(left))
+            depth = self._highest[cells] - self._log_density(drawn)
+            accepted = rng.standard_exponential(len(left)) >= depth
+            angles[left[accepted]] = drawn[accepted]
+            left = left[~accepted]
         return angles
 
     # -- privacy losses --------------------------------------------------------
@@ -156,8 +156,8 @@ class NoisyAngles:
                 above = across * np.sqrt(1 - c * c)
                 ahead = np.cos(angle) * along + np.sin(angle) * across * c
                 gaps = np.arctan2(np.hypot(beside, above), ahead) - ends[:, None]
-            found = np.abs(gaps)
-            return np.maximum(found[1:], found[:-1])
+            widths = np.abs(gaps)
+            return np.maximum(widths[1:], widths[:-1])
 
         sizes = np.maximum(size(low), size(high))
         if self._chord:

@@ -132,12 +132,12 @@ class WordDistances:
 
     def rough(self) -> WordDistances:
         """The same in float32: takes half the time, for a pass that decides nothing."""
-        found = copy(self)
+        rough = copy(self)
         names = {"_points", "targets", "_left", "_right", "_right_inputs"}
         for name in names & set(vars(self)):
-            setattr(found, name, getattr(self, name).astype(np.float32))
-        found._rounding = _ROUGH  # what may be rounding does not count
-        return found
+            setattr(rough, name, getattr(self, name).astype(np.float32))
+        rough._rounding = _ROUGH  # what may be rounding does not count
+        return rough
 
     def points(self, words: np.ndarray) -> np.ndarray:
         """Vectors of words, whose Euclidean distances are those of the metric."""
@@ -162,24 +162,24 @@ class WordDistances:
         self, words: np.ndarray, y: np.ndarray, right: np.ndarray
     ) -> np.ndarray:
         x, left = self._points[words], self._left[words]
-        found = left @ right.T
-        near = np.flatnonzero(found <= _NEAR * left[:, -2:-1])
-        i, j = np.divmod(near, found.shape[1])
-        for some in blocks(len(i), max(1, 2**20 // x.shape[1])):
-            gaps = x[i[some]] - y[j[some]]
-            found[i[some], j[some]] = np.einsum("ij,ij->i", gaps, gaps)
-        return self._capped(np.sqrt(found, out=found))
+        distances = left @ right.T
+        near = np.flatnonzero(distances <= _NEAR * left[:, -2:-1])
+        i, j = np.divmod(near, distances.shape[1])
+        for block in blocks(len(i), max(1, 2**20 // x.shape[1])):
+            gaps = x[i[block]] - y[j[block]]
+            distances[i[block], j[block]] = np.einsum("ij,ij->i", gaps, gaps)
+        return self._capped(np.sqrt(distances, out=distances))
 
-    def _capped(self, found: np.ndarray) -> np.ndarray:
+    def _capped(self, distances: np.ndarray) -> np.ndarray:
         if self.max_distance is not None:
-            np.minimum(found, self.max_distance, out=found)
-        return found
+            np.minimum(distances, self.max_distance, out=distances)
+        return distances
 
     def masses(self, rate: float, words: np.ndarray, start: int = 0) -> np.ndarray:
         """e^(−a d(w, z)) for each of the words and the outputs from `start` on."""
-        found = self.rows(words, start)
-        found *= -rate
-        return np.exp(found, out=found)
+        masses = self.rows(words, start)
+        masses *= -rate
+        return np.exp(masses, out=masses)
 
     def sums(self, rate: float, weights: np.ndarray | None = None) -> np.ndarray:
         """Σ_z μ_z e^(−a d(w, z)) for every output w, in one pass."""
@@ -195,52 +195,52 @@ class WordDistances:
 
     def kernel(self, rate: float) -> np.ndarray:
         """e^(−a d(w, z)) of all outputs, shape (n_outputs, n_outputs)."""
-        found = np.empty((len(self), len(self)))
+        kernel = np.empty((len(self), len(self)))
         for rows in self._passing():
             masses = self.masses(rate, self.outputs[rows], rows.start)
-            found[rows, rows.start :] = masses
-            found[rows.stop :, rows] = masses[:, rows.stop - rows.start :].T
-        return found
+            kernel[rows, rows.start :] = masses
+            kernel[rows.stop :, rows] = masses[:, rows.stop - rows.start :].T
+        return kernel
 
     def log_normalizers(
         self, rate: float, weights: np.ndarray | None = None
     ) -> np.ndarray:
         """ln C_w = ln Σ_z μ_z e^(−a d(w, z)) of every input, in one pass."""
         if self.square:
-            found = np.log(self.sums(rate, weights))[self.alike]
+            logs = np.log(self.sums(rate, weights))[self.alike]
         else:  # far from all outputs, every e^(−a d) underflows
-            found = self.log_normalizers_of(self.inputs, Fit(rate, weights))
-        found.flags.writeable = False
-        return found
+            logs = self.log_normalizers_of(self.inputs, Fit(rate, weights))
+        logs.flags.writeable = False
+        return logs
 
     def log_masses(self, words: np.ndarray, fit: Fit) -> np.ndarray:
         """ln μ_z e^(−a d(w, z)) for each of the words and every output."""
-        found = self.rows(words)
-        found *= -fit.rate
+        logs = self.rows(words)
+        logs *= -fit.rate
         if fit.weights is not None:
             with np.errstate(divide="ignore"):  # words that are never released
-                found += np.log(fit.weights)
-        return found
+                logs += np.log(fit.weights)
+        return logs
 
     def log_normalizers_of(self, words: np.ndarray, fit: Fit) -> np.ndarray:
         """ln C_w of any words, computed row by row."""
         distinct, numbers = np.unique(self._first[words], return_inverse=True)
-        found = np.empty(len(distinct))
-        for some in blocks(len(distinct), self._n_rows):
-            found[some] = log_sums(self.log_masses(distinct[some], fit))
-        return found[numbers]
+        logs = np.empty(len(distinct))
+        for block in blocks(len(distinct), self._n_rows):
+            logs[block] = log_sums(self.log_masses(distinct[block], fit))
+        return logs[numbers]
 
     def log_normalizers_from(self, fit: Fit) -> np.ndarray:
         """ln C_w of all words; a fit already has those of the inputs."""
         if len(self.inputs) == self.n_words:
             return fit.log_normalizers
-        found = np.full(len(self._first), np.nan)
-        found[self._first[self.outputs]] = fit.log_normalizers
-        missing = np.flatnonzero(np.isnan(found[self._first]))
-        found = found[self._first]
-        found[missing] = self.log_normalizers_of(missing, fit)
-        found.flags.writeable = False
-        return found
+        logs = np.full(len(self._first), np.nan)
+        logs[self._first[self.outputs]] = fit.log_normalizers
+        missing = np.flatnonzero(np.isnan(logs[self._first]))
+        logs = logs[self._first]
+        logs[missing] = self.log_normalizers_of(missing, fit)
+        logs.flags.writeable = False
+        return logs
 
     def evaluated(self, fit: Fit) -> Fit:
         """The same rate and weights, with the privacy loss that they attain."""
@@ -255,27 +255,27 @@ class WordDistances:
         best = np.zeros(len(self.inputs))
         mates = np.zeros(len(self.inputs), dtype=np.intp)
         for rows in self._passing(len(self.inputs)):
-            found = _excess(
+            losses = _excess(
                 self.pairs(rows),
                 log_normalizers[rows],
                 log_normalizers[rows.start :],
                 self._rounding,
             )
-            at = found.argmax(axis=1)
-            best[rows] = np.minimum(found[np.arange(len(at)), at], rate)
+            at = losses.argmax(axis=1)
+            best[rows] = np.minimum(losses[np.arange(len(at)), at], rate)
             mates[rows] = at + rows.start
         worst = np.argsort(-best, kind="stable")[:_MORE_ROWS]
         return rate + float(best.max()), np.concatenate([worst, mates[worst]])
 
     def largest_loss(self, fit: Fit) -> float:
         """The largest exponent between two inputs, in one pass."""
-        logs, found = fit.log_normalizers, 0.0
+        logs, largest = fit.log_normalizers, 0.0
         for rows in self._passing(len(self.inputs)):
             losses = self.pairs(rows)
             losses *= fit.rate
             losses += np.abs(logs[rows, None] - logs[rows.start :])
-            found = max(found, float(losses.max()))
-        return found
+            largest = max(largest, float(losses.max()))
+        return largest
 
     @property
     def any_differ(self) -> bool:
@@ -285,8 +285,10 @@ class WordDistances:
     @property
     def diameter(self) -> float:
         """An upper bound on the distance between two inputs."""
-        found = 2 * float(np.sqrt(self._left[self.inputs, -2].max()))
-        return found if self.max_distance is None else min(found, self.max_distance)
+        diameter = 2 * float(np.sqrt(self._left[self.inputs, -2].max()))
+        return (
+            diameter if self.max_distance is None else min(diameter, self.max_distance)
+        )
 
     @memo_property
     def alike(self) -> np.ndarray:
@@ -329,14 +331,14 @@ def _excess(
     """
     distances[distances == 0] = np.inf
     ours, theirs = (logs.astype(distances.dtype, copy=False) for logs in (ours, theirs))
-    found = ours[:, None] - theirs
-    np.abs(found, out=found)
-    found += rounding
-    found /= distances
-    return found
+    excess = ours[:, None] - theirs
+    np.abs(excess, out=excess)
+    excess += rounding
+    excess /= distances
+    return excess
 
 
-class _Some:
+class _LowerBound:
     """The privacy loss attained among some of the inputs: a lower bound."""
 
     def __init__(self, table: WordDistances, weights: np.ndarray | None) -> None:
@@ -356,8 +358,8 @@ class _Some:
     def attained(self, rate: float) -> float:
         logs = np.concatenate(
             [
-                self._logs(self._rows[some] * -rate)
-                for some in blocks(len(self.places), 32)
+                self._logs(self._rows[block] * -rate)
+                for block in blocks(len(self.places), 32)
             ]
         )
         excess = _excess(self._among(), logs, logs)
@@ -386,23 +388,23 @@ def find_fit(
     the candidate comes down from above as the words that broke it are added. The first
     pass over all words is a rough one, and accepts nothing.
     """
-    some = _Some(table, weights)
+    bound = _LowerBound(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
-    some.add(np.random.default_rng(0).permutation(len(table.inputs))[:n_words])
+    bound.add(np.random.default_rng(0).permutation(len(table.inputs))[:n_words])
     aim = epsilon * (1 - _MARGIN)
-    highest = _largest(some.attained, epsilon / 2, aim, aim)
+    highest = _largest(bound.attained, epsilon / 2, aim, aim)
     rough = table.rough()
     logs = rough.log_normalizers(highest, weights)
-    some.add(rough.attained(highest, logs)[1])
+    bound.add(rough.attained(highest, logs)[1])
     # Now all words decide. A rate that fails adds the words that broke it, which lowers
     # the next candidate; the list only grows, so that this ends.
     while True:
-        rate = _largest(some.attained, epsilon / 2, highest, aim)
+        rate = _largest(bound.attained, epsilon / 2, highest, aim)
         logs = table.log_normalizers(rate, weights)
         attained, worst = table.attained(rate, logs)
         if attained <= epsilon:
             return Fit(rate, weights, attained, logs)
-        if not some.add(worst):  # rounding alone is in the way
+        if not bound.add(worst):  # rounding alone is in the way
             aim -= 2 * (attained - epsilon)
         highest = rate
 
@@ -436,16 +438,16 @@ class _Kernel:
 
     def __init__(self, table: WordDistances, rate: float) -> None:
         self._table, self._rate = table, rate
-        self._kept = table.kernel(rate) if self.fits(table) else None
+        self._kernel = table.kernel(rate) if self.fits(table) else None
 
     @staticmethod
     def fits(table: WordDistances) -> bool:
         return 8 * len(table) ** 2 <= working_memory_bytes() // 2
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        if self._kept is None:
+        if self._kernel is None:
             return self._table.sums(self._rate, x)
-        return self._kept @ x
+        return self._kernel @ x
 
 
 def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
@@ -458,14 +460,14 @@ def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
     # Conjugate gradients for K x = 1: `rest` is the residual 1 − K x, `direction` the
     # next direction to go, and `square` the squared length of the residual.
     product = _Kernel(table, rate)
-    found, rest = np.zeros(len(table)), np.ones(len(table))
+    solution, rest = np.zeros(len(table)), np.ones(len(table))
     direction, square = rest.copy(), float(len(table))
     for _ in range(_MAX_STEPS):
         image = product(direction)
         curvature = float(direction @ image)
         if curvature <= 0:  # K is not positive definite
             break
-        found += square / curvature * direction
+        solution += square / curvature * direction
         rest -= square / curvature * image
         previous, square = square, float(rest @ rest)
         if square <= tolerance**2 * len(table):
@@ -473,7 +475,7 @@ def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
         direction = rest + square / previous * direction
     # words of one vector share their mass evenly, to the last digit
     sizes = np.bincount(table.alike, minlength=len(table))
-    sums = np.bincount(table.alike, found, minlength=len(table))
+    sums = np.bincount(table.alike, solution, minlength=len(table))
     return (sums / np.maximum(sizes, 1))[table.alike]
 
 
@@ -531,10 +533,12 @@ def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
                 low = middle
             else:
                 high = middle
-    found = "no feasible value was found" if high is None else f"{high:g} is feasible"
+    feasible = (
+        "no feasible value was found" if high is None else f"{high:g} is feasible"
+    )
     raise InvalidParameterError(
         'epsilon must be larger for calibration="tight": with this embedding, lam and '
-        f"max_distance some weights of words would be negative, and {found}, got "
+        f"max_distance some weights of words would be negative, and {feasible}, got "
         f'{epsilon:g}. calibration="balanced" takes any epsilon.'
     )
 
@@ -551,13 +555,13 @@ def _balanced_fit(table: WordDistances, epsilon: float) -> Fit:
 
     def fit(tenths: int) -> tuple[float, Fit]:
         weights = _weights(_solve(table, epsilon * tenths / 10, _LOOSE))
-        found = find_fit(table, epsilon, weights)
+        first = find_fit(table, epsilon, weights)
         logs = (
-            found.log_normalizers
+            first.log_normalizers
             if table.square
-            else (found.log_normalizers[table.outputs])
+            else (first.log_normalizers[table.outputs])
         )
-        return float(weights @ np.exp(-logs)), found
+        return float(weights @ np.exp(-logs)), first
 
     at, best = _START, fit(_START)
     for step in (1, -1):

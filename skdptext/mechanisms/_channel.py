@@ -25,10 +25,10 @@ __all__ = [
     "WordChannel",
     "WordMechanism",
     "as_channel",
-    "checked_draws",
-    "checked_exponents",
-    "checked_log_proba",
-    "checked_words",
+    "check_draws",
+    "check_exponents",
+    "check_log_proba",
+    "check_words",
     "law_fingerprint",
 ]
 
@@ -283,8 +283,8 @@ class WordChannel(ABC):
     @classmethod
     def _provider(cls, name: str) -> int:
         """Index, in the method resolution order, of the class that defines a member."""
-        found = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
-        return next(found, len(cls.__mro__))
+        provider = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
+        return next(provider, len(cls.__mro__))
 
     if not TYPE_CHECKING:
 
@@ -562,8 +562,8 @@ class _Wrapped(WordChannel):
     def _members(self) -> dict[str, Any]:
         stated = hasattr(self.prepared, "law")
         names = ["law"] if stated else ["log_proba", "losses", "describe"]
-        found = {name: getattr(self.prepared, name, None) for name in names}
-        return {name: member for name, member in found.items() if member is not None}
+        members = {name: getattr(self.prepared, name, None) for name in names}
+        return {name: member for name, member in members.items() if member is not None}
 
     def law(self) -> Law:
         members = self._members()
@@ -575,7 +575,7 @@ class _Wrapped(WordChannel):
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
 
 
-def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
+def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
     """Draws of `n` words, with a row for each in every array."""
     draws = channel.draw(rng, n)
     whole = isinstance(draws, tuple) and bool(draws)
@@ -594,7 +594,7 @@ def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Dra
     return draws
 
 
-def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
+def check_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
     """The output of `apply` for `n` words, checked to be words of `released`."""
     n_words = len(channel.released)
     noisy = np.asarray(noisy)
@@ -608,19 +608,19 @@ def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
     return noisy
 
 
-def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def check_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`exponents` of a channel, checked."""
-    found = np.asarray(channel.exponents(x, y), dtype=np.float64)
-    if found.shape != (len(x), len(y)) or not (found >= 0).all():
+    exponents = np.asarray(channel.exponents(x, y), dtype=np.float64)
+    if exponents.shape != (len(x), len(y)) or not (exponents >= 0).all():
         raise InvalidParameterError(
             f"exponents of {channel.mechanism!r} must be an array of shape ({len(x)}, "
-            f"{len(y)}) of numbers >= 0 or inf, got shape {found.shape}"
-            + (", with NaN or negative numbers." if found.size else ".")
+            f"{len(y)}) of numbers >= 0 or inf, got shape {exponents.shape}"
+            + (", with NaN or negative numbers." if exponents.size else ".")
         )
-    return found
+    return exponents
 
 
-def checked_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
+def check_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
     """Rows of `log_proba` of a channel, checked to be distributions; a copy.
 
     What is drawn and what is promised would part if only one of them scaled the rows.

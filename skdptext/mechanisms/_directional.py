@@ -90,8 +90,8 @@ class DirectionalChannel(SearchingChannel):
         """Losses of the noisy directions."""
         gaps = np.linalg.norm(self._units(x) - self._units(y), axis=1)
         angles = 2 * np.arcsin(np.minimum(gaps / 2, 1))
-        found, at = np.unique(angles, return_inverse=True)
-        each = [self._angles.losses(angle) for angle in found.tolist()]
+        distinct, at = np.unique(angles, return_inverse=True)
+        each = [self._angles.losses(angle) for angle in distinct.tolist()]
         return [each[i] for i in at]
 
     @property
@@ -103,12 +103,12 @@ class DirectionalChannel(SearchingChannel):
     def _search(self) -> Search:
         # not an attribute: a copy of the embedding must not be pickled
         with _directions_lock():
-            found = _directions.get(self.embedding)
-            if found is None:
+            searched = _directions.get(self.embedding)
+            if searched is None:
                 units = self._units(slice(None))
-                found = WordEmbedding(self.embedding.words, units)
-                _directions[self.embedding] = found
-        return embedding_search(found, self._engine)
+                searched = WordEmbedding(self.embedding.words, units)
+                _directions[self.embedding] = searched
+        return embedding_search(searched, self._engine)
 
 
 class Directional(WordMechanism):

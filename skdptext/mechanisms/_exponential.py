@@ -309,9 +309,9 @@ class ExponentialChannel(InvertedChannel):
     @property
     def weights(self) -> np.ndarray:
         """μ_z of every word, shape (n_words,); 0 for those that are never released."""
-        found = np.zeros(self._distances.n_words)
-        found[self._distances.outputs] = 1 if self._mu is None else self._mu
-        return found
+        weights = np.zeros(self._distances.n_words)
+        weights[self._distances.outputs] = 1 if self._mu is None else self._mu
+        return weights
 
     @property
     def outputs(self) -> np.ndarray:
@@ -343,9 +343,9 @@ class ExponentialChannel(InvertedChannel):
         n_words = self._distances.n_words
         if masses.shape[1] == n_words:
             return masses
-        found = np.full((len(words), n_words), -np.inf)
-        found[:, self._distances.outputs] = masses
-        return found
+        logs = np.full((len(words), n_words), -np.inf)
+        logs[:, self._distances.outputs] = masses
+        return logs
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
         """ln μ_z e^(−a d(w, z)) for each of the words and every output."""
@@ -360,9 +360,9 @@ class ExponentialChannel(InvertedChannel):
 
         This is the exact privacy loss where x may be released, and a bound elsewhere.
         """
-        found = self.rate * self._distances.between(x, y)
-        found += self._logs(y) - self._logs(x)[:, None]
-        return np.maximum(found, 0, out=found)  # rounding
+        exponents = self.rate * self._distances.between(x, y)
+        exponents += self._logs(y) - self._logs(x)[:, None]
+        return np.maximum(exponents, 0, out=exponents)  # rounding
 
     def _logs(self, words: np.ndarray) -> np.ndarray:
         """ln C_w of words; computed row by row for a small part of the vocabulary."""
@@ -402,10 +402,10 @@ class ExponentialChannel(InvertedChannel):
         self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
     ) -> np.ndarray:
         if self._is_lazy:
-            found = self._lazy(words, uniforms, kept, memory // 2)
+            places = self._lazy(words, uniforms, kept, memory // 2)
         else:
-            found = super()._drawn(words, uniforms, memory, kept)
-        return found if self._outputs is None else self._outputs[found]
+            places = super()._drawn(words, uniforms, memory, kept)
+        return places if self._outputs is None else self._outputs[places]
 
     # -- in words --------------------------------------------------------------
 
@@ -468,10 +468,11 @@ class ExponentialChannel(InvertedChannel):
             return []
         if np.abs(self.log_normalizers).max() >= 1e-6 or len(self.never_released):
             return []
-        kept, n_words = float(self.weights.sum()), self._distances.n_words
+        stays, n_words = float(self.weights.sum()), self._distances.n_words
         return [
-            f"On average over the vocabulary a word stays as it is with probability "
-            f"{kept / n_words:.3g}, and no mechanism with this ε and this d keeps more."
+            "On average over the vocabulary a word stays as it is with probability "
+            f"{stays / n_words:.3g}, "
+            "and no mechanism with this ε and this d keeps more."
         ]
 
     def _never_said(self) -> list[str]:
@@ -599,19 +600,19 @@ class LazySampler:
         order = np.argsort(numbers, kind="stable")
         ends = np.bincount(numbers, minlength=len(distinct)).cumsum().tolist()
         streams = keyed_generators([key.astype("<u8").tobytes() for key in keys])
-        found = np.empty(len(words), dtype=np.intp)
+        places = np.empty(len(words), dtype=np.intp)
         room = memory // (16 * self._k + 512)
-        for some in blocks(len(distinct), _TOGETHER):
-            here = distinct[some].tolist()
+        for block in blocks(len(distinct), _TOGETHER):
+            here = distinct[block].tolist()
             new = [word for word in here if word not in kept]
             tops = dict(zip(new, self._tops(np.array(new, np.intp)), strict=True))
-            for number, word in enumerate(here, some.start):
+            for number, word in enumerate(here, block.start):
                 top = kept[word] if word in kept else tops[word]
                 start = ends[number - 1] if number else 0
                 for i in order[start : ends[number]].tolist():
-                    found[i] = self._one(word, top, streams[i])
+                    places[i] = self._one(word, top, streams[i])
             kept.update(list(tops.items())[: max(0, room - len(kept))])
-        return found
+        return places
 
     def _tops(self, words: np.ndarray) -> list[_Top]:
         if not len(words):
@@ -697,8 +698,8 @@ class RandomizedResponseChannel(FiniteChannel):
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
         everything = np.arange(len(self.embedding))
-        kept = math.log1p(-self._moved)
-        return kept - self.epsilon * np.not_equal.outer(words, everything)
+        stays = math.log1p(-self._moved)
+        return stays - self.epsilon * np.not_equal.outer(words, everything)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ε for words that differ, shape (len(x), len(y))."""

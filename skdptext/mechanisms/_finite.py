@@ -15,7 +15,7 @@ from skdptext.mechanisms._channel import (
     Draws,
     Law,
     WordChannel,
-    checked_log_proba,
+    check_log_proba,
 )
 from skdptext.utils import blocks, working_memory_bytes
 
@@ -91,15 +91,15 @@ class FiniteChannel(WordChannel):
         exponents : ndarray of shape (len(x), len(y))
             In nats; infinite if there is no bound.
         """
-        theirs = checked_log_proba(self, y)
-        found = np.empty((len(x), len(y)))
+        theirs = check_log_proba(self, y)
+        exponents = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
         for rows in blocks(len(x), size):
-            ours = checked_log_proba(self, x[rows])[:, None]
+            ours = check_log_proba(self, x[rows])[:, None]
             with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
-            found[rows] = gaps.max(axis=2) + 2.0**-40
-        return np.where(np.equal.outer(x, y), 0.0, np.maximum(found, 0))
+            exponents[rows] = gaps.max(axis=2) + 2.0**-40
+        return np.where(np.equal.outer(x, y), 0.0, np.maximum(exponents, 0))
 
     @property
     def row_bytes(self) -> int:
@@ -219,7 +219,7 @@ class InvertedChannel(FiniteChannel):
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
         """`log_proba` up to a constant per word; the caller may overwrite it."""
-        return checked_log_proba(self, words)
+        return check_log_proba(self, words)
 
     def _drawn(
         self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
@@ -234,11 +234,11 @@ class InvertedChannel(FiniteChannel):
         # Rows are not divided by their sums; the uniforms are multiplied by them. The
         # factor keeps each product below its sum, so that the search ends at a word.
         below = uniforms[order] * (1 - 2.0**-53)
-        found = np.full(len(words), -1)  # a release refuses what is not a word
+        released = np.full(len(words), -1)  # a release refuses what is not a word
 
         def invert(word: int, upto: np.ndarray) -> None:
             at = places[word]
-            found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
+            released[at] = upto.searchsorted(below[at] * upto[-1], side="right")
 
         # each word is looked up once: the other threads of a release add rows meanwhile
         missing = []
@@ -249,14 +249,14 @@ class InvertedChannel(FiniteChannel):
                 invert(word, upto)
         row_bytes = 8 * len(self.released)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
-        for some in blocks(len(missing), at_once):
-            rows = self._log_masses(np.array(missing[some]))
+        for block in blocks(len(missing), at_once):
+            rows = self._log_masses(np.array(missing[block]))
             rows -= rows.max(axis=1, keepdims=True)  # all may be too small for floats
             np.cumsum(np.exp(rows, out=rows), axis=1, out=rows)
-            for word, upto in zip(missing[some], rows, strict=True):
+            for word, upto in zip(missing[block], rows, strict=True):
                 invert(word, upto)
             if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
-                kept.update(zip(missing[some], rows, strict=True))
+                kept.update(zip(missing[block], rows, strict=True))
         noisy = np.empty(len(words), dtype=np.intp)
-        noisy[order] = found
+        noisy[order] = released
         return noisy

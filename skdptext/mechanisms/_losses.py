@@ -129,8 +129,8 @@ class LossDistribution:
         digits = _power(max(abs(low), abs(high)) * 2.0**-30)
         step = max(_power((high - low) / _BINS), digits) or 1.0
         lowest = math.floor(low / step)
-        kept = _spread(losses / step - lowest, masses, step)
-        return cls._trimmed(step, lowest, kept, infinite)
+        spread = _spread(losses / step - lowest, masses, step)
+        return cls._trimmed(step, lowest, spread, infinite)
 
     @classmethod
     def of_exponents(cls, forth: float, back: float) -> LossDistribution:
@@ -262,12 +262,12 @@ class LossDistribution:
         distribution : LossDistribution
         """
         weights = list(weights)
-        some = [part for part in parts if len(part.masses)]
+        finite = [part for part in parts if len(part.masses)]
         infinite = sum(w * p.infinite for p, w in zip(parts, weights, strict=True))
-        if not some:
+        if not finite:
             return cls(1.0, 0, np.empty(0), min(1.0, infinite))
-        width = max(p._highest for p in some) - min(p._lowest for p in some)
-        step = _common_step(some, width)
+        width = max(p._highest for p in finite) - min(p._lowest for p in finite)
+        step = _common_step(finite, width)
         placed = [part._at(step) for part in parts]
         lowest = min(part.lowest for part in placed if len(part.masses))
         masses = np.zeros(
@@ -435,10 +435,10 @@ class LossDistribution:
             return cls(1.0, 0, np.empty(0), min(1.0, infinite + float(upto[-1])))
         if dropped:
             infinite += float(above[dropped - 1])
-        kept = masses[first : len(masses) - dropped].copy()
+        inner = masses[first : len(masses) - dropped].copy()
         if first:
-            kept[0] += upto[first - 1]
-        return cls(step, lowest + first, kept, min(1.0, infinite))
+            inner[0] += upto[first - 1]
+        return cls(step, lowest + first, inner, min(1.0, infinite))
 
 
 def _power(number: float) -> float:

@@ -40,13 +40,13 @@ def mechanism_names() -> tuple[str, ...]:
 def mechanism_class(name: str, parameter: str = "mechanism") -> type[WordMechanism]:
     """The class of that name; capitals, hyphens and underscores do not matter."""
     plain = {key.replace("-", ""): value for key, value in _by_name().items()}
-    found = plain.get(re.sub(r"[-_ ]", "", name).lower())
-    if found is None:
+    named = plain.get(re.sub(r"[-_ ]", "", name).lower())
+    if named is None:
         raise InvalidParameterError(
             f"{parameter} must be one of {', '.join(mechanism_names())}, got "
             f"{shown(name)}."
         )
-    return found
+    return named
 
 
 def resolve_mechanism(mechanism: Any) -> WordMechanism:

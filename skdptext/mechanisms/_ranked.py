@@ -19,7 +19,7 @@ from skdptext.mechanisms._channel import (
     WordChannel,
     WordMechanism,
     as_channel,
-    checked_log_proba,
+    check_log_proba,
 )
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.mechanisms._ranks import Ranks
@@ -148,17 +148,17 @@ class RankedChannel(WordChannel):
         they fit into a quarter of ``working_memory``. Probabilities below 1e-300 are
         replaced by a lower bound.
         """
-        inner = checked_log_proba(self.inner, words)
+        inner = check_log_proba(self.inner, words)
         with np.errstate(over="ignore"):
             ranks = -np.arange(len(self.embedding)) / self._spread
         masses = np.exp(ranks) / np.exp(ranks).sum()
-        pivots, found = np.exp(inner), np.zeros(inner.shape)
-        for some, order in self._ranks.around_all():
+        pivots, proba = np.exp(inner), np.zeros(inner.shape)
+        for block, order in self._ranks.around_all():
             rows = np.empty(order.shape)
             np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
-            found += pivots[:, some] @ rows
+            proba += pivots[:, block] @ rows
         with np.errstate(divide="ignore"):
-            return np.maximum(np.log(found), inner + np.log(masses[0]))
+            return np.maximum(np.log(proba), inner + np.log(masses[0]))
 
 
 class Ranked(WordMechanism):

@@ -43,13 +43,13 @@ class SensitiveWordsChannel(WordChannel):
                 "words must be a public collection of at least one str, got "
                 f"{kind_of(words)}."
             )
-        found = word_ids(words, self.embedding)
+        ids = word_ids(words, self.embedding)
         self._p = check_real("probability", self.mechanism.probability, low=0, high=1)
-        given = self.embedding, self.epsilon, self.lam, found
+        given = self.embedding, self.epsilon, self.lam, ids
         inner = inner or Exponential()
         self.inner = AmongChannel(inner, *given, for_all=False)
         self.sensitive = np.zeros(len(self.embedding), dtype=bool)
-        self.sensitive[found] = True
+        self.sensitive[ids] = True
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """A uniform that decides whether a word changes, and the inner draws."""
@@ -88,22 +88,22 @@ class SensitiveWordsChannel(WordChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = self.inner.log_proba(words)
+        logs = self.inner.log_proba(words)
         other = np.flatnonzero(~self.sensitive[words])
         with np.errstate(divide="ignore"):
-            found[other] += np.log(self._p)
-            found[other, words[other]] = np.log1p(-self._p)
-        return found
+            logs[other] += np.log(self._p)
+            logs[other, words[other]] = np.log1p(-self._p)
+        return logs
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Those of the inner mechanism, plus ln(1/p) or inf; shape (len(x), len(y))."""
-        found = self.inner.exponents(x, y)
+        exponents = self.inner.exponents(x, y)
         hidden = self.sensitive[x][:, None]
         if self._p < 1:
-            found[np.broadcast_to(~hidden, found.shape)] = np.inf
+            exponents[np.broadcast_to(~hidden, exponents.shape)] = np.inf
         cost = math.inf if self._p == 0 else -math.log(self._p)
-        found += np.where(hidden & ~self.sensitive[y], cost, 0.0)
-        return np.where(np.equal.outer(x, y), 0.0, found)
+        exponents += np.where(hidden & ~self.sensitive[y], cost, 0.0)
+        return np.where(np.equal.outer(x, y), 0.0, exponents)
 
 
 class SensitiveWords(WordMechanism):
@@ -186,7 +186,7 @@ def _sentences(
     n_sensitive: int, n_words: int, p: float, calibration: str, rate: float
 ) -> list[str]:
     """Which words are protected, and from what."""
-    some = f"{n_sensitive} of the {n_words} words are sensitive"
+    which = f"{n_sensitive} of the {n_words} words are sensitive"
     public = (
         "The list of sensitive words and p are public: a list learned from the "
         "documents to be protected voids the promise."
@@ -199,7 +199,7 @@ def _sentences(
         )
         if calibration == "half":
             outside = "Every exponent is at most ε d(w, w')."
-        return [f"{some}. Every word is released as a sensitive one.", outside, public]
+        return [f"{which}. Every word is released as a sensitive one.", outside, public]
     denied = "another sensitive word, but never one outside the list"
     if p > 0:
         denied = (
@@ -207,7 +207,7 @@ def _sentences(
             "word"
         )
     return [
-        f"This promise is one-sided. {some}, and only those are protected: each could "
+        f"This promise is one-sided. {which}, and only those are protected: each could "
         f"have been {denied}.",
         "A word that is not sensitive is released in clear with probability "
         f"{1 - p:.12g}; exponents from it are infinite, and such a release shows that "

@@ -8,9 +8,9 @@ import numpy as np
 
 from skdptext.mechanisms._channel import (
     WordChannel,
-    checked_draws,
-    checked_log_proba,
-    checked_words,
+    check_draws,
+    check_log_proba,
+    check_words,
 )
 from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import blocks, working_memory_bytes
@@ -50,10 +50,10 @@ def draw_words(
         for rows in blocks(len(ids), max(1, _PIECE // n_draws)):
             words = np.repeat(ids[rows], n_draws)
             noisy = np.empty(len(words), dtype=np.int64)
-            for some in blocks(len(words), _PIECE):
-                n = some.stop - some.start
-                found = apply(words[some], checked_draws(channel, rng, n))
-                noisy[some] = checked_words(channel, found, n)
+            for block in blocks(len(words), _PIECE):
+                n = block.stop - block.start
+                places = apply(words[block], check_draws(channel, rng, n))
+                noisy[block] = check_words(channel, places, n)
             yield rows, noisy.reshape(-1, n_draws)
 
 
@@ -100,7 +100,7 @@ def probabilities(
     """
     at_once = working_memory_bytes() // (64 * len(channel.embedding))
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
-        law = np.exp(checked_log_proba(channel, ids[rows]))
+        law = np.exp(check_log_proba(channel, ids[rows]))
         yield rows, np.minimum(law, 1, out=law)  # rounding
 
 

@@ -92,11 +92,11 @@ class WordClassesChannel(FiniteChannel):
         """Classes, and the places of their words among `words`, a few at a time."""
         labels = self.labels[words]
         order = np.argsort(labels, kind="stable")
-        found, starts = np.unique(labels[order], return_index=True)
-        parts = np.split(order, starts[1:]) if len(found) else []
-        for label, at in zip(found.tolist(), parts, strict=True):
-            for some in blocks(len(at), at_once):
-                yield label, at[some]
+        present, starts = np.unique(labels[order], return_index=True)
+        parts = np.split(order, starts[1:]) if len(present) else []
+        for label, at in zip(present.tolist(), parts, strict=True):
+            for block in blocks(len(at), at_once):
+                yield label, at[block]
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         """The words at which the cumulative probabilities pass the uniforms."""
@@ -115,25 +115,25 @@ class WordClassesChannel(FiniteChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = np.full((len(words), len(self.embedding)), -np.inf)
+        proba = np.full((len(words), len(self.embedding)), -np.inf)
         for label, at in self._by_class(words, len(words)):
             members = self._members[label]
             logs = -self.rates[label] * self._distances(words[at], members)
             logs -= self._logs(label, words[at])[:, None]
-            found[np.ix_(at, members)] = logs
-        return found
+            proba[np.ix_(at, members)] = logs
+        return proba
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Exact inside classes, inf across them; shape (len(x), len(y))."""
-        found = np.full((len(x), len(y)), np.inf)
+        exponents = np.full((len(x), len(y)), np.inf)
         for label, rows in self._by_class(x, len(x)):
             columns = np.flatnonzero(self.labels[y] == label)
             t = self.rates[label] * self._distances(x[rows], y[columns])
             t += self._logs(label, y[columns])
             t -= self._logs(label, x[rows])[:, None]
             # more than ε is rounding, too: the rate proves ε
-            found[np.ix_(rows, columns)] = np.clip(t, 0, self.epsilon)
-        return found
+            exponents[np.ix_(rows, columns)] = np.clip(t, 0, self.epsilon)
+        return exponents
 
     def law(self) -> Law:
         """The probabilities, and that classes are released."""
@@ -271,11 +271,11 @@ def _given(classes: Any, n_words: int) -> np.ndarray:
     if len(labels) != n_words:
         raise InvalidParameterError(f"{rule}, got {len(labels)} for {n_words} words.")
     seen: dict[Any, int] = {}
-    found = np.array([seen.setdefault(label, len(seen)) for label in labels])
-    largest = int(np.bincount(found).max())
+    numbers = np.array([seen.setdefault(label, len(seen)) for label in labels])
+    largest = int(np.bincount(numbers).max())
     if largest > _MAX_CLASS:
         raise InvalidParameterError(
             f"classes must hold at most {_MAX_CLASS} words each, got one of {largest}. "
             "Exponential takes all words as one class."
         )
-    return found
+    return numbers

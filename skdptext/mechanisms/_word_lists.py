@@ -90,26 +90,26 @@ class WordListsChannel(FiniteChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = np.full((len(words), len(self.embedding)), -np.inf)
+        logs = np.full((len(words), len(self.embedding)), -np.inf)
         for places in self.places:
             steps = np.abs(places[words][:, None] - places)
             # steps beyond an end stop there
             at_end = (places == 0) | (places == len(places) - 1)
             inner = np.where(at_end, 0.0, math.log(-math.expm1(-self.epsilon)))
             inner -= math.log1p(math.exp(-self.epsilon))
-            np.logaddexp(found, inner - self.epsilon * steps, out=found)
+            np.logaddexp(logs, inner - self.epsilon * steps, out=logs)
         if len(self.embedding) == 1:
-            return np.zeros_like(found)
-        return found - math.log(len(self.lists))
+            return np.zeros_like(logs)
+        return logs - math.log(len(self.lists))
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         r"""Exact exponents; with one list ε \|i − i'\|; shape (len(x), len(y))."""
         apart = self.places[:, x][:, :, None] - self.places[:, y][:, None]
-        found = self.epsilon * np.abs(apart).max(axis=0)
+        exponents = self.epsilon * np.abs(apart).max(axis=0)
         return (
-            found
+            exponents
             if len(self.lists) == 1
-            else np.minimum(found, super().exponents(x, y))
+            else np.minimum(exponents, super().exponents(x, y))
         )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import (
     WordChannel,
-    checked_exponents,
-    checked_log_proba,
+    check_exponents,
+    check_log_proba,
 )
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.utils import blocks
@@ -81,21 +81,21 @@ def word_losses(
     each = _of_laws if law.log_proba is not None else _of_exponents
     return [
         loss
-        for some in blocks(len(x), _PAIRS)
-        for loss in each(channel, x[some], y[some])
+        for block in blocks(len(x), _PAIRS)
+        for loss in each(channel, x[block], y[block])
     ]
 
 
 def _checked(
     channel: WordChannel, losses: list[LossDistribution], n: int
 ) -> list[LossDistribution]:
-    found = list(losses)
-    if len(found) != n or not all(isinstance(f, LossDistribution) for f in found):
+    given = list(losses)
+    if len(given) != n or not all(isinstance(f, LossDistribution) for f in given):
         raise InvalidParameterError(
             f"losses of {channel.mechanism!r} must return {n} LossDistribution, one "
-            f"for each pair of words, got {len(found)} objects."
+            f"for each pair of words, got {len(given)} objects."
         )
-    return found
+    return given
 
 
 def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
@@ -116,7 +116,7 @@ def _of_laws(
     channel: WordChannel, x: np.ndarray, y: np.ndarray
 ) -> Iterator[LossDistribution]:
     words, at = np.unique(np.concatenate([x, y]), return_inverse=True)
-    laws = checked_log_proba(channel, words)
+    laws = check_log_proba(channel, words)
     for i, j in at.reshape(2, -1).T:
         yield LossDistribution.of_log_proba(laws[i], laws[j])
 
@@ -124,6 +124,6 @@ def _of_laws(
 def _of_exponents(
     channel: WordChannel, x: np.ndarray, y: np.ndarray
 ) -> Iterator[LossDistribution]:
-    forth, back = checked_exponents(channel, x, y), checked_exponents(channel, y, x)
+    forth, back = check_exponents(channel, x, y), check_exponents(channel, y, x)
     for a, b in zip(np.diag(forth), np.diag(back), strict=True):
         yield LossDistribution.of_exponents(float(a), float(b))

@@ -8,8 +8,8 @@ import numpy as np
 
 from skdptext.mechanisms import (
     WordChannel,
-    checked_draws,
-    checked_words,
+    check_draws,
+    check_words,
 )
 from skdptext.utils import blocks, working_memory_bytes
 
@@ -86,9 +86,9 @@ class SimulatedReleases:
         with self.channel.session(1, memory) as apply:
             for block in blocks(n, size):
                 written = drawn[block]
-                draws = checked_draws(self.channel, rng, len(written))
+                draws = check_draws(self.channel, rng, len(written))
                 noisy = apply(self.ids[written], draws)
-                released = checked_words(self.channel, noisy, len(written))
+                released = check_words(self.channel, noisy, len(written))
                 posterior = None
                 if self._noise is not None and self._metric is not None:
                     noise = self._metric.whiten(self._noise(draws))

@@ -201,12 +201,12 @@ def calibrate_epsilon(
     >>> from skdptext.model_selection import calibrate_epsilon
     >>> embedding = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [9.0]])
     >>> perturber = DPWordPerturber(embedding, document_length=1, lam=0)
-    >>> found = calibrate_epsilon(
+    >>> chosen = calibrate_epsilon(
     ...     perturber, 0.9, documents=["aa bb", "bb, aa"], tuned_on="public",
     ...     n_draws=20_000, random_state=0)
-    >>> round(found.epsilon)  # exactly 2 log(5) = 3.2, where 1 - exp(-ε/2)/2 = 0.9
+    >>> round(chosen.epsilon)  # exactly 2 log(5) = 3.2, where 1 - exp(-ε/2)/2 = 0.9
     3
-    >>> found.counted
+    >>> chosen.counted
     'the words of 2 documents, by their frequency'
     """
     source = _fitted(find_perturber(perturber))

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdptext.documents import EncodedDocuments, resample
-from skdptext.mechanisms import WordChannel, checked_draws, checked_words
+from skdptext.mechanisms import WordChannel, check_draws, check_words
 from skdptext.utils import (
     NoiseStreams,
     blas_threads,
@@ -137,7 +137,7 @@ class NoiseRun:
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
             ids, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, ids, n)
+            noisy[where] = check_words(self.channel, ids, n)
             done += n
         if done != len(known):
             raise RuntimeError(
@@ -165,12 +165,12 @@ class NoiseRun:
             while stream is not None and n:
                 take = min(n, piece)
                 if filled + take > block:
-                    yield _joined(pieces)
+                    yield _joined(pieces) if len(pieces) > 1 else pieces[0]
                     pieces, filled = [], 0
-                pieces.append(checked_draws(self.channel, stream, take))
+                pieces.append(check_draws(self.channel, stream, take))
                 filled, n = filled + take, n - take
         if filled:
-            yield _joined(pieces)
+            yield _joined(pieces) if len(pieces) > 1 else pieces[0]
 
 
 def _each(
@@ -185,8 +185,6 @@ def _each(
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    if len(pieces) == 1:
-        return pieces[0]
     return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
 
 

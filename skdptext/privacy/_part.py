@@ -19,7 +19,7 @@ from skdptext.mechanisms import (
     MahalanobisMetric,
     WordChannel,
     as_channel,
-    checked_exponents,
+    check_exponents,
     law_fingerprint,
     word_losses,
 )
@@ -141,7 +141,7 @@ class ReleasePart:
             epsilon, metric = self.converted
             vectors = self.embedding.vectors
             return epsilon * metric.distances(vectors[x], vectors[y])
-        return checked_exponents(self.channel, x, y)
+        return check_exponents(self.channel, x, y)
 
     def exponent(self, x: Any, y: Any) -> float:
         """Exponent of all releases between two words, or two documents, as listed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from skdptext.mechanisms import WordChannel, checked_log_proba
+from skdptext.mechanisms import WordChannel, check_log_proba
 from skdptext.transport import matching_plan
 from skdptext.utils import blocks, working_memory_bytes
 
@@ -34,7 +34,7 @@ def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
     total = np.full(len(channel.released), -np.inf)
     n_rows = max(1, working_memory_bytes() // (64 * len(total)))
     for block in blocks(len(words), n_rows):
-        rows = checked_log_proba(channel, words[block]) + log_shares[block, None]
+        rows = check_log_proba(channel, words[block]) + log_shares[block, None]
         total = np.logaddexp(total, logsumexp(rows, axis=0))
     return total
 

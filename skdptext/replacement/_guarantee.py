@@ -14,7 +14,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     ExactResponseChannel,
     LossDistribution,
-    checked_exponents,
+    check_exponents,
     word_losses,
 )
 from skdptext.utils import (
@@ -77,7 +77,7 @@ class ReplacementPart:
     def exponent(self, x: Any, y: Any) -> float:
         """Of all releases, pure."""
         g, h = self.assign([x, y])
-        costs = checked_exponents(self.channel, np.array([g]), np.array([h]))
+        costs = check_exponents(self.channel, np.array([g]), np.array([h]))
         return self.releases * float(costs[0, 0])
 
     def losses(self, x: Any, y: Any) -> LossDistribution:

@@ -26,8 +26,8 @@ from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import (
     ExactResponseChannel,
     RandomizedResponse,
-    checked_draws,
-    checked_words,
+    check_draws,
+    check_words,
 )
 from skdptext.replacement._groups import (
     PublicGroups,
@@ -429,11 +429,11 @@ class DPDocumentReplacer(
             for block, numbers in grouped:
                 watch.see(block)
                 draws = _Draws(streams, ids, block, start)
-                noisy = checked_words(
+                noisy = check_words(
                     self.channel_,
                     self.channel_.apply(
                         numbers,
-                        checked_draws(
+                        check_draws(
                             self.channel_, draws.given(b"answer", numbers), len(block)
                         ),
                     ),
