@@ -143,7 +143,8 @@ obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, f
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
-	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
+	$(PIN) $(PY) benchmarks/experiment.py mechanisms-words $(MECHANISMS_ARGS)
+	$(PIN) $(PY) benchmarks/experiment.py mechanisms-use $(MECHANISMS_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
 frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour

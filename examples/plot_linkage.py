@@ -125,13 +125,13 @@ for share in (0.5, 0.7, 0.85, 0.95):
     found = {row.adversary: row.success for row in attack.rows}
     for name in ("ordered text", "bag", "tf-idf", "mean vectors"):
         success.setdefault(name, []).append(found[name])
-figure, axis = plt.subplots(figsize=(7, 3.8), layout="constrained")
+figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
 for (name, shares), marker in zip(success.items(), "osD^", strict=True):
     axis.plot(changed, shares, marker=marker, label=name)
 axis.axhline(attack.chance, color="0.5", linestyle=":", label="a guess")
 axis.set(xlabel="share of words changed", ylabel="messages found", ylim=(0, 1.05))
-axis.legend(loc="center left")
-figure.suptitle("Messages found among 100, by what the adversary uses")
+figure.legend(loc="outside right center")
+figure.suptitle("Messages found among 100, by adversary")
 plt.show()
 
 # %%

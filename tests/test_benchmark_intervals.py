@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+from experiments.mechanisms import intervals
 from experiments.obfuscation import clusters
 from scipy import stats
 
@@ -193,26 +191,17 @@ def test_shown_with_its_interval():
     assert str(clusters.Share(0.123, 0.0501, 0.2)) == "0.12 [0.05, 0.20]"
 
 
-@pytest.fixture(scope="module")
-def mechanisms():
-    path = Path(clusters.__file__).parents[2] / "mechanisms" / "intervals.py"
-    spec = importlib.util.spec_from_file_location("mechanism_intervals", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_accuracy_of_several_releases(mechanisms):
+def test_accuracy_of_several_releases():
     rng = np.random.default_rng(0)
     truth = rng.choice(3, 60, p=[0.6, 0.3, 0.1])
     right = rng.random((5, 60)) < 0.5
-    value, low, high = mechanisms.limits(mechanisms.accuracies(right, truth))
+    value, low, high = intervals.limits(intervals.accuracies(right, truth))
     by_class = [right[:, truth == k].mean() for k in range(3)]
     assert value == pytest.approx(np.mean(by_class))
     assert low < value < high
 
 
-def test_differences_of_pairs_count_documents_and_releases(mechanisms):
+def test_differences_of_pairs_count_documents_and_releases():
     """Equal mechanisms differ at 5 % in few of 400 trials; unequal ones in most.
 
     Releases are of unequal luck, and documents of unequal difficulty. The bootstrap of
@@ -230,8 +219,8 @@ def test_differences_of_pairs_count_documents_and_releases(mechanisms):
                 return rng.random((5, 100)) < easy + luck + more
 
             one, other = (
-                mechanisms.accuracies(marks(more), truth) for more in (gain, 0.0)
+                intervals.accuracies(marks(more), truth) for more in (gain, 0.0)
             )
-            found[gain] += mechanisms.two_sided(one - other) < 0.05
+            found[gain] += intervals.two_sided(one - other) < 0.05
     assert found[0.0] <= 25  # 0.05 of 200, and chance: alpha = 1e-5
     assert found[0.15] >= 150

@@ -165,12 +165,12 @@ class NoiseRun:
             while stream is not None and n:
                 take = min(n, piece)
                 if filled + take > block:
-                    yield _joined(pieces)
+                    yield _joined(pieces) if len(pieces) > 1 else pieces[0]
                     pieces, filled = [], 0
                 pieces.append(check_draws(self.channel, stream, take))
                 filled, n = filled + take, n - take
         if filled:
-            yield _joined(pieces)
+            yield _joined(pieces) if len(pieces) > 1 else pieces[0]
 
 
 def _each(
@@ -185,8 +185,6 @@ def _each(
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    if len(pieces) == 1:
-        return pieces[0]
     return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
 
 

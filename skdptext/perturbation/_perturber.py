@@ -495,7 +495,8 @@ class DPWordPerturber(
                 f"document_ids must hold one id per document ({len(documents)}), got "
                 f"{len(ids)}."
             )
-        warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
+        if documents.n_unknown:
+            warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
         codes, offsets = self._noise_run(streams, sample).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )

@@ -8,8 +8,8 @@ from skdptext.exceptions import CalibrationWarning
 from skdptext.mechanisms import (
     WordChannel,
     draw_words,
+    kept_as_they_are,
     law_fingerprint,
-    probabilities,
     shared_noise,
 )
 from skdptext.utils import Memo, blocks, warn_once
@@ -69,9 +69,7 @@ def _measure(channel: WordChannel) -> np.ndarray:
     n_words = min(len(channel.embedding), _AMONG)
     ids = rng.permutation(n_words)[:_WORDS]
     if law.log_proba is not None and law.cheap:
-        rows = probabilities(channel, ids)
-        stays = [p[np.arange(len(p)), ids[block]] for block, p in rows]
-        return 1 - np.concatenate(stays)
+        return 1 - np.concatenate([kept for _, kept in kept_as_they_are(channel, ids)])
     shared = shared_noise(channel, rng, _DRAWS, _AMONG)
     if shared is not None:
         # a few at a time, as each takes some rows over the vocabulary

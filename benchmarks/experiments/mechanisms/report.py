@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpora import AUTHORED, corpus
-from experiments.paper.significance import holm
-from experiments.store import MissingCellError, Store
-from field import EXPONENTS, REPLACED, SUCCESSES
-from intervals import accuracies, limits, two_sided
-from matplotlib.figure import Figure
-from measure import (
+from experiments.mechanisms.corpora import AUTHORED, corpus
+from experiments.mechanisms.field import EXPONENTS, REPLACED, SUCCESSES
+from experiments.mechanisms.intervals import accuracies, limits, two_sided
+from experiments.mechanisms.measure import (
     DELTA,
     MESSAGE,
     N_AUDIT,
@@ -22,7 +19,7 @@ from measure import (
     N_RELEASES,
     K,
 )
-from plan import (
+from experiments.mechanisms.plan import (
     AT_NEIGHBOURS,
     OF_NEIGHBOURS,
     REPLACED_EPSILON,
@@ -33,6 +30,9 @@ from plan import (
     use_cells,
     word_cells,
 )
+from experiments.paper.significance import holm
+from experiments.store import MissingCellError, Store
+from matplotlib.figure import Figure
 from results import record
 
 # What the others are compared with: what we recommend.

@@ -6,10 +6,17 @@ import json
 from functools import partial
 from typing import Any
 
-from corpora import AUTHORED, corpus, names
+from experiments.mechanisms.corpora import AUTHORED, corpus, names
+from experiments.mechanisms.field import FIELD, REPLACED, match
+from experiments.mechanisms.measure import (
+    N_RELEASES,
+    ceiling,
+    found,
+    neighbours,
+    use,
+    words,
+)
 from experiments.store import Cell, Store
-from field import FIELD, REPLACED, match
-from measure import N_RELEASES, ceiling, found, neighbours, use, words
 from results import RESULTS, results_folder
 
 QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
@@ -28,15 +35,16 @@ REPLACED_EPSILON = 4.0
 VERSION = 1  # raise it when a change of the code changes the numbers
 
 
-def chosen(quick: bool) -> tuple[list[str], list[str]]:
-    """The mechanisms and the corpora of a run."""
-    return (list(QUICK), ["docstrings"]) if quick else (list(FIELD), names())
+def chosen(quick: bool) -> tuple[list[str], list[str], str]:
+    """The mechanisms and corpora of a run, and how the names of its tables begin."""
+    if quick:
+        return list(QUICK), ["docstrings"], "comparison_quick"
+    return list(FIELD), names(), "comparison"
 
 
 def cell(kind: str, *what: object, compute: object) -> Cell:
     name = "-".join([kind, *(str(part) for part in what)])
-    plain = "".join(c if c.isalnum() or c in "-." else "_" for c in name)
-    return Cell(plain, {"version": VERSION, "what": list(what)}, compute)  # type: ignore[arg-type]
+    return Cell(name, {"version": VERSION, "what": list(what)}, compute)  # type: ignore[arg-type]
 
 
 def match_cell(name: str, table: str) -> Cell:
