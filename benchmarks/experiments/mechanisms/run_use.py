@@ -1,8 +1,7 @@
 """Which mechanism for what? Then what classifiers and adversaries make of documents.
 
 At the recorded ε where half of the words are guessed: five releases of each of four
-corpora, a quarter of an hour on one idle core. Of mechanisms that are not done there are
-no rows.
+corpora, a quarter of an hour on one idle core. What is not done has no row.
 """
 
 from __future__ import annotations
