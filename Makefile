@@ -33,9 +33,9 @@ OLDEST := $(VENV)-oldest
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(CONSTRAINTS))
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
-# Tests, doctests and site train the built-in embedding once for all of them. It depends on
-# how SciPy documents itself, which the first variable changes. POT would import PyTorch.
-SHARED := $(PIN) SCIPY_ARRAY_API=1 SKDPTEXT_CACHE=$(CURDIR)/build/cache POT_BACKEND_DISABLE_PYTORCH=1
+# Tests, doctests and site train the built-in embedding once for all of them. POT would
+# import PyTorch.
+SHARED := $(PIN) SKDPTEXT_CACHE=$(CURDIR)/build/cache POT_BACKEND_DISABLE_PYTORCH=1
 BENCH_OUT := build/bench
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
@@ -143,7 +143,8 @@ obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, f
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
-	$(PIN) $(PY) benchmarks/mechanisms/run.py $(MECHANISMS_ARGS)
+	$(PIN) $(PY) benchmarks/experiment.py mechanisms-words $(MECHANISMS_ARGS)
+	$(PIN) $(PY) benchmarks/experiment.py mechanisms-use $(MECHANISMS_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
 frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour

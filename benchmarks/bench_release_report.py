@@ -5,6 +5,9 @@ by us. The packages are installed into throw-away environments (benchmarks/peers
 
     python benchmarks/bench_release_report.py [releases] [time] [unrelated]
 
+``time`` and ``unrelated`` keep what is done in ``build/release_report``; ``--budget
+50`` stops after so many seconds, and the same command goes on.
+
 ``releases`` is the table of what each gives away; ``time``, CPU time against documents;
 ``unrelated``, how often a report on lists that have nothing to do with each other holds
 chance inside its intervals.
@@ -21,9 +24,12 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from experiments.store import Cell, MissingCellError, Store
 from peers import PeerUnavailable, ask
 from real_data import DATA, absent
 from results import record
@@ -38,6 +44,7 @@ from skdptext.search import k_nearest_words
 
 FICTION, GLOVE = "pan19_fanfiction_en.jsonl.gz", "glove_6B_13k_50d.npz"
 PEER = Path(__file__).with_name("release_peer.py")
+KEPT = Path(__file__).parents[1] / "build" / "release_report"
 N_DOCUMENTS, N_WORDS, N_AUTHORS, N_TRIALS = 150, 200, 8, 200
 NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 NUMBER = re.compile(r"\d+")
@@ -210,10 +217,17 @@ def table_of_releases() -> None:
         )
 
 
-def table_of_time() -> None:
-    """Record CPU time against documents."""
-    if absent(FICTION):
-        return
+def results_of(cells: list[Cell], budget: float) -> list[Any] | None:
+    """The results of all cells; None if the time is up before they are there."""
+    try:
+        store = Store(KEPT, time.monotonic() + budget)
+        return [store.get(cell) for cell in cells]
+    except MissingCellError:
+        return None
+
+
+def timed(n: int, with_authors: bool) -> dict[str, object]:
+    """CPU time of one report."""
     with gzip.open(DATA / FICTION, "rt", encoding="utf-8") as file:
         every = [json.loads(line)["text"] for line in file]
     pieces = [
@@ -222,56 +236,75 @@ def table_of_time() -> None:
         for i in range(0, len(words) - N_WORDS, N_WORDS)
     ]
     rng = np.random.default_rng(0)
-    rows = []
-    for n in (100, 300, 1000, 100_000):
-        texts = [pieces[i] for i in rng.integers(0, len(pieces), n)]
-        released = [NAME.sub("[NAME]", text) for text in texts]
-        authors = rng.integers(0, 20, n)
-        for asked, labels in (("documents, words", None), ("and authors", authors)):
-            started = time.process_time()
-            report = release_report(texts, released, authors=labels, random_state=0)
-            rows.append(
-                {
-                    "documents": n,
-                    "attacked": report.n_documents,
-                    "asked": asked,
-                    "CPU s": time.process_time() - started,
-                }
-            )
-            print(rows[-1], flush=True)
+    texts = [pieces[i] for i in rng.integers(0, len(pieces), n)]
+    released = [NAME.sub("[NAME]", text) for text in texts]
+    authors = rng.integers(0, 20, n) if with_authors else None
+    started = time.process_time()
+    report = release_report(texts, released, authors=authors, random_state=0)
+    return {
+        "documents": n,
+        "attacked": report.n_documents,
+        "asked": "and authors" if with_authors else "documents, words",
+        "CPU s": time.process_time() - started,
+    }
+
+
+def table_of_time(budget: float) -> None:
+    """Record CPU time against documents."""
+    if absent(FICTION):
+        return
+    cells = [
+        Cell(f"time-{n}-{labels}", {"version": 1}, partial(timed, n, labels))
+        for n in (100, 300, 1000, 100_000)
+        for labels in (False, True)
+    ]
+    rows = results_of(cells, budget)
+    if rows is None:
+        return
     record(
         "release_report_time",
         rows,
         title="CPU time of a report, against documents",
         note=(
             f"Fan fiction in pieces of {N_WORDS} words, names redacted, 20 authors; "
-            "all adversaries, one thread. Of more than 1,000 documents a sample is "
-            "attacked."
+            "all adversaries, one process, one thread. Of more than 1,000 documents a "
+            "sample is attacked."
         ),
     )
 
 
-def table_of_unrelated() -> None:
-    """Record how often chance is inside the intervals, and how often below them."""
+def unrelated(trial: int) -> dict[str, list[float]]:
+    """A report on two lists that have nothing to do with each other."""
     texts, seen = [], set()
     for text in load_docstrings(remove=("examples", "headers", "names")).data:
         words = text.split()
         if len(words) >= 40 and (start := " ".join(words[:12])) not in seen:
             seen.add(start)
             texts.append(" ".join(words[:40]))
-    found: dict[str, list[tuple[float, ...]]] = {}
-    for trial in range(N_TRIALS):
-        rng = np.random.default_rng(trial)
-        order = rng.permutation(len(texts))
-        lists = ([texts[i] for i in order[k : k + 100]] for k in (0, 100))
-        labels = rng.integers(0, 4, 100).astype(str) if trial % 4 == 0 else None
-        report = release_report(
-            *lists, authors=labels, n_candidates=20, random_state=trial
-        )
-        for name, s in report.scores.items():
-            found.setdefault(name, []).append(
-                (s.low <= s.chance <= s.high, s.low > s.chance, s.value - s.chance)
-            )
+    rng = np.random.default_rng(trial)
+    order = rng.permutation(len(texts))
+    lists = ([texts[i] for i in order[k : k + 100]] for k in (0, 100))
+    labels = rng.integers(0, 4, 100).astype(str) if trial % 4 == 0 else None
+    report = release_report(*lists, authors=labels, n_candidates=20, random_state=trial)
+    return {
+        name: [s.low <= s.chance <= s.high, s.low > s.chance, s.value - s.chance]
+        for name, s in report.scores.items()
+    }
+
+
+def table_of_unrelated(budget: float) -> None:
+    """Record how often chance is inside the intervals, and how often below them."""
+    cells = [
+        Cell(f"unrelated-{trial}", {"version": 1}, partial(unrelated, trial))
+        for trial in range(N_TRIALS)
+    ]
+    trials = results_of(cells, budget)
+    if trials is None:
+        return
+    found: dict[str, list[list[float]]] = {}
+    for trial in trials:
+        for name, values in trial.items():
+            found.setdefault(name, []).append(values)
     rows = [
         {
             "score": name,
@@ -298,12 +331,14 @@ def table_of_unrelated() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("parts", nargs="*", help="releases, time, unrelated")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
+    options = parser.parse_args()
     parts = {
         "releases": table_of_releases,
-        "time": table_of_time,
-        "unrelated": table_of_unrelated,
+        "time": partial(table_of_time, options.budget),
+        "unrelated": partial(table_of_unrelated, options.budget),
     }
-    for name in parser.parse_args().parts or parts:
+    for name in options.parts or parts:
         parts[name]()
 
 

@@ -1,4 +1,4 @@
-"""The experiments that take long: `make paper`, `make obfuscation`.
+"""The experiments that take long: `make paper`, `obfuscation` and `mechanisms`.
 
 One command for each, which can be stopped and run again, as every piece of the
 computation is kept in the folder's ``cells`` when it is done::
@@ -27,12 +27,17 @@ from pathlib import Path
 from experiments.store import MissingCellError, Store
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
-NAMES = ("obfuscation", "paper")
+EXPERIMENTS = {
+    "mechanisms-use": "experiments.mechanisms.run_use",
+    "mechanisms-words": "experiments.mechanisms.run_words",
+    "obfuscation": "experiments.obfuscation.run",
+    "paper": "experiments.paper.run",
+}
 
 
 def work(name: str, quick: bool, unit: str, folder: Path, deadline: float) -> bool:
     """Do what is missing of a unit; whether all of it is there."""
-    experiment = importlib.import_module(f"experiments.{name}.run")
+    experiment = importlib.import_module(EXPERIMENTS[name])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nothing is released
@@ -44,7 +49,7 @@ def work(name: str, quick: bool, unit: str, folder: Path, deadline: float) -> bo
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("name", choices=EXPERIMENTS)
     parser.add_argument("--quick", action="store_true", help="small, to see it at work")
     parser.add_argument("--only", nargs="+", help="units whose names contain a word")
     parser.add_argument("--report", action="store_true", help="tables and figures only")
@@ -54,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     name, quick = options.name, options.quick
     folder = options.out or BUILD / (f"{name}-quick" if quick else name)
-    experiment = importlib.import_module(f"experiments.{name}.run")
+    experiment = importlib.import_module(EXPERIMENTS[name])
     start = time.monotonic()
     every = list(experiment.units(quick))
     chosen = [u for u in every if any(w in u for w in options.only or [""])]

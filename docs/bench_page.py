@@ -1,76 +1,67 @@
-"""The benchmarks' committed JSON as reStructuredText and figures, made at build time.
+"""The benchmarks' committed JSON as figures, tables and CSV files, made at build time.
 
-The page of benchmarks includes ``_benchmarks/<part>.txt`` and
-``_benchmarks/machines.txt``, the page on large files ``_benchmarks/growth.txt``.
-All are always written; where nothing is recorded they say so, for a checkout without
-results must still build.
+The page of benchmarks includes ``_benchmarks/<part>.txt``, a figure and the tables to
+download, and ``_benchmarks/machines.txt``. Other pages include
+``_benchmarks/<name>.txt``, one table, and ``_benchmarks/growth.txt``. Where nothing is
+recorded they say so, for a checkout without results must still build.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))
+sys.path.insert(0, str(HERE))
 
+from bench_figures import BLUE, FIGURES, GREY, RED, new, save  # noqa: E402
 from results import RESULTS, cell, columns, load  # noqa: E402
 
 FOLDER = HERE / "_benchmarks"
-# Shown as figures; their tables would only be long.
-FIGURES = ("growth_points",)
-# Page to the beginnings of the names of its tables. The last has whatever is left.
+# Part of the page to the beginnings of the names of its tables. Tables of other pages
+# come with these; the last part has whatever is left.
 PAGES = {
     "mechanisms": ("comparison",),
+    "found": ("linkage", "release_report", "replacement_found", "utility_lengths"),
     "release": (
-        "perturbation",
-        "engine",
-        "growth",
-        "grid",
-        "import",
-        "mechanisms",
-        "peer",
-        "release",
-        "scale",
+        "perturbation", "engine", "growth", "grid", "import", "mechanisms", "peer",
+        "release", "replacement", "scale",
     ),
     "neighbours": ("wmd",),
     "statistics": ("deniability", "audit"),
     "accuracy": (),
-}
-# These have a page of their own, which includes each by its name.
-OWN_PAGE = (
-    "obfuscation_18_google", "obfuscation_18_w2v", "obfuscation_40_google",
-    "comparison_summary_25", "comparison_summary_50", "comparison_peers_kept",
-    "comparison_peers_audited", "linkage", "linkage_channel", "linkage_classes",
-    "linkage_lengths", "linkage_word", "tuning_bounds", "utility_lengths",
-    "obfuscation_40_w2v", "obfuscation_adversaries", "obfuscation_claims",
-    "frontier_docstrings", "frontier_fan_fiction", "frontier_sms", "frontier_summary",
-    "frontier_tweets", "obfuscation_docstrings", "obfuscation_kept",
-    "obfuscation_lambda",
-    "obfuscation_lambdas_18", "obfuscation_lambdas_40", "obfuscation_nearest",
-    "release_report",
-    "obfuscation_scale", "obfuscation_text", "obfuscation_trade", "obfuscation_words",
-)  # fmt: skip
-# Okabe and Ito's blue, vermilion and grey: apart for every eye, and in grey.
-BLUE, RED, GREY = "#0072b2", "#d55e00", "#666666"
+}  # fmt: skip
 
 
 def write(app: object = None) -> None:
     """Write what the pages include; for Sphinx's ``builder-inited``."""
     FOLDER.mkdir(exist_ok=True)
     found = load(RESULTS)
-    shown = [r for r in found if r["name"] not in {*FIGURES, *OWN_PAGE}]
+    by_name = {result["name"]: result for result in found}
+    elsewhere = _included()
+    shown = [result for result in found if result["name"] not in elsewhere]
     machines = list(dict.fromkeys(map(machine_text, shown)))
     _write(FOLDER / "machines.txt", _numbered(machines))
+    for result in found:
+        _write(FOLDER / f"{result['name']}.csv", as_csv(result["rows"]))
     for page in PAGES:
         mine = [result for result in shown if _page(result["name"]) == page]
-        _write(FOLDER / f"{page}.txt", tables(mine, machines))
-    by_name = {result["name"]: result for result in found}
+        text = figure(page, by_name) + tables(mine, machines)
+        _write(FOLDER / f"{page}.txt", text)
     _write(FOLDER / "growth.txt", growth(by_name))
-    for name in OWN_PAGE:
-        result = by_name.pop(name, None)
-        _write(FOLDER / f"{name}.txt", single(result))
+    for name in elsewhere:
+        _write(FOLDER / f"{name}.txt", single(by_name.get(name)))
+
+
+def _included() -> list[str]:
+    """Names of the tables that other pages include."""
+    pages = [path.read_text("utf-8") for path in sorted(HERE.glob("*/*.rst"))]
+    names = re.findall(r":: /_benchmarks/(\w+)\.txt", "\n".join(pages))
+    return sorted({*names} - {*PAGES, "machines", "growth"})
 
 
 def _write(path: Path, text: str) -> None:
@@ -97,19 +88,32 @@ def _numbered(machines: list[str]) -> str:
     return "".join(f"{i}. {_escape(text)}\n" for i, text in enumerate(machines, 1))
 
 
+def figure(part: str, by_name: dict[str, dict]) -> str:
+    """The figure of a part of the page, drawn from the recorded numbers."""
+    draw, names, alt = FIGURES[part]
+    if not {*names} <= {*by_name}:
+        return "The figure's numbers are not recorded in this checkout.\n\n"
+    drawn = draw({name: by_name[name]["rows"] for name in names})
+    save(drawn, FOLDER / f"{part}.png")
+    return (
+        f".. image:: /_benchmarks/{part}.png\n   :alt: {alt}\n"
+        f"   :width: {100 * drawn.get_figwidth():.0f}\n\n"
+    )
+
+
 def tables(found: list[dict], machines: list[str]) -> str:
-    """Tables to unfold, each with its note, origin and the number of its machine."""
+    """Tables to download, each with its note, origin and the number of its machine."""
     if not found:
         return "No figures are recorded in this checkout.\n"
-    lines: list[str] = []
+    lines = [".. dropdown:: Tables, as CSV", ""]
     for result in found:
-        part = _table(result["rows"])
+        which = machines.index(machine_text(result)) + 1
+        part = [_download(result), ""]
         for paragraph in filter(None, result["note"].split("\n\n")):
             part += [_escape(" ".join(paragraph.split())), ""]
-        which = machines.index(machine_text(result)) + 1
         part += [f"*{result['date']}, machine {which}:* ``{result['command']}``", ""]
-        lines += [f".. dropdown:: {_escape(result['title'])}", ""]
-        lines += [f"   {line}".rstrip() for line in part]
+        lines += [f"   {'  ' if i else '- '}{line}".rstrip()
+                  for i, line in enumerate(part)]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
@@ -119,8 +123,23 @@ def single(result: dict | None) -> str:
         return "Not recorded in this checkout.\n"
     lines = _table(result["rows"])
     lines += [_escape(" ".join(result["note"].split())), ""]
-    lines += [f"*{result['date']}:* ``{result['command']}``", ""]
+    origin = f"*{result['date']}:* ``{result['command']}``"
+    lines += [f"{origin} ({_download(result, 'CSV')})", ""]
     return "\n".join(lines)
+
+
+def _download(result: dict, text: str | None = None) -> str:
+    text = _escape(text or result["title"]).replace("<", "\\<")
+    return f":download:`{text} </_benchmarks/{result['name']}.csv>`"
+
+
+def as_csv(rows: list[dict]) -> str:
+    """The rows with all their digits; an empty cell where nothing was measured."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns(rows), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 def _table(rows: list[dict]) -> list[str]:
@@ -171,9 +190,9 @@ def growth(results: dict[str, dict]) -> str:
         lines += [
             f".. figure:: /_benchmarks/growth_{name}.png",
             "   :width: 480",
-            f"   :alt: Measured time against {label}, beside the law.",
+            f"   :alt: Measured time against {label}, beside what is expected.",
             "",
-            f"   The law: {_escape(words)}. {_caption(sweeps, fits)}",
+            f"   Expected: {_escape(words)}. {_caption(sweeps, fits)}",
             "",
         ]
     lines += [_escape(points["note"]), ""]
@@ -195,19 +214,17 @@ def _caption(sweeps: tuple[str, ...], fits: dict[str, dict]) -> str:
         text = (
             f"{named}{what} every measured time to within {off:.0f} %; the slope in "
             f"log-log is {fit['slope, larger half']:.2f} over the larger half of the "
-            f"values (law: {fit['slope of the law']})."
+            f"values (expected: {fit['slope of the law']})."
         )
         out.append(text[:1].upper() + text[1:])
     return _escape(" ".join(out))
 
 
 def _draw(path, sweeps, label, rows, fits) -> None:
-    from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     plain = FuncFormatter(lambda value, _: f"{value:,g}")
-    figure = Figure(figsize=(5.2, 3.6), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = new(5.2, 3.6)
     constant = len(sweeps) > 1
     in_all = fits[sweeps[0]]["unit of time"] == "seconds" and not constant
     ticks: set[int] = set()
@@ -217,7 +234,7 @@ def _draw(path, sweeps, label, rows, fits) -> None:
         ticks.update(x)
         key = "seconds" if in_all else "µs per word"
         named = sweep.split(", ", 1)[1] if constant else "transform, measured"
-        line = "its law, fixed part and rate" if fits[sweep]["rate"] else "its law"
+        line = "fit, fixed part and rate" if fits[sweep]["rate"] else "fit"
         y = [row[key] for row in mine]
         axes.plot(x, y, marker, color=colour, label=named, zorder=3)
         dense, law = _law(fits[sweep], mine, in_all)
@@ -240,7 +257,7 @@ def _draw(path, sweeps, label, rows, fits) -> None:
     axes.set_ylabel("seconds in all" if in_all else "µs per word")
     axes.grid(which="major", lw=0.4, color="#cccccc")
     axes.legend(frameon=False, fontsize="small")
-    figure.savefig(path, dpi=150, metadata={"Software": None})
+    save(figure, path)
 
 
 def _law(fit: dict, rows: list[dict], in_all: bool) -> tuple[list[float], list[float]]:

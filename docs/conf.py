@@ -1,6 +1,7 @@
 """Configuration of the documentation site."""
 
 import contextlib
+import html
 import importlib
 import inspect
 import io
@@ -65,6 +66,7 @@ autosummary_context = {
 }
 autosummary_imported_members = True
 autosummary_ignore_module_all = False
+toc_object_entries_show_parents = "hide"  # "fit()" is enough on the page of its class
 autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
 # autodoc lists the members itself; numpydoc would list them a second time.
 numpydoc_show_class_members = False
@@ -80,20 +82,22 @@ EXAMPLES = [
     "plot_release_documents.py",
     "plot_replace_documents.py",
     "plot_guarantee.py",
-    "plot_noise_shapes.py",
-    "plot_mechanisms.py",
     "plot_linkage.py",
-    "plot_release_report.py",
+    "plot_mechanisms.py",
+    "plot_noise_shapes.py",
+    "plot_search_query.py",
     "plot_audit.py",
-    "plot_wmd_map.py",
     "*",
 ]
+for page in (HERE / "auto_examples").glob("plot_*.rst"):
+    if not (HERE.parent / "examples" / page.name).with_suffix(".py").exists():
+        page.unlink()  # of an example that is gone, or the build would warn
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
-    "reset_modules": ("matplotlib", "seaborn"),
+    "reset_modules": ("matplotlib", "seaborn", "palette.use"),
     "within_subsection_order": ExplicitOrder(EXAMPLES),
     "thumbnail_size": (600, 400),
     "show_memory": False,
@@ -129,7 +133,8 @@ html_theme_options = {
             "icon": "fa-solid fa-code-branch",
         }
     ],
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 7,
+    "navbar_persistent": ["search-button"],
     "show_prev_next": True,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc", "sourcelink"],
@@ -233,6 +238,37 @@ def _visit_math(translator, node):
     raise nodes.SkipNode
 
 
+def _describe(app, page, template, context, doctree):
+    """What search engines and messengers show: a title, a sentence, where it is."""
+    tags = context.get("metatags") or ""
+    if doctree is None or "og:title" in tags:
+        return
+    found = re.search(r'name="description"[^>]*?content="([^"]*)"', tags) or re.search(
+        r'content="([^"]*)"[^>]*?name="description"', tags
+    )
+    inside = (nodes.Admonition, nodes.entry)
+    own = (
+        p for p in doctree.findall(nodes.paragraph) if not isinstance(p.parent, inside)
+    )
+    first = next(own, None)
+    text = html.unescape(found[1]) if found else first.astext() if first else project
+    said = " ".join(text.split())
+    if len(said) > 200:
+        said = said[:200].rsplit(" ", 1)[0] + " …"
+    title = re.sub("<[^>]+>", "", context["title"])
+    properties = {
+        "og:title": f"{html.unescape(title)} - {project}",
+        "og:description": said,
+        "og:type": "article",
+        "og:site_name": project,
+    }
+    named = {} if found else {"description": said}
+    for kind, shown in (("name", named), ("property", properties)):
+        for name, value in shown.items():
+            tags += f'<meta {kind}="{name}" content="{html.escape(value)}" />\n'
+    context["metatags"] = tags
+
+
 def setup(app):
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("builder-inited", _write_changelog)
@@ -240,5 +276,6 @@ def setup(app):
     app.connect("builder-inited", _write_commands)
     app.connect("builder-inited", bench_page.write)
     app.connect("builder-inited", notebooks.write)
+    app.connect("html-page-context", _describe)
     app.connect("autodoc-skip-member", _own_members_only)
     app.connect("missing-reference", _link_public_name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
+import html
 import io
 import json
 import os
@@ -21,7 +22,6 @@ from typing import Any
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
 FOLDER = HERE / "notebooks"
-FIGURE = "The figure that the cell above draws."
 
 
 def run(path: Path) -> dict[str, Any]:
@@ -104,7 +104,9 @@ def as_rst(notebook: dict[str, Any], name: str) -> str:
             elif "image/png" in data:
                 png = data["image/png"]
                 kind = ".. raw:: html"
-                shown = f'<img alt="{FIGURE}" src="data:image/png;base64,{png}">'
+                title = re.search(r"suptitle\(\s*\"(.+?)\"", source)
+                alt = html.escape(title[1] if title else "Figure")
+                shown = f'<img alt="{alt}" src="data:image/png;base64,{png}">'
             elif "text/html" in data:
                 kind, shown = ".. raw:: html", "".join(data["text/html"])
             else:
@@ -132,8 +134,10 @@ def _prose(markdown: str) -> str:
 
 if __name__ == "__main__":
     import matplotlib as mpl
+    import palette
 
     mpl.use("Agg")
+    palette.use()
     data = HERE.parents[1] / "shared" / "data"
     os.environ.setdefault("SKDPTEXT_DATA", str(data))
     for wanted in sys.argv[1:] or sorted(map(str, EXAMPLES.glob("*.ipynb"))):

@@ -1,10 +1,10 @@
 """
-Auditing a wrong mechanism
-==========================
+Does a mechanism keep what it claims?
+=====================================
 
 Three perturbers claim the same guarantee. One keeps it. One looks at the true word
 again after the noise, and one has noise of the wrong shape; published packages make
-both mistakes. Their output looks alike. This example tells them apart by statistics.
+both mistakes. Their output looks alike. Can statistics tell them apart?
 """
 
 # %%
@@ -28,7 +28,7 @@ right = DPWordPerturber(
 
 
 class NeverTheSame:
-    """Takes the second nearest word where the nearest one is the true word."""
+    """Takes the second nearest word if the nearest one is the true word."""
 
     guarantee = staticmethod(right.guarantee)
 
@@ -93,12 +93,12 @@ figure, axes = plt.subplots(
 top = max(audit.lower_bound.max() for audit in audits.values()) * 1.05
 reach = max(audit.claimed.max() for audit in audits.values()) * 1.05
 for axis, (name, audit) in zip(axes, audits.items(), strict=True):
-    axis.fill_between([0, reach], [0, reach], top, color="C3", alpha=0.1, linewidth=0)
+    axis.fill_between([0, reach], [0, reach], top, color="C1", alpha=0.1, linewidth=0)
     axis.plot([0, reach], [0, reach], color="0.4", linewidth=1)
     bad = audit.violated
     axis.scatter(audit.claimed[~bad], audit.lower_bound[~bad], s=18, color="C0")
     axis.scatter(
-        audit.claimed[bad], audit.lower_bound[bad], s=30, color="C3", marker="x"
+        audit.claimed[bad], audit.lower_bound[bad], s=30, color="C1", marker="x"
     )
     axis.set(
         title=f"{name}\n{bad.sum()} of {len(bad)} pairs violate the claim",
@@ -107,20 +107,21 @@ for axis, (name, audit) in zip(axes, audits.items(), strict=True):
         ylim=(-0.02 * top, top),
     )
 axes[0].set_ylabel("exponent, lower bound")
-axes[0].text(0.05 * reach, 0.9 * top, "claim is false", color="C3")
+axes[0].text(0.05 * reach, 0.9 * top, "claim is false", color="C1")
+figure.suptitle("What is claimed, and the least that is true")
 plt.show()
 
 # %%
-# The word that never stays gives itself away: whoever sees *w* released knows that the
-# word was not *w*. The wrong noise is a matter of degree, and only some pairs show it:
-# those that differ along the cloud, where it falls off too fast.
+# The word that never stays gives itself away: anyone who sees *w* released knows that
+# the word was not *w*. The wrong noise shows in some pairs only: those that differ
+# along the cloud, where it falls off too fast.
 #
 # Looking at the noise itself
 # ---------------------------
 #
-# Where a mechanism shows its noise, testing its law is much sharper, and says what is
-# wrong. With a perturber of this library, a release is run and its draws are recorded;
-# other noise is obtained through ``sample``.
+# If a mechanism shows its noise, a test of its distribution is much sharper, and says
+# what is wrong. A perturber of this library is run and its draws are recorded; other
+# noise comes from ``sample``.
 
 from skdptext.audit import audit_noise_law
 
@@ -140,5 +141,5 @@ print(audit_noise_law(RenormalisedNoise(), random_state=0))
 
 # %%
 # The noise of the second perturber is right; its fault comes after the noise, where
-# only the audit of words can see it. Use both. Even a mechanism that passes both is not
-# proved to be private: an audit can show a violation, never its absence.
+# only the audit of words can see it. Use both. A mechanism that passes both is still
+# not proved to be private: an audit can show a violation, never its absence.

@@ -1,151 +1,163 @@
 """
-What does λ do?
-===============
+What does λ do to the noise, and to rare words?
+===============================================
 
-At λ = 0 the noise is spherical: equally strong in all directions. At λ = 1 it has the
-shape of the embedding: long where the words spread widely, short where they do not. It
-is meant, in the paper of Xu and others (2020), for words in *sparse* regions, often the
-rare and telling ones. Spherical noise may not reach any other word from there, and the
-word comes out unchanged.
-
-This example draws the noise in two dimensions, where it can be seen, and then counts
-unchanged words in all hundred dimensions.
+At λ = 0 the noise is equally strong in all directions. At λ = 1 it has the shape of the
+embedding: long where words spread widely, short where they do not. Xu and others (2020)
+meant it for words in sparse regions, often rare and telling ones. Spherical noise may
+reach no other word from there, and the word comes out unchanged.
 """
 
 # %%
-# An embedding in two dimensions
-# ------------------------------
+# Two dimensions, to look at
+# --------------------------
 #
-# The 600 most frequent words of the docstring embedding, projected onto their first and
-# their twentieth principal axis: a plane in which the words spread widely in one
-# direction and little in the other. To the library this is just another public
-# embedding.
+# The 600 most frequent words of GloVe (from the folder that ``SKDPTEXT_DATA`` names),
+# on their first and twentieth principal axes: they spread widely along the one, and
+# little along the other.
+
+import os
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import gamma
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstring_embedding
 
-embedding = load_docstring_embedding()
+vectors = sorted(Path(os.environ.get("SKDPTEXT_DATA", ".")).glob("glove*50d.*"))
+if vectors:
+    embedding = WordEmbedding.load(vectors[0], n_words=6000)
+else:  # no such folder: vectors that were learned from documentation
+    embedding = load_docstring_embedding().restrict(6000)
 frequent = embedding.restrict(600)
 axes = PCA(20, svd_solver="full").fit_transform(frequent.vectors)
 flat = WordEmbedding(frequent.words, axes[:, [0, 19]])
 
 
-def lonely_first(embedding):
+def loneliest_first(embedding):
     """Words by the distance to their nearest neighbour, largest first."""
     neighbours = NearestNeighbors(n_neighbors=2).fit(embedding.vectors)
     distances, _ = neighbours.kneighbors(embedding.vectors)
     return [embedding.words[i] for i in distances[:, 1].argsort()[::-1]]
 
 
-word = lonely_first(flat)[0]
-print(f"Loneliest word of the plane: {word!r}")
-
 # %%
-# The noise around one word
-# -------------------------
-#
-# Left λ = 0, right λ = 1, both at ε = 1.5. The outlines hold 50 % and 95 % of the noisy
-# vectors: their shape is ``noise_factor_`` times a circle, and their size a quantile of
-# the Gamma distribution. A noisy vector becomes the *nearest word*, in the plain
-# Euclidean distance; the crosses show which words 4,000 draws land on; the larger the
-# cross, the more often.
+# The outlines hold 50 % and 95 % of the noisy vectors of the loneliest word. Each noisy
+# vector becomes the *nearest word*. Crosses show the words that 4,000 draws land on;
+# the larger the cross, the more often.
 
-from scipy.stats import gamma
-
-EPSILON = 1.5
+word = loneliest_first(flat)[0]
+epsilon = 2.5 / flat.vectors.std()
 rng = np.random.default_rng(0)
 angle = np.linspace(0, 2 * np.pi, 200)
 circle = np.column_stack([np.cos(angle), np.sin(angle)])
-
 figure, panels = plt.subplots(
-    1, 2, figsize=(10, 4.6), sharex=True, sharey=True, layout="constrained"
+    1, 2, figsize=(10, 3.4), sharex=True, sharey=True, layout="constrained"
 )
 for axis, lam in zip(panels, (0, 1), strict=True):
     perturber = DPWordPerturber(
-        flat, epsilon=EPSILON, lam=lam, document_length=1, random_state=rng
+        flat, epsilon=epsilon, lam=lam, document_length=1, random_state=rng
     ).fit([])
-    centre = flat[word]
     channel = perturber.mechanism_
-    points = centre + channel.noise(channel.draw(rng, 400))
+    points = flat[word] + channel.noise(channel.draw(rng, 400))
     landed, counts = np.unique(
         perturber.perturb_words([word], 4000), return_counts=True
     )
-    where = np.array([flat[w] for w in landed])
+    spots = np.array([flat[w] for w in landed])
+    stays = dict(zip(landed, counts / counts.sum(), strict=True)).get(word, 0)
     axis.scatter(*flat.vectors.T, s=8, color="0.7", label="words")
     axis.scatter(*points.T, s=5, color="C0", alpha=0.5, label="noisy vectors")
     for share, style in ((0.5, "-"), (0.95, "--")):
-        radius = gamma.ppf(share, flat.dim, scale=1 / EPSILON)
-        outline = centre + radius * circle @ perturber.noise_factor_
+        radius = gamma.ppf(share, flat.dim, scale=1 / epsilon)
+        outline = flat[word] + radius * circle @ perturber.noise_factor_
         axis.plot(*outline.T, color="C0", linestyle=style, label=f"{share:.0%} of them")
     axis.scatter(
-        *where.T, s=20 + counts / 4, marker="x", color="C1", label="words landed on"
+        *spots.T, s=20 + counts / 4, marker="x", color="C1", label="words landed on"
     )
-    crowd = np.linalg.norm(where, axis=1) < 1.5  # around the mean of all words
-    share = counts[crowd].sum() / counts.sum()
     axis.set(
-        title=f"λ = {lam}: {share:.0%} of the draws land in the crowd",
-        xlabel="first principal axis (distance)",
-        xlim=(-9, 3),
-        ylim=(-4.5, 4.5),
+        title=f"λ = {lam}",
+        xlabel="first principal axis",
         aspect="equal",
     )
-panels[0].set_ylabel("20th principal axis (distance)")
-panels[1].legend(loc="upper left", ncols=2, fontsize=8)
+panels[0].set_ylabel("20th principal axis")
+figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+figure.suptitle(f"Noise around {word!r}, the loneliest word of the plane")
 plt.show()
 
 # %%
 # Spherical noise goes as far in directions without words as in any other. The noise of
-# λ = 1 goes where the words are, and reaches the crowd more often.
+# λ = 1 goes where the words are, and reaches further among them.
 #
-# In all dimensions
-# -----------------
+# All dimensions
+# --------------
 #
-# Now the embedding as it is: 2,000 words in 100 dimensions. How often does a word come
-# out unchanged, among the 50 loneliest words and among the 50 most crowded ones? The
+# Now the embedding as it is. How often do the 50 loneliest of its 2,000 most frequent
+# words come out unchanged, and how often the 50 with the nearest neighbours? First at
+# one ε for all λ; then, for each λ, at the ε at which half of all words change. The
 # bars are 95 % intervals over the words.
 
-words = embedding.restrict(2000)
-by_loneliness = lonely_first(words)
-groups = {"50 loneliest words": by_loneliness[:50],
-          "50 most crowded words": by_loneliness[-50:]}  # fmt: skip
-LAMS = (0, 0.25, 0.5, 0.75, 1)
-N_DRAWS = 50
+from skdptext.model_selection import calibrate_epsilon
 
-figure, panels = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
-for axis, epsilon in zip(panels, (10, 15), strict=True):
+words = embedding.restrict(2000)
+ordered = loneliest_first(words)
+groups = {"50 loneliest words": ordered[:50], "50 most crowded words": ordered[-50:]}
+lams = (0, 0.25, 0.5, 0.75, 1)
+
+
+def half_changed(lam):
+    """The ε at which half of the words change."""
+    return calibrate_epsilon(
+        DPWordPerturber(words, lam=lam),
+        statistic="changed",
+        words=words.words,
+        tuned_on="public",
+        random_state=0,
+    ).epsilon
+
+
+one = half_changed(0)
+settings = {
+    f"at one ε = {one:.1f}": dict.fromkeys(lams, one),
+    "at an ε for each λ: half of all words change": {
+        lam: half_changed(lam) for lam in lams
+    },
+}
+figure, panels = plt.subplots(
+    1, 2, figsize=(10, 3.8), sharey=True, layout="constrained"
+)
+for axis, (title, epsilons) in zip(panels, settings.items(), strict=True):
     for (name, group), marker in zip(groups.items(), "os", strict=True):
         means, errors = [], []
-        for lam in LAMS:
+        for lam, epsilon in epsilons.items():
             perturber = DPWordPerturber(
-                words, epsilon=epsilon, lam=lam, document_length=1
+                words, epsilon=epsilon, lam=lam, document_length=1, random_state=rng
             ).fit([])
-            noisy = perturber.perturb_words(group, N_DRAWS)
+            noisy = perturber.perturb_words(group, 50)
             shares = (noisy == np.array(group, dtype=object)[:, None]).mean(axis=1)
             means.append(shares.mean())
             errors.append(1.96 * shares.std() / np.sqrt(len(group)))
-        axis.errorbar(LAMS, means, yerr=errors, marker=marker, capsize=3, label=name)
-    axis.set(title=f"ε = {epsilon}", xlabel="λ", xticks=LAMS, ylim=(0, 1.02))
-panels[0].set_ylabel(f"share of {N_DRAWS} draws unchanged")
+        axis.errorbar(lams, means, yerr=errors, marker=marker, capsize=3, label=name)
+    axis.set(title=title, xlabel="λ", xticks=lams, ylim=(0, 1.02))
+panels[0].set_ylabel("share of draws unchanged")
 panels[0].legend()
+figure.suptitle("Which words stay?")
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
-# λ brings the loneliest words within reach. It is not free: at the same ε the crowded
-# words change more, too, and so there is less left to learn from. Which λ is best for
-# *your* task is an empirical question; the example on choosing ε and λ answers it with
-# a grid search.
+# At one ε, a larger λ makes the noise stronger: the loneliest words change more often,
+# and so do all others. At an equal amount of change, λ makes no difference that these
+# intervals show: a smaller ε at λ = 0 reaches lonely words as well. :doc:`The 2020
+# paper repeated </evidence/paper_2020>` has the same question on three embeddings.
 #
-# Nor is the same ε the same promise: the guarantee at λ is relative to the distance
-# ‖·‖_RM, in which the steps along the long axes of the embedding are shorter and those
-# along the narrow ones longer. ``euclidean_bounds`` says by how much, per unit of
-# Euclidean distance:
+# Nor is the same ε the same promise. The guarantee is relative to the distance ‖·‖_RM,
+# which λ changes; per unit of Euclidean distance the exponent lies between two bounds.
 
-for lam in (0, 0.5, 1):
-    perturber = DPWordPerturber(words, epsilon=10, lam=lam, document_length=1).fit([])
-    low, high = perturber.guarantee().euclidean_bounds
-    print(f"λ = {lam:<4g} exponent from {low:5.1f} to {high:5.1f}")
+for lam, epsilon in settings["at an ε for each λ: half of all words change"].items():
+    perturber = DPWordPerturber(words, epsilon=epsilon, lam=lam, document_length=1)
+    low, high = perturber.fit([]).guarantee().euclidean_bounds
+    print(f"λ = {lam:<4g} ε = {epsilon:5.2f}, exponent from {low:5.2f} to {high:6.2f}")

@@ -204,7 +204,7 @@ def measured(division: Division) -> dict[str, dict[str, float]]:
     texts = [protected.data[row] for row in division.targets]
     of_words = ReleaseLikelihood(perturber, texts)(bags[division.targets])
     of_groups = division.replacer.log_likelihood(texts, answers[division.targets])
-    found = {
+    shares = {
         "clear": 1.0,
         "words": found_among(of_words),
         "replaced": found_among(of_groups),
@@ -217,7 +217,7 @@ def measured(division: Division) -> dict[str, dict[str, float]]:
     return {
         release: {
             "topic": _topics_told(model, released, public, protected),
-            "document": found[release],
+            "document": shares[release],
             "author": _authors_told(model, released, public, protected),
         }
         for release, (model, released) in models.items()
@@ -248,8 +248,8 @@ def found_among(log_likelihood: np.ndarray) -> float:
 
 
 def _topics_told(model: Any, released: Any, public: Bunch, protected: Bunch) -> float:
-    told = model.fit(public.data, public.topic).predict(released)
-    right = told == protected.topic
+    guesses = model.fit(public.data, public.topic).predict(released)
+    right = guesses == protected.topic
     return float(np.mean([right[protected.topic == topic].mean() for topic in TOPICS]))
 
 
@@ -322,15 +322,15 @@ def show_verdict(
         release: {what: interval(row[what])[0] for what in MEASURES}
         for release, row in results.items()
     }
-    kept = {r: mean[r]["topic"] / mean["clear"]["topic"] for r in RELEASES}
+    retained = {r: mean[r]["topic"] / mean["clear"]["topic"] for r in RELEASES}
     guarantee = division.replacer.guarantee()
     most = guarantee.found_at_most(len(division.targets))
     print(
         "\n"
         + textwrap.fill(
-            f"Verdict: replaced documents keep {kept['replaced']:.0%} of the topic "
+            f"Verdict: replaced documents keep {retained['replaced']:.0%} of the topic "
             f"accuracy of clear text, and {mean['replaced']['document']:.0%} of them "
-            f"are found; words under noise keep {kept['words']:.0%}, and "
+            f"are found; words under noise keep {retained['words']:.0%}, and "
             f"{mean['words']['document']:.0%} are found. The author is found for "
             f"{mean['replaced']['author']:.0%} of the replaced documents and "
             f"{mean['words']['author']:.0%} by words, where guessing finds "

@@ -29,9 +29,13 @@ class KnownNoise(MahalanobisNoise):
 
 
 class KnownChannel(MahalanobisChannel):
-    def unit_noise(self, rng, n):
+    law = MahalanobisChannel.law
+
+    def noise(self, draws):
         known = self.mechanism.noise
-        return known if n == len(known) else super().unit_noise(rng, n)
+        if len(draws[0]) == len(known):
+            return known / self.epsilon
+        return super().noise(draws)
 
 
 def guaranteed(

@@ -324,6 +324,12 @@ VALID: dict[Any, Valid] = {
     documents.DocumentReader.read: Valid(
         lambda: (documents.DocumentReader(table()), TEXTS)
     ),
+    documents.DocumentReader.read_counts: Valid(
+        lambda: (documents.DocumentReader(table()), BAGS)
+    ),
+    documents.DocumentReader.read_texts: Valid(
+        lambda: (documents.DocumentReader(table()), TEXTS)
+    ),
     documents.read_release: Valid(lambda: (BAGS, table())),
     documents.some_word_ids: Valid(lambda: (["w0"], table())),
     documents.word_ids: Valid(lambda: (["w0"], table())),
@@ -643,7 +649,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.Spectrum: _NUMBERS,
     mechanisms.embedding_spectrum: _NUMBERS,
     mechanisms.scaled_covariance: _NUMBERS,
-    perturbation.Release: "gets ids of words that the perturber has read",
+    perturbation.NoiseRun: "gets ids of words that the perturber has read",
     documents.EncodedDocuments.bags: "takes the number of words",
     documents.as_frame: "gets a release, and what it was read from by then",
     documents.as_column: "gets a release, and what it was read from by then",
@@ -655,6 +661,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     inspection.ObfuscationDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,
+    mechanisms.Law: "is stated by a channel, about ids of words",
     mechanisms.WordMechanism: "is abstract",
     mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
     **{

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from experiments.mechanisms import intervals
 from experiments.obfuscation import clusters
 from scipy import stats
 
@@ -188,3 +189,38 @@ def test_no_interval_from_few_resamples():
 
 def test_shown_with_its_interval():
     assert str(clusters.Share(0.123, 0.0501, 0.2)) == "0.12 [0.05, 0.20]"
+
+
+def test_accuracy_of_several_releases():
+    rng = np.random.default_rng(0)
+    truth = rng.choice(3, 60, p=[0.6, 0.3, 0.1])
+    right = rng.random((5, 60)) < 0.5
+    value, low, high = intervals.limits(intervals.accuracies(right, truth))
+    by_class = [right[:, truth == k].mean() for k in range(3)]
+    assert value == pytest.approx(np.mean(by_class))
+    assert low < value < high
+
+
+def test_differences_of_pairs_count_documents_and_releases():
+    """Equal mechanisms differ at 5 % in few of 400 trials; unequal ones in most.
+
+    Releases are of unequal luck, and documents of unequal difficulty. The bootstrap of
+    five releases is a little too narrow, that of both a little too wide.
+    """
+    rng = np.random.default_rng(0)
+    truth = np.arange(100) % 2
+    found = {0.0: 0, 0.15: 0}
+    for gain in found:
+        for _ in range(200):
+            easy = rng.uniform(0.2, 0.8, 100)
+
+            def marks(more, easy=easy):
+                luck = rng.normal(0, 0.05, (5, 1))
+                return rng.random((5, 100)) < easy + luck + more
+
+            one, other = (
+                intervals.accuracies(marks(more), truth) for more in (gain, 0.0)
+            )
+            found[gain] += intervals.two_sided(one - other) < 0.05
+    assert found[0.0] <= 25  # 0.05 of 200, and chance: alpha = 1e-5
+    assert found[0.15] >= 150

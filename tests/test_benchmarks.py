@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
+import io
 import json
 import os
 import sys
@@ -120,36 +122,73 @@ def test_page_builds_without_results(load, tmp_path, monkeypatch):
         assert "recorded in this checkout" in text
 
 
-def test_page_shows_every_row_of_every_table(load):
+def as_document(text):
+    """What docutils makes of a page, with stand-ins for what Sphinx adds."""
     from docutils import nodes
     from docutils.core import publish_doctree
-    from docutils.parsers.rst import directives
+    from docutils.parsers.rst import directives, roles
     from docutils.parsers.rst.directives.admonitions import Admonition
 
     # sphinx-design's, which has a title and a body like this one
     directives.register_directive("dropdown", Admonition)
+    roles.register_generic_role("download", nodes.emphasis)
+    source = f"Page\n====\n\n{text}"
+    return publish_doctree(source, settings_overrides={"halt_level": 2})
+
+
+def test_a_table_of_a_page_shows_every_row(load):
+    from docutils import nodes
+
     results, page = load("results"), load("bench_page")
-    results.record("a", ROWS, title="Speed *and* size", note="One_ thread.\n\n|Two|.")
-    results.record("b", ROWS[:1], title="More")
-    found = results.load()
-    machines = [page.machine_text(result) for result in found]
-    source = f"Page\n====\n\n{page.tables(found, machines)}"
-    document = publish_doctree(source, settings_overrides={"halt_level": 2})
-    first, second = document.findall(nodes.table)
+    results.record("a", ROWS, title="Speed", note="One_ thread.")
+    (result,) = results.load()
+    document = as_document(page.single(result))
+    (table,) = document.findall(nodes.table)
     cells = [
         [entry.astext() for entry in row.findall(nodes.entry)]
-        for row in first.findall(nodes.row)
+        for row in table.findall(nodes.row)
     ]
     assert cells == [
         ["what", "n", "ratio", "same"],
         ["a|b_c*", "30,000", "1.5", "–"],
         ["two lines", "–", "–", "yes"],
     ]
-    assert len(list(second.findall(nodes.row))) == 2
-    text = document.astext()
-    assert "Speed *and* size" in text
-    assert "One_ thread." in text
-    assert "|Two|." in text
+    assert "One_ thread." in document.astext()
+    assert "CSV </_benchmarks/a.csv>" in document.astext()
+
+
+def test_every_table_can_be_downloaded_with_its_note(load):
+    from docutils import nodes
+
+    results, page = load("results"), load("bench_page")
+    results.record("a", ROWS, title="Speed *and* size", note="One_ thread.\n\n|Two|.")
+    results.record("b", ROWS[:1], title="a < b > `c`")
+    found = results.load()
+    machines = [page.machine_text(result) for result in found]
+    document = as_document(page.tables(found, machines))
+    first, second = (item.astext() for item in document.findall(nodes.list_item))
+    assert "Speed *and* size </_benchmarks/a.csv>" in first
+    assert "One_ thread." in first
+    assert "|Two|." in first
+    assert "a < b > `c` </_benchmarks/b.csv>" in second
+    rows = list(csv.DictReader(io.StringIO(page.as_csv(found[0]["rows"]))))
+    assert rows == [
+        {"what": "a|b_c*", "n": "30000", "ratio": "1.5", "same": ""},
+        {"what": "two\nlines", "n": "", "ratio": "", "same": "True"},
+    ]
+
+
+def test_every_part_of_the_page_has_a_figure_of_committed_numbers(
+    load, tmp_path, monkeypatch
+):
+    page = load("bench_page")
+    monkeypatch.setattr(page, "FOLDER", tmp_path)
+    by_name = {result["name"]: result for result in page.load(page.RESULTS)}
+    assert set(page.FIGURES) == set(page.PAGES)
+    for part in page.PAGES:
+        assert f":alt: {page.FIGURES[part][2]}" in page.figure(part, by_name)
+        assert (tmp_path / f"{part}.png").stat().st_size > 10_000
+        assert "not recorded" in page.figure(part, {})
 
 
 def growth_rows(growth):

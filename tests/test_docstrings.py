@@ -33,6 +33,7 @@ def public_names():
                     shown = callable(getattr(value, member)) or isinstance(
                         found, property
                     )
+                    shown = shown and not inspect.isclass(found)
                     # One without a docstring has that of the method it overrides.
                     own = getattr(found, "__doc__", None) or not any(
                         hasattr(base, member) for base in value.__mro__[1:]

@@ -476,12 +476,51 @@ def test_links_of_the_readme_work_on_a_package_index():
     repository = project["urls"]["Repository"]
     raw = repository.replace("github.com", "raw.githubusercontent.com")
     own = re.compile(rf"{repository}/(?:blob|tree)/main/(.+)|{raw}/main/(.+)")
-    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    title, _badges, text = (ROOT / "README.md").read_text("utf-8").split("\n\n", 2)
+    links = re.findall(r"\]\(([^)]+)\)", title + text)
     assert len(links) > 15
     for link in links:
         match = own.fullmatch(link)
         assert match, f"{link} is not below {repository}"
         assert (ROOT / (match[1] or match[2])).exists(), link
+
+
+def test_badges_of_the_readme_are_true():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    tests, python, licence = readme.split("\n\n", 2)[1].splitlines()
+    workflow = f"{project['urls']['Repository']}/actions/workflows/tests.yml"
+    assert tests == f"[![tests]({workflow}/badge.svg)]({workflow})"
+    assert (ROOT / ".github" / "workflows" / "tests.yml").exists()
+    oldest = project["requires-python"].removeprefix(">=")
+    assert f"[![Python {oldest} or newer](" in python
+    assert f"/python-{oldest}_or_newer-" in python
+    assert f"/license-{project['license'].replace('-', '--')}-" in licence
+    for badge, file in ((python, "pyproject.toml"), (licence, "LICENSE")):
+        assert badge.endswith(f"]({project['urls']['Repository']}/blob/main/{file})")
+        assert (ROOT / file).exists()
+
+
+def test_workflows_run_what_is_there():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    oldest = extras["requires-python"].removeprefix(">=")
+    for workflow in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = workflow.read_text("utf-8")
+        made = re.findall(r"\bmake ([a-z-]+)", text)
+        assert set(made) <= targets, workflow
+        files = re.findall(r"(?:tests|\.ci|docs)/[\w./]+", text)
+        assert made or files or "pypi" in text
+        for file in files:
+            there = (ROOT / file.rstrip(".")).exists()
+            assert there or file.startswith("docs/_build"), file
+        for version in re.findall(r'"(3\.\d+)"', text):
+            assert (
+                f"Programming Language :: Python :: {version}" in extras["classifiers"]
+            )
+    text = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    assert f'python-version: "{oldest}"' in text
 
 
 @pytest.mark.parametrize("folder", ["get_started", "howto", "understand", "evidence"])
@@ -497,6 +536,23 @@ def test_pages_of_the_site_are_short():
     for folder in ["get_started", "howto", "understand"]:
         for page in (ROOT / "docs" / folder).glob("*.rst"):
             assert len(page.read_text("utf-8").split()) <= 1800, page
+
+
+def test_every_page_of_the_site_has_a_description():
+    # One sentence, which search engines show.
+    pages = [ROOT / "docs" / "index.rst", ROOT / "docs" / "api" / "index.rst"]
+    for folder in [
+        "about",
+        "evidence",
+        "get_started",
+        "howto",
+        "reference",
+        "understand",
+    ]:
+        pages += (ROOT / "docs" / folder).glob("*.rst")
+    assert len(pages) > 45
+    for page in pages:
+        assert "   :description: " in page.read_text("utf-8")[:300], page
 
 
 def test_version_is_the_same_everywhere():

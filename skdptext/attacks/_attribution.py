@@ -36,6 +36,7 @@ from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import (
     as_labels,
     check_integer,
+    check_labels,
     check_n_jobs,
     check_option,
     check_rng,
@@ -169,21 +170,23 @@ def attribution_attack(
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.attacks import attribution_attack, linear_topic_classifier
-    >>> table = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
-    >>> found = attribution_attack(
+    >>> embedding = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
+    >>> attack = attribution_attack(
     ...     ["cat cat", "dog dog"] * 4, ["ann", "bob"] * 4,
-    ...     perturber=DPWordPerturber(table, epsilon=1e6, document_length=2),
-    ...     adversaries={"linear": (linear_topic_classifier(table), "author")},
+    ...     perturber=DPWordPerturber(embedding, epsilon=1e6, document_length=2),
+    ...     adversaries={"linear": (linear_topic_classifier(embedding), "author")},
     ...     trained_on="originals", random_state=0)
-    >>> found.attempts[0].noisy.tolist()
+    >>> attack.attempts[0].noisy.tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     perturbers = check_perturbers(perturber)
     documents = check_documents(documents)
     n_documents = documents.shape[0] if is_count_matrix(documents) else len(documents)
     labels = Labels(
-        check_labels("authors", authors, n_documents),
-        None if topics is None else check_labels("topics", topics, n_documents),
+        check_labels("authors", authors, n_documents, n_different=2),
+        None
+        if topics is None
+        else check_labels("topics", topics, n_documents, n_different=2),
     )
     check_option("trained_on", trained_on, ("both", "originals", "releases"))
     n_releases = check_integer("n_releases", n_releases, low=1)
@@ -281,13 +284,13 @@ def check_perturbers(perturber: Any) -> list[Any]:
     if _releases(perturber):
         perturber = [perturber]
     is_list = isinstance(perturber, Iterable) and not isinstance(perturber, str)
-    found = list(perturber) if is_list else []
-    if not found or not all(map(_releases, found)):
+    releasers = list(perturber) if is_list else []
+    if not releasers or not all(map(_releases, releasers)):
         raise InvalidParameterError(
             "perturber must be a word perturber or a list of them, or of other "
             f"releasers with {', '.join(_PROTOCOL)}, got {kind_of(perturber)}."
         )
-    return found
+    return releasers
 
 
 def _releases(releaser: Any) -> bool:
@@ -302,22 +305,6 @@ def check_documents(documents: Any) -> Any:
     if is_count_matrix(documents):
         return documents if hasattr(documents, "shape") else np.asarray(documents)
     return list(documents)
-
-
-def check_labels(name: str, values: Any, n_documents: int) -> np.ndarray:
-    """One label per document, with at least two different labels."""
-    labels = as_labels(name, values)
-    if labels.shape != (n_documents,):
-        raise InvalidParameterError(
-            f"{name} must hold one label per document ({n_documents}), got shape "
-            f"{labels.shape}."
-        )
-    kinds = np.unique(labels)
-    if len(kinds) < 2:
-        raise InvalidParameterError(
-            f"{name} must hold at least 2 different labels, got {len(kinds)}."
-        )
-    return labels
 
 
 def prepare(
@@ -397,8 +384,8 @@ def _through_noise(scene: Scene, seed: int) -> Any:
     """Documents as the noise changes them; in clear where memory is short."""
     if not isinstance(scene.perturber, DPWordPerturber):
         return scene.whole
-    found = as_released(scene.perturber, scene.whole, seed)
-    return scene.whole if found is None else found
+    noisy = as_released(scene.perturber, scene.whole, seed)
+    return scene.whole if noisy is None else noisy
 
 
 def words_of(document: Any) -> Sequence[str]:
@@ -477,7 +464,7 @@ def _named(
     models: dict[str, Any], channel: Any, with_topics: bool
 ) -> tuple[list[Adversary], list[Adversary]]:
     """Adversaries in the order of a report, and those who know the noise."""
-    found = [
+    adversaries = [
         Adversary(name, models[name], target)
         for target in _TARGETS[: 1 + with_topics]
         for name in (
@@ -488,8 +475,10 @@ def _named(
         )
         if name in models
     ]
-    informed = [a for a in found if channel is not None and a.name.startswith("chan")]
-    return found, [a._replace(model=channel) for a in informed]
+    informed = [
+        a for a in adversaries if channel is not None and a.name.startswith("chan")
+    ]
+    return adversaries, [a._replace(model=channel) for a in informed]
 
 
 def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
@@ -497,7 +486,7 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
     rule = "adversaries must map names to pairs of a classifier and 'author' or 'topic'"
     if not isinstance(adversaries, dict) or not adversaries:
         raise InvalidParameterError(f"{rule}, got {kind_of(adversaries)}.")
-    found = []
+    checked = []
     for name, pair in adversaries.items():
         if (
             not isinstance(pair, tuple | list)
@@ -513,8 +502,8 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
                 f"topics must be given for adversary {shown(name)}, which targets "
                 "them, got None."
             )
-        found.append(Adversary(str(name), pair[0], pair[1]))
-    return found
+        checked.append(Adversary(str(name), pair[0], pair[1]))
+    return checked
 
 
 def make_splits(
@@ -547,8 +536,8 @@ def make_splits(
         )
     try:
         splitter = check_cv(cv, authors, classifier=True)
-        found = splitter.split(np.zeros(len(authors)), authors, groups)
-        splits = [(np.asarray(known), np.asarray(held)) for known, held in found]
+        rows = splitter.split(np.zeros(len(authors)), authors, groups)
+        splits = [(np.asarray(known), np.asarray(held)) for known, held in rows]
     except ValueError as error:
         raise InvalidParameterError(f"cv must split the documents: {error}") from None
     for known, held in splits:
@@ -617,26 +606,23 @@ def _attack_all(
                 plan(data, scene.adversaries, [(data, [i], "releases")])
     with show_progress(verbose):
         answers = run_trials(trials, splits, n_jobs, "attacks")
-    found: dict[tuple[int, str, str], list[np.ndarray]] = {}
+    hits: dict[tuple[int, str, str], list[np.ndarray]] = {}
     for shares, place in zip(answers, places, strict=True):
         for share, (where, name, part) in zip(shares, place, strict=True):
             for i in where:
-                found.setdefault((i, name, part), []).append(share)
+                hits.setdefault((i, name, part), []).append(share)
     return [
         Attempt(
             i,
             name,
             target,
             known,
-            *(
-                np.mean(found[i, name, part], axis=0)
-                for part in ("clean", "cut", known)
-            ),
+            *(np.mean(hits[i, name, part], axis=0) for part in ("clean", "cut", known)),
         )
         for i, scene in enumerate(scenes)
         for name, _, target in scene.adversaries
         for known in ("originals", "releases")
-        if (i, name, known) in found
+        if (i, name, known) in hits
     ]
 
 
@@ -648,14 +634,14 @@ def chance_levels(labels: np.ndarray, other: np.ndarray | None) -> dict[str, flo
     """
     classes, codes = np.unique(labels, return_inverse=True)
     counts = np.bincount(codes)
-    found = {
+    levels = {
         "majority": counts.max() / len(labels),
         "uniform": 1 / len(classes),
         "from_other": np.nan,
     }
     if other is not None:
-        found["from_other"] = _share_from_other(codes, _codes(other))
-    return {name: float(value) for name, value in found.items()}
+        levels["from_other"] = _share_from_other(codes, _codes(other))
+    return {name: float(value) for name, value in levels.items()}
 
 
 def shuffled_chance(

@@ -20,6 +20,7 @@ from skdptext.utils import (
     check_integer,
     check_real,
     check_rng,
+    sums_by_label,
     working_memory_bytes,
 )
 
@@ -140,10 +141,6 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         words, bags = words_and_bags(X, self.embedding)
         classes, author = check_targets(y, bags.shape[0], "author")
-        member = sp.csr_array(
-            (np.ones(len(author)), (author, np.arange(len(author)))),
-            shape=(len(classes), len(author)),
-        )
         counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
         try:
             of_word = counter.fit_transform(words)
@@ -151,7 +148,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             raise InvalidParameterError(
                 "X must hold at least one word, got none."
             ) from None
-        known = (member @ bags) @ of_word
+        known = sums_by_label(author, bags, len(classes)) @ of_word
         names = counter.get_feature_names_out()
         # most frequent first; names are sorted, so that ties are broken by name
         chosen = np.argsort(-known.sum(axis=0), kind="stable")[: self.n_features]

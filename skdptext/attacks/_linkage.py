@@ -8,7 +8,6 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,6 +37,7 @@ from skdptext.utils import (
     check_rng,
     import_pandas,
     is_count_matrix,
+    sums_by_label,
     wrapped,
 )
 
@@ -56,11 +56,10 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
     The adversary holds candidates in clear, one of which was released, and knows the
     embedding, ε and λ. For a bag z_1, …, z_n, the log-likelihood of document d is taken
     to be :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, with p_d(w) the share of
-    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. Where
-    Pr[z | w] is known, which it is for finite mechanisms, this is exact, so that no
-    adversary does better; for noise on vectors it is estimated from draws, and an
-    adversary with a better estimate finds more. Log-likelihoods of several releases of
-    a document add up.
+    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. For a
+    finite mechanism Pr[z | w] is known, so that this is exact, and no adversary does
+    better. For noise on vectors it is estimated from draws, and what is found is a
+    lower bound. Log-likelihoods of several releases of a document add up.
 
     Parameters
     ----------
@@ -102,8 +101,8 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.attacks import DocumentLinkageAttack
-    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(table, epsilon=2.0, document_length=3)
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=3)
     >>> attack = DocumentLinkageAttack(perturber, random_state=0)
     >>> attack = attack.fit(["cat dog dog", "tea tea dog", "tea tea tea"])
     >>> attack.predict(["cat cat dog", "tea tea cat"])
@@ -200,8 +199,8 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         candidates : ndarray of int, shape (n_releases or n_groups, n_candidates)
             Rows of the candidates.
         """
-        found = self.log_likelihood(releases, groups) + self._log_prior
-        return np.argsort(-found, axis=1, kind="stable")
+        joint = self.log_likelihood(releases, groups) + self._log_prior
+        return np.argsort(-joint, axis=1, kind="stable")
 
     def predict(self, releases: Any, groups: Any = None) -> np.ndarray:
         """Index of the most likely candidate.
@@ -240,9 +239,9 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
             Ties between equally likely candidates are shared.
         """
         k = check_integer("k", k, low=1)
-        found = self.log_likelihood(releases, groups) + self._log_prior
-        truth = _check_truth(truth, *found.shape)
-        return float(_among_first(found, truth, k).mean())
+        joint = self.log_likelihood(releases, groups) + self._log_prior
+        truth = _check_truth(truth, *joint.shape)
+        return float(_among_first(joint, truth, k).mean())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -436,11 +435,11 @@ def linkage_attack(
     >>> from skdptext import DPWordPerturber
     >>> from skdptext.attacks import linkage_attack
     >>> from skdptext.datasets import make_documents, make_embedding
-    >>> table = make_embedding(60, 8, n_clusters=6, random_state=0)
-    >>> texts, _ = make_documents(table, 20, length=10, random_state=0)
-    >>> perturber = DPWordPerturber(table, epsilon=4.0, document_length=10)
-    >>> found = linkage_attack(texts, perturber, n_draws=50, random_state=0)
-    >>> [row.adversary for row in found.rows]  # doctest: +NORMALIZE_WHITESPACE
+    >>> embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
+    >>> texts, _ = make_documents(embedding, 20, length=10, random_state=0)
+    >>> perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=10)
+    >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
+    >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
     ['all, learned', 'ordered text', 'bag', 'learned', 'word by word', 'shared words',
      'tf-idf', 'character n-grams', 'mean vectors', "Word Mover's nearest"]
     """
@@ -480,7 +479,7 @@ def linkage_attack(
         changed = 1 - words_unchanged(noisy, [clear[i] for i in targets])
         groups = np.tile(np.arange(n_targets), n_releases)
         seed = int(rng.integers(_SEEDS))
-        found: list[tuple[str, str, np.ndarray]] = []
+        by_adversary: list[tuple[str, str, np.ndarray]] = []
         for name, ordered in (("ordered text", True), ("bag", False)):
             likelihood = ReleaseLikelihood(
                 noisy,
@@ -492,8 +491,8 @@ def linkage_attack(
             )
             if likelihood.ordered == ordered:
                 knows = "mechanism, order" if ordered else "mechanism"
-                found.append((name, knows, _added(likelihood(released), groups)))
-        ordered = len(found) == 2
+                by_adversary.append((name, knows, _added(likelihood(released), groups)))
+        ordered = len(by_adversary) == 2
         # topics have no place among the words of the embedding
         in_words = noisy.mechanism_.released is noisy.embedding_
         scores = text_similarities(
@@ -505,18 +504,20 @@ def linkage_attack(
             distances=distances and in_words,
         )
     if n_targets >= FEWEST_PAIRS:
-        every = {name: score for name, _, score in found} | scores
+        every = {name: score for name, _, score in by_adversary} | scores
         learned = [
-            learned_similarity(some, targets, random_state=seed)
-            for some in (scores, every)
+            learned_similarity(candidates, targets, random_state=seed)
+            for candidates in (scores, every)
         ]
         order = ", order" if ordered else ""
-        found.insert(0, ("all, learned", f"mechanism{order}, pairs", learned[1]))
-        found.append(("learned", f"words{order}, pairs", learned[0]))
+        by_adversary.insert(0, ("all, learned", f"mechanism{order}, pairs", learned[1]))
+        by_adversary.append(("learned", f"words{order}, pairs", learned[0]))
     if ordered:
-        found.append(("word by word", "words, order", scores.pop("word by word")))
-    found += [(name, "words", score) for name, score in scores.items()]
-    rows = [_row(name, knows, score, targets) for name, knows, score in found]
+        by_adversary.append(
+            ("word by word", "words, order", scores.pop("word by word"))
+        )
+    by_adversary += [(name, "words", score) for name, score in scores.items()]
+    rows = [_row(name, knows, score, targets) for name, knows, score in by_adversary]
     return Linkages(
         rows,
         n_candidates=n_candidates,
@@ -544,14 +545,16 @@ def _of_releaser(
             [documents[i] for _ in range(n_releases) for i in targets]
         )
         likelihood = ReleaseLikelihood(noisy, documents)
-        found = [("likelihood", "mechanism", _added(likelihood(released), groups))]
+        by_adversary = [
+            ("likelihood", "mechanism", _added(likelihood(released), groups))
+        ]
     if isinstance(released, list) and all(isinstance(d, str) for d in released):
         scores = text_similarities(
             documents, released, ordered=False, groups=groups, distances=distances
         )
-        found += [(name, "words", score) for name, score in scores.items()]
+        by_adversary += [(name, "words", score) for name, score in scores.items()]
     return Linkages(
-        [_row(name, knows, score, targets) for name, knows, score in found],
+        [_row(name, knows, score, targets) for name, knows, score in by_adversary],
         n_candidates=len(documents),
         n_targets=len(targets),
         n_releases=n_releases,
@@ -595,26 +598,22 @@ def _added(values: Any, groups: Any) -> Any:
             f"{labels.shape}."
         )
     names, numbers = np.unique(labels, return_inverse=True)
-    member = sp.csr_array(
-        (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))),
-        shape=(len(names), len(numbers)),
-    )
-    return member @ values
+    return sums_by_label(numbers, values, len(names))
 
 
 def _check_truth(truth: Iterable[int], n: int, n_candidates: int) -> np.ndarray:
     rule = f"truth must hold the index of a candidate per document ({n})"
-    found = as_array(truth, rule)
-    if found.shape != (n,) or found.dtype.kind not in "iu":
+    places = as_array(truth, rule)
+    if places.shape != (n,) or places.dtype.kind not in "iu":
         raise InvalidParameterError(
-            f"{rule}, got shape {found.shape} of {found.dtype}."
+            f"{rule}, got shape {places.shape} of {places.dtype}."
         )
-    if n and not 0 <= found.min() <= found.max() < n_candidates:
+    if n and not 0 <= places.min() <= places.max() < n_candidates:
         raise InvalidParameterError(
-            f"truth must hold indices in [0, {n_candidates}), got {found.min()} to "
-            f"{found.max()}."
+            f"truth must hold indices in [0, {n_candidates}), got {places.min()} to "
+            f"{places.max()}."
         )
-    return found
+    return places
 
 
 def _among_first(scores: np.ndarray, truth: np.ndarray, k: int) -> np.ndarray:

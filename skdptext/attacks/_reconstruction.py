@@ -342,8 +342,8 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         columns = np.array([number[word] for word in truth], dtype=np.intp)
         nats = 0.0
         for rows in blocks(len(words), 256):
-            found = self.predict_log_proba(words[rows])
-            nats -= found[np.arange(len(found)), columns[rows]].sum()
+            logs = self.predict_log_proba(words[rows])
+            nats -= logs[np.arange(len(logs)), columns[rows]].sum()
         return float(nats / np.log(2) / len(words)) if len(words) else np.nan
 
     def __sklearn_tags__(self) -> Any:

@@ -12,18 +12,15 @@ import scipy.sparse as sp
 from scipy.special import gammaln
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
-from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.transport import as_word_bags, pair_distance
 from skdptext.utils import (
     as_array,
     blocks,
     check_document,
     check_flag,
     check_integer,
-    check_n_jobs,
     check_rng,
     is_count_matrix,
     kind_of,
@@ -56,9 +53,6 @@ _WORD = re.compile(rf"[{_ALONE}]|(?:(?![{_ALONE}])[\w{_SIGNS}])+")
 _DIM = 100
 # Words of a text that are compared place by place, or by their distances.
 _PLACES, _NEAR_WORDS = 500, 300
-# Candidates whose Word Mover's Distance is computed exactly, at most, and tasks of
-# about equal size that releases are dealt into.
-_N_EXACT, _TASKS = 5, 16
 # Folds of the adversary that learns, and its examples of wrong pairs per right one.
 _FOLDS, _WRONG = 5, 30
 # The fewest right pairs that there is anything to learn from.
@@ -102,7 +96,6 @@ def text_similarities(
     ordered: bool = True,
     groups: Any = None,
     distances: bool = True,
-    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> dict[str, np.ndarray]:
     """How like each original every released text is, by adversaries of all kinds.
@@ -126,9 +119,6 @@ def text_similarities(
         None, each release is of another document.
     distances : bool, default=True
         Also compare by Word Mover's Distance.
-    n_jobs : int, default=None
-        Processes that compute these distances; as in scikit-learn. The result does not
-        depend on it.
     verbose : int, default=0
         Above 0, show a progress bar.
 
@@ -144,8 +134,8 @@ def text_similarities(
         - ``"word by word"``: sum of the inner products of the n-th words' centred
           vectors, of the first 500 words; if `ordered`;
         - ``"Word Mover's nearest"``: minus the relaxed Word Mover's Distance of their
-          first 300 words, a lower bound; exact for up to five, until none of the others
-          can be nearer; if `distances`.
+          first 300 words: each word moves to the nearest, in the worse direction of
+          both; if `distances`.
 
     Raises
     ------
@@ -174,7 +164,6 @@ def text_similarities(
     """
     check_flag("ordered", ordered)
     check_flag("distances", distances)
-    check_n_jobs(n_jobs)
     clear, noisy = _as_words("original", original), _as_words("released", released)
     numbers = np.arange(len(noisy)) if groups is None else np.asarray(groups)
     if numbers.shape != (len(noisy),) or numbers.dtype.kind not in "iu":
@@ -184,7 +173,7 @@ def text_similarities(
         )
     if embedding is not None:
         embedding = check_embedding(embedding)
-    texts = _Texts(clear, noisy, numbers, embedding, n_jobs)
+    texts = _Texts(clear, noisy, numbers, embedding)
     kinds: dict[str, Any] = {
         "shared words": texts.shared_words,
         "tf-idf": texts.tf_idf,
@@ -220,11 +209,11 @@ def _as_words(name: str, documents: Any) -> list[list[str]]:
         raise InvalidParameterError(
             f"{name} must hold texts or lists of words, got a matrix of numbers."
         )
-    found = []
+    texts = []
     for i, document in enumerate(plain_documents(documents)):
         check_document(document, i)
         if isinstance(document, str):
-            found.append(split_words(document))
+            texts.append(split_words(document))
             continue
         words = list(document)
         if not all(isinstance(word, str) for word in words):
@@ -232,10 +221,10 @@ def _as_words(name: str, documents: Any) -> list[list[str]]:
                 f"{name} must hold texts or lists of str, got {kind_of(document)} of "
                 f"something else as document {i}."
             )
-        found.append(words)
-    if not found:
+        texts.append(words)
+    if not texts:
         raise InvalidParameterError(f"{name} must hold at least one text, got none.")
-    return found
+    return texts
 
 
 class _Texts:
@@ -247,7 +236,6 @@ class _Texts:
         released: Sequence[Sequence[str]],
         groups: np.ndarray,
         embedding: WordEmbedding | None,
-        n_jobs: int | None,
     ) -> None:
         numbers: dict[str, int] = {}
         self.clear, self.released = (
@@ -261,7 +249,6 @@ class _Texts:
         self.groups = groups
         self.n_groups = int(groups.max()) + 1
         self.embedding = embedding
-        self.n_jobs = n_jobs
         self.of_clear = self._bags(self.clear)
         self.of_released = self._pooled(self._bags(self.released))
 
@@ -269,9 +256,9 @@ class _Texts:
         ends = np.cumsum([0, *map(len, texts)])
         codes = np.concatenate([*texts, np.array([], dtype=int)])
         shape = (len(texts), len(self.words))
-        found = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
-        found.sum_duplicates()
-        return found
+        bags = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
+        bags.sum_duplicates()
+        return bags
 
     def _pooled(self, values: Any) -> Any:
         """Sums over the releases of a document."""
@@ -307,13 +294,13 @@ class _Texts:
         """Vectors of the words, centred at their mean; 0 for those without one."""
         if self.embedding is not None:
             rows = self.embedding.find(self.words)
-            found = np.asarray(self.embedding.vectors, dtype=np.float64)[rows]
+            vectors = np.asarray(self.embedding.vectors, dtype=np.float64)[rows]
             known = rows >= 0
         else:
-            found, known = self._learned(), np.ones(len(self.words), dtype=bool)
-        found = found - self._mean(found, self.of_clear, known)
-        found[~known] = 0
-        return found.astype(np.float32)
+            vectors, known = self._learned(), np.ones(len(self.words), dtype=bool)
+        vectors = vectors - self._mean(vectors, self.of_clear, known)
+        vectors[~known] = 0
+        return vectors.astype(np.float32)
 
     @staticmethod
     def _mean(vectors: np.ndarray, bags: sp.csr_array, known: np.ndarray) -> np.ndarray:
@@ -327,9 +314,9 @@ class _Texts:
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents
             return self.vectors
         known = np.any(self.vectors != 0, axis=1)
-        found = self.vectors - self._mean(self.vectors, self.of_released, known)
-        found[~known] = 0
-        return found.astype(np.float32)
+        centred = self.vectors - self._mean(self.vectors, self.of_released, known)
+        centred[~known] = 0
+        return centred.astype(np.float32)
 
     def _learned(self) -> np.ndarray:
         """Vectors that are alike for words of the same texts."""
@@ -356,15 +343,15 @@ class _Texts:
         return released @ (clear - clear.mean(axis=0)).T
 
     def word_by_word(self) -> np.ndarray:
-        found = np.zeros((len(self.released), len(self.clear)), dtype=np.float32)
+        totals = np.zeros((len(self.released), len(self.clear)), dtype=np.float32)
         n_places = min(_PLACES, max(map(len, self.clear)), max(map(len, self.released)))
         n = max(len(self.released), len(self.clear))
         row_bytes = 16 * n * self.vectors.shape[1]
         size = max(1, working_memory_bytes() // 4 // row_bytes)
         nothing = np.zeros((1, self.vectors.shape[1]), dtype=np.float32)
-        for some in blocks(n_places, size):
+        for block in blocks(n_places, size):
             released, clear = (
-                np.concatenate([vectors, nothing])[_places(texts, some)].reshape(
+                np.concatenate([vectors, nothing])[_places(texts, block)].reshape(
                     len(texts), -1
                 )
                 for texts, vectors in (
@@ -372,33 +359,27 @@ class _Texts:
                     (self.clear, self.vectors),
                 )
             )
-            found += released @ clear.T
-        return self._pooled(found.astype(np.float64))
+            totals += released @ clear.T
+        return self._pooled(totals.astype(np.float64))
 
     def distances(self) -> np.ndarray:
-        """Minus the relaxed Word Mover's Distance, exact for the nearest."""
+        """Minus the relaxed Word Mover's Distance, a lower bound."""
         held = np.any(self.vectors != 0, axis=1)
         released, clear = (
             self._few_words(self._bags([text[:_NEAR_WORDS] for text in texts]), held)
             for texts in (self.released, self.clear)
         )
         released = self._few_words(self._pooled(released), held)
-        found = -np.maximum(
+        return -np.maximum(
             _relaxed(released, clear, self.vectors),
             _relaxed(clear, released, self.vectors).T,
         )
-        parts = list(blocks(self.n_groups, max(1, self.n_groups // _TASKS)))
-        exact = Parallel(n_jobs=self.n_jobs)(
-            delayed(_exact_nearest)(found[some], released[some], clear, self.vectors)
-            for some in parts
-        )
-        return np.concatenate(exact)
 
     def _few_words(self, bags: sp.csr_array, held: np.ndarray) -> sp.csr_array:
         """Frequencies of the words that have a vector."""
-        found = sp.csr_array(bags.multiply(held))
-        found.eliminate_zeros()
-        return normalize(found, norm="l1").tocsr()
+        words = sp.csr_array(bags.multiply(held))
+        words.eliminate_zeros()
+        return normalize(words, norm="l1").tocsr()
 
 
 def _cosines(released: Any, clear: Any) -> np.ndarray:
@@ -407,13 +388,13 @@ def _cosines(released: Any, clear: Any) -> np.ndarray:
     return np.asarray((a @ b.T).todense())
 
 
-def _places(texts: Sequence[np.ndarray], some: slice) -> np.ndarray:
+def _places(texts: Sequence[np.ndarray], block: slice) -> np.ndarray:
     """Words at some places of each text; −1 beyond its end."""
-    found = np.full((len(texts), some.stop - some.start), -1)
-    for row, text in zip(found, texts, strict=True):
-        part = text[some]
+    places = np.full((len(texts), block.stop - block.start), -1)
+    for row, text in zip(places, texts, strict=True):
+        part = text[block]
         row[: len(part)] = part
-    return found
+    return places
 
 
 def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarray:
@@ -423,14 +404,14 @@ def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarra
     """
     mine = np.unique(a.indices)
     theirs, places = np.unique(b.indices, return_inverse=True)
-    found = np.zeros((a.shape[0], b.shape[0]))
+    totals = np.zeros((a.shape[0], b.shape[0]))
     if not len(mine) or not len(theirs):
-        return found
+        return totals
     squares = np.einsum("ij,ij->i", vectors, vectors)
     row_bytes = 16 * (len(theirs) + b.shape[0])
     size = max(1, working_memory_bytes() // 4 // row_bytes)
-    for some in blocks(len(mine), size):
-        words = mine[some]
+    for block in blocks(len(mine), size):
+        words = mine[block]
         gaps = vectors[theirs] @ vectors[words].T
         gaps *= -2
         gaps += squares[words]
@@ -441,29 +422,8 @@ def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarra
             own = places[b.indptr[j] : b.indptr[j + 1]]
             if len(own):
                 nearest[j] = gaps[own].min(axis=0)
-        found += a[:, words] @ nearest.T
-    return found
-
-
-def _exact_nearest(
-    scores: np.ndarray, released: sp.csr_array, clear: sp.csr_array, vectors: np.ndarray
-) -> np.ndarray:
-    """Lower bounds of distances, negated, with the nearest of each row made exact.
-
-    A few at most are computed: until none of the others can be nearer.
-    """
-    scores = scores.copy()
-    mine, theirs = as_word_bags(released), as_word_bags(clear)
-    for i in np.flatnonzero(mine.sizes).tolist():
-        nearest = np.inf
-        for j in np.argsort(-scores[i], kind="stable")[:_N_EXACT].tolist():
-            if -scores[i, j] >= nearest:
-                break
-            if theirs.sizes[j]:
-                distance = pair_distance(*mine.row(i), *theirs.row(j), vectors)
-                scores[i, j] = -distance
-                nearest = min(nearest, distance)
-    return scores
+        totals += a[:, words] @ nearest.T
+    return totals
 
 
 def learned_similarity(
@@ -540,7 +500,7 @@ def learned_similarity(
     columns = np.concatenate([truth[:, None], wrong], axis=1).ravel()
     is_right = columns == truth[rows]
     seen = np.stack([part[rows, columns] for part in features], axis=1)
-    found = np.zeros((n, n_clear))
+    learned = np.zeros((n, n_clear))
     for k in range(_FOLDS):
         learn = (fold[rows] != k) & (of_clear[columns] != k)
         if not 0 < is_right[learn].sum() < learn.sum():
@@ -548,16 +508,16 @@ def learned_similarity(
         model = LogisticRegression(max_iter=200).fit(seen[learn], is_right[learn])
         mine = fold == k
         for weight, part in zip(model.coef_[0], features, strict=True):
-            found[mine] += weight * part[mine]
-    return with_ties(found)
+            learned[mine] += weight * part[mine]
+    return with_ties(learned)
 
 
 def _standing_out(scores: np.ndarray) -> np.ndarray:
     """Standard deviations above the mean of the row; 0 where all are equal."""
-    found = scores - scores.mean(axis=1, keepdims=True)
-    spread = found.std(axis=1, keepdims=True)
+    excess = scores - scores.mean(axis=1, keepdims=True)
+    spread = excess.std(axis=1, keepdims=True)
     flat = spread <= _TIE * np.abs(scores).max(initial=0)
-    return np.where(flat, 0, found / np.where(flat, 1, spread))
+    return np.where(flat, 0, excess / np.where(flat, 1, spread))
 
 
 def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray:

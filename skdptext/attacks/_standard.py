@@ -51,8 +51,8 @@ def linear_topic_classifier(
     --------
     >>> from skdptext import WordEmbedding
     >>> from skdptext.attacks import linear_topic_classifier
-    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> model = linear_topic_classifier(table)
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> model = linear_topic_classifier(embedding)
     >>> model.fit(["a cat", "a dog", "tea, tea"], ["pets", "pets", "food"])
     Pipeline(...)
     >>> model.predict(["cat and dog", "more tea"]).tolist()
@@ -126,8 +126,8 @@ def paper_adversaries(
     --------
     >>> from skdptext import WordEmbedding
     >>> from skdptext.attacks import paper_adversaries
-    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> adversaries = paper_adversaries(table, topic_model="linear", random_state=0)
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> adversaries = paper_adversaries(embedding, topic_model="linear", random_state=0)
     >>> bags, authors = [[2, 0, 1], [0, 2, 1]], ["ann", "bob"]
     >>> adversaries["SRauth"].fit(bags, authors).predict([[1, 0, 0]]).tolist()
     ['ann']

@@ -75,7 +75,7 @@ def run_trials(
     for _, held in splits:
         np.add.at(tries, held, 1)
     with np.errstate(invalid="ignore"):
-        return [found / tries for found in hits]
+        return [hit / tries for hit in hits]
 
 
 def _attack(trial: Trial, known: np.ndarray, held: np.ndarray) -> np.ndarray:
@@ -132,13 +132,13 @@ def as_released(
         shape = bags.shape[0], len(fitted.mechanism_.released)
         if 16 * shape[0] * shape[1] > working_memory_bytes():
             return None
-        found = np.zeros(shape, dtype=np.float32)
+        vectors = np.zeros(shape, dtype=np.float32)
         sizes = np.asarray(bags.sum(axis=1)).ravel()
         held = sizes > 0
         if held.any():
             options = {"n_draws": N_DRAWS, "random_state": random_state}
-            found[held] = released_profiles(fitted, bags[held], **options)
-        return found * (sizes[:, None] / _UNIT).astype(np.float32)
+            vectors[held] = released_profiles(fitted, bags[held], **options)
+        return vectors * (sizes[:, None] / _UNIT).astype(np.float32)
 
 
 def bayes_of_released() -> ChannelNaiveBayes:

@@ -9,6 +9,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _LONGEST = 1000  # longest sequence sought at every position; bounds the memory
 _SECONDS = 120  # time for a forked process to answer; an inherited lock may block it
 
 
+@dataclass(eq=False, repr=False)
 class FreshNoiseAudit:
     """Result of `audit_fresh_noise`.
 
@@ -51,20 +53,12 @@ class FreshNoiseAudit:
         The word that was perturbed.
     """
 
-    def __init__(
-        self,
-        repeats: dict[str, int],
-        skipped: dict[str, str],
-        *,
-        n_draws: int,
-        n_calls: int,
-        word: str,
-    ) -> None:
-        self.repeats = repeats
-        self.skipped = skipped
-        self.n_draws = n_draws
-        self.n_calls = n_calls
-        self.word = word
+    repeats: dict[str, int]
+    skipped: dict[str, str]
+    _: KW_ONLY
+    n_draws: int
+    n_calls: int
+    word: str
 
     @property
     def repeated(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from skdptext.documents import EncodedDocuments
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel
-from skdptext.perturbation import DPWordPerturber, Release
+from skdptext.perturbation import DPWordPerturber, NoiseRun
 from skdptext.search import nearest_words
 from skdptext.utils import (
     NoiseStreams,
@@ -178,7 +178,7 @@ def audit_noise_law(
     if hasattr(channel, "draw"):
         with progress_bar(verbose, "audit", total=n_draws, unit="draw") as bar:
             noise, pvalues = _released_noise(channel, n_draws, rng, bar)
-        whiten = channel.metric.whiten
+        whiten = channel.law().metric.whiten
     else:
         for name in ("sample", "whiten", "epsilon"):
             if not hasattr(source, name):
@@ -207,7 +207,8 @@ def _released_noise(
     channel: WordChannel, n_draws: int, rng: np.random.Generator, bar: Any
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Noise of releases, and whether released words are nearest to noisy vectors."""
-    if channel.noise is None or channel.metric is None:
+    law = channel.law()
+    if law.noise is None or law.metric is None or not law.scales:
         raise InvalidParameterError(
             "audit_noise_law is for mechanisms that add noise to vectors, and bound "
             "their privacy loss by a metric, such as MahalanobisNoise; "
@@ -219,7 +220,7 @@ def _released_noise(
         recorder: Any = _Recorder(channel)
         words, released = _release(recorder, n, way, rng)
         taken = recorder.in_order()
-        noise = np.concatenate([channel.noise(draws) for _, draws, _ in taken])
+        noise = np.concatenate([law.noise(draws) for _, draws, _ in taken])
         # checked for the words that each block was given, and for the released words
         given, made = (np.concatenate([block[i] for block in taken]) for i in (0, 2))
         nearest = nearest_words(embedding.vectors[given] + noise, embedding.vectors)
@@ -257,7 +258,7 @@ def _release(
         stream_labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
     )
     sample = _DOCUMENT if way == "sampled" else None
-    codes, _ = Release(channel, n_words, streams, sample).run(
+    codes, _ = NoiseRun(channel, n_words, streams, sample).run(
         documents, n_jobs=2 if way == "threads" else 1
     )
     if way == "sampled":

@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             return parsed.run(parsed)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
-        message = in_flags(_told(error), parsed)
+        message = in_flags(_message(error), parsed)
         print(f"skdptext {parsed.command}: {message}", file=sys.stderr)
         return 2
     except Exception:
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """The message; for the file system's errors, without their number."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"cannot read or write {error.filename}: {error.strerror}."

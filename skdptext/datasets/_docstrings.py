@@ -53,6 +53,8 @@ _EXPERIMENTAL = (
     "sklearn.impute._iterative",
     "sklearn.model_selection._search_successive_halving",
 )
+# SciPy adds to its text in place, and under SCIPY_ARRAY_API does not.
+_REWRITTEN = ("numpy.sinc",)
 
 
 class _Document(NamedTuple):
@@ -143,8 +145,7 @@ def load_docstrings(
     -----
     The texts change with the versions of the five libraries; with the versions fixed
     they and their order are the same on every machine, except for optional parts of the
-    libraries that cannot be imported there, and for ``SCIPY_ARRAY_API``, with which
-    SciPy documents a few functions differently.
+    libraries that cannot be imported there.
 
     The first call imports the five libraries and takes a few seconds; later calls in
     the same process reuse the result.
@@ -314,9 +315,11 @@ def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]
         home = getattr(value, "__module__", None)
         if public is None and home != path:
             continue
-        if home is not None and home.partition(".")[0] != path.partition(".")[0]:
+        # SciPy wraps a function of NumPy's only under SCIPY_ARRAY_API.
+        inner = getattr(inspect.unwrap(value), "__module__", None) or home
+        if inner is not None and inner.partition(".")[0] != path.partition(".")[0]:
             continue
-        if home in _EXPERIMENTAL:
+        if home in _EXPERIMENTAL or f"{path}.{name}" in _REWRITTEN:
             continue
         if id(value) in seen:
             continue
@@ -339,17 +342,27 @@ def _class_docs(path: str, cls: type) -> Iterator[tuple[str, str]]:
 
 
 def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    text = getattr(value, "__doc__", None)
+    # SCIPY_ARRAY_API wraps a compiled function, whose own text SciPy cannot change.
+    inner = inspect.unwrap(value)
+    text = getattr(inner if inspect.isbuiltin(inner) else value, "__doc__", None)
     if isinstance(text, str) and text.strip():
         yield name, _settle(inspect.cleandoc(text))
+
+
+_NOTE_TWICE = re.compile(
+    r"^(\*\*Array API Standard Support\*\*\n.*?:ref:`dev-arrayapi`[^\n]*\n)\s*\1",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def _settle(text: str) -> str:
     """The text without what differs from one run of Python to the next.
 
-    scipy writes some texts at import: freshly drawn numbers, marked as such, and the
-    names of arguments in the order of a set.
+    scipy writes some texts at import: freshly drawn numbers, marked as such, the names
+    of arguments in the order of a set, and a note that it adds twice to a function
+    without ``SCIPY_ARRAY_API``.
     """
+    text = _NOTE_TWICE.sub(r"\1", text)
     text = re.sub(r"^[^\n]*# may vary\n?", "", text, flags=re.MULTILINE)
     return re.sub(
         r"``\{('[^}\n]*')\}``",

@@ -87,9 +87,16 @@ class _Encoder:
         self.inferred: dict[str, int] = {}
         self.vectors: list[np.ndarray] = []
         self.stream_labels: list[bytes] = []
-        self.parts = _Parts()
-        self.lengths = _LengthRule(truncate)
+        # codes of all documents: one small array for each would take far more memory
+        self.done: list[np.ndarray] = []
+        self.open: list[np.ndarray] = []
+        self.lengths = array("q", [0])
         self.n_unknown = self.n_tokens = 0
+        # documents are cut to this length; those that are too short are counted
+        self.length = truncate
+        self.n_seen = self.n_short = 0
+        self.first_short: int | None = None
+        self.shortest = truncate or 0
 
     def fill(self, codes: np.ndarray, tokens: list[str], position: int) -> np.ndarray:
         """Codes of the tokens; those below 0 are unknown to the embedding.
@@ -131,17 +138,38 @@ class _Encoder:
         `codes` may be cut to the words that are kept, `size` is the number of all its
         words, and `content` keys its noise.
         """
-        position = self.lengths.n_seen
-        codes = self.lengths.apply(codes, size)
-        if self.lengths.n_short:
+        position = self.n_seen
+        self.n_seen += 1
+        if self.length is not None:
+            if size < self.length:
+                self.n_short += 1
+                if self.first_short is None:
+                    self.first_short = position
+                self.shortest = min(self.shortest, size)
+            codes = codes[: self.length]
+        if self.n_short:
             return  # only counting: an error will follow
-        self.parts.append(codes)
+        self.open.append(codes)
+        self.lengths.append(len(codes))
+        if len(self.open) == _TOGETHER:
+            self.done.append(np.concatenate(self.open))
+            self.open = []
         if self.label is not None:
             self.stream_labels.append(self.label(position, content))
 
     def finish(self) -> EncodedDocuments:
-        self.lengths.finish()
-        codes = self.parts.codes()
+        if self.n_short:
+            raise InvalidParameterError(
+                f'document_length={self.length} with resize="truncate" needs documents '
+                f"of at least that many known words: {self.n_short} of {self.n_seen} "
+                f"are shorter, first document {self.first_short}, the shortest has "
+                f'{self.shortest}. Use resize="sample", whose guarantee is weaker, '
+                "or a smaller document_length."
+            )
+        none = np.empty(0, np.int32)
+        codes = np.concatenate([none, *self.done, *self.open]).astype(
+            np.int32, copy=False
+        )
         if self.vectors:
             # A mechanism knows the words of the embedding only: a vector made from
             # subwords is taken as its nearest word's, before any noise.
@@ -150,7 +178,7 @@ class _Encoder:
             codes[made] = snapped[codes[made] - len(self.embedding)]
         return EncodedDocuments(
             codes=codes,
-            offsets=self.parts.offsets(),
+            offsets=np.cumsum(self.lengths, dtype=np.int64),
             stream_labels=self.stream_labels,
             in_clear=list(self.in_clear),
             n_unknown=self.n_unknown,
@@ -260,63 +288,3 @@ def resample(
         else:
             out[i] = rng.integers(0, n_words, length)
     return out.ravel()
-
-
-class _Parts:
-    """Codes of all documents; one small array for each would take far more memory."""
-
-    def __init__(self) -> None:
-        self._done: list[np.ndarray] = []
-        self._open: list[np.ndarray] = []
-        self._lengths = array("q")
-
-    def append(self, codes: np.ndarray) -> None:
-        self._open.append(codes)
-        self._lengths.append(len(codes))
-        if len(self._open) == _TOGETHER:
-            self._close()
-
-    def _close(self) -> None:
-        joined = np.concatenate(self._open or [np.empty(0, np.int32)])
-        self._done.append(joined.astype(np.int32, copy=False))
-        self._open = []
-
-    def codes(self) -> np.ndarray:
-        self._close()
-        return np.concatenate(self._done)
-
-    def offsets(self) -> np.ndarray:
-        offsets = np.zeros(len(self._lengths) + 1, dtype=np.int64)
-        np.cumsum(self._lengths, out=offsets[1:])
-        return offsets
-
-
-class _LengthRule:
-    """Cuts documents to a length and counts those that are too short for it."""
-
-    def __init__(self, length: int | None) -> None:
-        self.length = length
-        self.n_short = 0
-        self.first: int | None = None
-        self.shortest = length or 0
-        self.n_seen = 0
-
-    def apply(self, codes: np.ndarray, size: int) -> np.ndarray:
-        self.n_seen += 1
-        if self.length is None:
-            return codes
-        if size < self.length:
-            self.n_short += 1
-            self.first = self.n_seen - 1 if self.first is None else self.first
-            self.shortest = min(self.shortest, size)
-        return codes[: self.length]
-
-    def finish(self) -> None:
-        if self.n_short:
-            raise InvalidParameterError(
-                f'document_length={self.length} with resize="truncate" needs documents '
-                f"of at least that many known words: {self.n_short} of {self.n_seen} "
-                f"are shorter, first document {self.first}, the shortest has "
-                f'{self.shortest}. Use resize="sample", whose guarantee is weaker, '
-                "or a smaller document_length."
-            )

@@ -136,6 +136,11 @@ class DocumentReader:
         """Words drawn from each document; None: it is released as read."""
         return self.document_length if self.resize == "sample" else None
 
+    @property
+    def _cut_length(self) -> int | None:
+        """Words that are read of each document; None: all."""
+        return None if self.resize == "sample" else self.document_length
+
     def read(
         self,
         X: Any,
@@ -168,25 +173,42 @@ class DocumentReader:
             If a document breaks a rule; the message gives its position. One rule is at
             most 10^8 words by its counts, unless it is truncated.
         """
-        cut = None if whole or self.resize == "sample" else self.document_length
         if is_count_matrix(X, each=False):
-            bags = check_bags(
-                X,
-                n_words=len(self.vocabulary),
-                counts=True,
-                # what is cut is cut before its counts are written out as words
-                max_words=MAX_WORDS if cut or counted else MAX_WHOLE_WORDS,
-            )
-            check_columns(X, self.vocabulary)
-            counted = counted and cut is None
-            return encode_counts(
-                bags, self.vocabulary, truncate=cut, label=label, counted=counted
-            )
+            return self.read_counts(X, label=label, whole=whole, counted=counted)
+        return self.read_texts(X, label=label, whole=whole)
+
+    def read_counts(
+        self,
+        X: Any,
+        *,
+        label: Label | None = None,
+        whole: bool = False,
+        counted: bool = False,
+    ) -> EncodedDocuments:
+        """`read` of what is known to be a count matrix."""
+        cut = None if whole else self._cut_length
+        bags = check_bags(
+            X,
+            n_words=len(self.vocabulary),
+            counts=True,
+            # what is cut is cut before its counts are written out as words
+            max_words=MAX_WORDS if cut or counted else MAX_WHOLE_WORDS,
+        )
+        check_columns(X, self.vocabulary)
+        counted = counted and cut is None
+        return encode_counts(
+            bags, self.vocabulary, truncate=cut, label=label, counted=counted
+        )
+
+    def read_texts(
+        self, X: Any, *, label: Label | None = None, whole: bool = False
+    ) -> EncodedDocuments:
+        """`read` of what is known to be texts or token lists."""
         return encode_tokens(
             self._tokens(X),
-            self.vocabulary,
+            _NO_WORDS if self.embedding is None else self.embedding,
             oov="keep" if self.embedding is None else self.oov,
-            truncate=cut,
+            truncate=None if whole else self._cut_length,
             label=label,
         )
 

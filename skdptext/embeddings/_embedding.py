@@ -137,7 +137,7 @@ class WordEmbedding:
         return int(self.vectors.shape[1])
 
     def __len__(self) -> int:
-        return len(self._index)
+        return len(self._index.words)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -200,6 +200,8 @@ class WordEmbedding:
                     f"{position}."
                 )
         for written in (str.lower, str.capitalize):
+            if not len(unknown):
+                break
             ids[unknown] = self._index.rows([written(tokens[i]) for i in unknown])
             unknown = unknown[ids[unknown] < 0]
         return ids

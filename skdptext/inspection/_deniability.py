@@ -141,12 +141,15 @@ class PlausibleDeniabilityDisplay:
                 f"result must be a PlausibleDeniability, got {kind_of(result)}."
             )
         shape = len(result.epsilons), len(result.lams), -1
-        found = {
+        percentiles = {
             name: np.percentile(getattr(result, name).reshape(shape), [5, 50, 95], -1)
             for name in _LABELS
         }
         return cls(
-            epsilons=result.epsilons, lams=result.lams, n_draws=result.n_draws, **found
+            epsilons=result.epsilons,
+            lams=result.lams,
+            n_draws=result.n_draws,
+            **percentiles,
         )
 
     def plot(self, ax: Any = None) -> PlausibleDeniabilityDisplay:

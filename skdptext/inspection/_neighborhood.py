@@ -345,9 +345,10 @@ def _principal_plane(gaps: np.ndarray) -> np.ndarray:
 
 def _points(channel: WordChannel, draws: Any, plane: np.ndarray) -> np.ndarray:
     """Noisy vectors in the plane; empty for a mechanism without noise on vectors."""
-    if channel.noise is None:
+    law = channel.law()
+    if law.noise is None or not law.scales:
         return np.empty((0, 2))
-    return channel.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
+    return law.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
 
 
 def _contours(
@@ -357,8 +358,9 @@ def _contours(
 
     Empty if the noise does not follow the distribution of `MahalanobisNoise`.
     """
-    metric = channel.metric
-    if not channel.gamma_lengths or metric is None:
+    law = channel.law()
+    metric = law.metric
+    if metric is None or not law.scales:
         return np.empty((0, 201, 2))
     angle = np.linspace(0, 2 * np.pi, 201)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)

@@ -207,38 +207,38 @@ class ObfuscationReport:
     # -- warnings ----------------------------------------------------------------------
 
     def _warn(self) -> list[str]:
-        found = [*self._warn_of_sizes(), *self._warn_of_labels()]
+        warnings = [*self._warn_of_sizes(), *self._warn_of_labels()]
         for i, release in enumerate(self._releases):
-            found += self._warn_of_release(i, release)
-        found += self._warn_of_promise()
+            warnings += self._warn_of_release(i, release)
+        warnings += self._warn_of_promise()
         if self._defaults and find_spec("floret") is None:
-            found.append(
+            warnings.append(
                 "DRtopic, the paper's fastText model, was not tried: pip "
                 "install floret."
             )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(warnings))
 
     def _warn_of_sizes(self) -> list[str]:
-        found = []
+        warnings = []
         n = int(self.results["n_documents"].min())
         if n < _FEW:
-            found.append(
+            warnings.append(
                 f"Only {n} documents are attacked: differences in accuracy below about "
                 f"{_resolution(n):.2f} mean nothing."
             )
         if self._n_strangers:
-            found.append(
+            warnings.append(
                 f"{self._n_strangers} documents are by authors of whom the adversary "
                 "knows no other document: it cannot name them, hidden or not."
             )
         if self._author_counts.min() < _FEW_OF_AUTHOR:
             few = int((self._author_counts < _FEW_OF_AUTHOR).sum())
-            found.append(
+            warnings.append(
                 f"{few} of {len(self._author_counts)} authors have fewer than "
                 f"{_FEW_OF_AUTHOR} documents: an adversary who knows more of them may "
                 "do better."
             )
-        return found
+        return warnings
 
     def _warn_of_labels(self) -> list[str]:
         author = self.results["target"] == "author"
@@ -249,9 +249,9 @@ class ObfuscationReport:
             name: float(self.results[f"chance_{name}"][line])
             for name in ("majority", "uniform", "from_other")
         }
-        found = []
+        warnings = []
         if self._chance_if_unrelated is not None:
-            found.append(
+            warnings.append(
                 "The topic gives the author away: a guess from the topic alone gets "
                 f"{levels['from_other']:.0%} of the authors right, against "
                 f"{self._chance_if_unrelated:.0%} if authors had nothing to do with "
@@ -259,29 +259,29 @@ class ObfuscationReport:
                 "only be hidden among others who write on the same topic."
             )
         if levels["majority"] > 2 * levels["uniform"]:
-            found.append(
+            warnings.append(
                 f"One author wrote {levels['majority']:.0%} of the documents: compare "
                 "accuracies with this share, not with a random guess."
             )
-        return found
+        return warnings
 
     def _warn_of_release(self, i: int, release: ReportedRelease) -> list[str]:
         name = self._name(i)
-        found = []
+        warnings = []
         if release.n_empty:
-            found.append(f"{release.n_empty} documents have no known word.")
+            warnings.append(f"{release.n_empty} documents have no known word.")
         if getattr(release.guarantee, "n_words", 0) is None:
-            found.append(
+            warnings.append(
                 f"{name} releases the number of words of each document, which no "
                 "noise hides: set document_length."
             )
         if release.keeps_unknown:
-            found.append(
+            warnings.append(
                 f"{name} releases unknown words in clear; names among them may give "
                 "the author away."
             )
         if release.words_changed < _HARDLY:
-            found.append(
+            warnings.append(
                 f"{name} changes only {release.words_changed:.1%} of the words: ε is "
                 "large for this embedding."
             )
@@ -293,16 +293,16 @@ class ObfuscationReport:
                 if math.isnan(release.words_changed)
                 else f"changes {release.words_changed:.0%} of the words"
             )
-            found.append(
+            warnings.append(
                 f"{name} {changes}, and no topic classifier is better than chance "
                 "with certainty: ε is small for this purpose."
             )
         elif not topic and release.words_changed > _NEARLY_ALL:
-            found.append(
+            warnings.append(
                 f"{name} changes {release.words_changed:.0%} of the words: ε is small "
                 "for this embedding."
             )
-        return found
+        return warnings
 
     def _warn_of_promise(self) -> list[str]:
         """The guarantee between whole documents, once for all releases."""
@@ -341,19 +341,19 @@ class ObfuscationReport:
 
     def _linked(self) -> list[str]:
         """The linkage results of each release, in words."""
-        found = [
+        lines = [
             linkages.in_words()
             if len(self.linkages) == 1
             else f"{self._name(i)}: {linkages.in_words()}"
             for i, linkages in enumerate(self.linkages)
         ]
-        if found:
-            found.append(
+        if lines:
+            lines.append(
                 "So an adversary who holds the documents themselves may find them. "
                 "What can be hidden is the author, from adversaries who hold other "
                 "documents:"
             )
-        return found
+        return lines
 
     def _lines(self, fewest: bool) -> list[list[str]]:
         """Cells of the table; of several releases, only the strongest of each kind."""
@@ -366,9 +366,9 @@ class ObfuscationReport:
                 for target in ("author", "topic")
                 if (line := self.strongest(i, target))
             ]
-        found = []
+        lines = []
         for k in rows:
-            found.append(
+            lines.append(
                 [
                     f"{r['epsilon'][k]:g}",
                     str(r["noise"][k]).removeprefix("λ = "),
@@ -381,7 +381,7 @@ class ObfuscationReport:
                     f"{r['chance_majority'][k]:.2f}",
                 ]
             )
-        return found
+        return lines
 
     def _row(self, line: dict[str, Any]) -> int:
         same = [self.results[k] == line[k] for k in ("release", "adversary")]
@@ -630,22 +630,22 @@ class ObfuscationDisplay:
     def _strongest(self, target: str) -> np.ndarray:
         """Row of the strongest adversary for each release, by release."""
         r = self.results
-        found = []
+        strongest = []
         for release in np.unique(r["release"]):
             rows = np.flatnonzero((r["release"] == release) & (r["target"] == target))
             if len(rows):
-                found.append(rows[np.argmax(r["noisy"][rows])])
-        return np.array(found, dtype=int)
+                strongest.append(rows[np.argmax(r["noisy"][rows])])
+        return np.array(strongest, dtype=int)
 
     def _by_noise(self, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
         """Rows of each mechanism and λ, by increasing ε."""
         noises, epsilons = self.results["noise"][rows], self.results["epsilon"][rows]
-        found = []
+        lines = []
         for noise in np.unique(noises):
             mine = np.flatnonzero(noises == noise)
             order = mine[np.argsort(epsilons[mine], kind="stable")]
-            found.append((str(noise), rows[order]))
-        return found
+            lines.append((str(noise), rows[order]))
+        return lines
 
     def _draw_epsilon(self, ax: Any) -> None:
         r = self.results

@@ -181,7 +181,7 @@ def obfuscation_report(
     confidence = check_real(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
     )
-    found = attribution_attack(
+    attributions = attribution_attack(
         documents,
         authors,
         topics,
@@ -198,10 +198,12 @@ def obfuscation_report(
     linkages = []
     if linkage:
         rng = None if random_state is None else check_rng(random_state)
-        linkages = [_link(fitted, found, rng) for fitted in found.perturbers]
-    releases = [_describe(fitted, found) for fitted in found.perturbers]
+        linkages = [
+            _link(fitted, attributions, rng) for fitted in attributions.perturbers
+        ]
+    releases = [_describe(fitted, attributions) for fitted in attributions.perturbers]
     table = []
-    for attempt in found.attempts:
+    for attempt in attributions.attempts:
         release = releases[attempt.release]
         line: dict[str, Any] = {
             "release": attempt.release,
@@ -218,36 +220,36 @@ def obfuscation_report(
             share, n = float(shares.mean()), len(shares)
             low, high = _wilson(share, n, confidence)
             line |= {name: share, f"{name}_low": low, f"{name}_high": high}
-        levels = found.chance[attempt.target]
+        levels = attributions.chance[attempt.target]
         line |= {f"chance_{name}": value for name, value in levels.items()}
         line |= {"n_documents": n, "words_changed": release.words_changed}
         table.append(line)
     return ObfuscationReport(
         results={key: np.array([line[key] for line in table]) for key in table[0]},
         releases=releases,
-        author_counts=np.unique(found.authors, return_counts=True)[1],
+        author_counts=np.unique(attributions.authors, return_counts=True)[1],
         topic_counts=(
             None
-            if found.topics is None
-            else np.unique(found.topics, return_counts=True)[1]
+            if attributions.topics is None
+            else np.unique(attributions.topics, return_counts=True)[1]
         ),
         confidence=confidence,
-        n_splits=found.n_splits,
+        n_splits=attributions.n_splits,
         n_releases=int(n_releases),
-        chance_if_unrelated=found.chance_if_unrelated,
-        n_strangers=found.n_strangers,
+        chance_if_unrelated=attributions.chance_if_unrelated,
+        n_strangers=attributions.n_strangers,
         default_adversaries=adversaries is None,
         linkages=linkages,
     )
 
 
 def _link(
-    perturber: Any, found: Attributions, rng: np.random.Generator | None
+    perturber: Any, attributions: Attributions, rng: np.random.Generator | None
 ) -> Linkages:
     """Linkage by an adversary who holds the documents: which one was released?"""
-    n = len(found.authors)
+    n = len(attributions.authors)
     rows = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
-    documents = found.documents
+    documents = attributions.documents
     return linkage_attack(
         check_bags(documents)[rows]
         if is_count_matrix(documents)
@@ -260,37 +262,39 @@ def _link(
     )
 
 
-def _describe(perturber: Any, found: Attributions) -> ReportedRelease:
+def _describe(perturber: Any, attributions: Attributions) -> ReportedRelease:
     """The facts of a release that need no attack."""
     if not isinstance(perturber, DPWordPerturber):
-        texts = found.documents
+        texts = attributions.documents
         return ReportedRelease(
             noise=type(perturber).__name__,
             epsilon=float(getattr(perturber, "epsilon", math.nan)),
             lam=math.nan,
             words_changed=math.nan,
             guarantee=perturber.guarantee(),
-            exponent=_typical_exponent(perturber, texts, found),
+            exponent=_typical_exponent(perturber, texts, attributions),
             n_empty=sum(not (x.strip() if isinstance(x, str) else x) for x in texts),
             keeps_unknown=False,
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        changed = 1 - words_unchanged(perturber, found.documents)
-        words = perturber.known_words(found.documents)
+        changed = 1 - words_unchanged(perturber, attributions.documents)
+        words = perturber.known_words(attributions.documents)
     return ReportedRelease(
         noise=noise_name(perturber.mechanism, perturber.lam),
         epsilon=float(perturber.epsilon),
         lam=float(perturber.lam),
         words_changed=changed,
         guarantee=perturber.guarantee(),
-        exponent=_typical_exponent(perturber, words, found),
+        exponent=_typical_exponent(perturber, words, attributions),
         n_empty=sum(not w for w in words),
         keeps_unknown=perturber.oov == "keep",
     )
 
 
-def _typical_exponent(perturber: Any, words: list[Any], found: Attributions) -> float:
+def _typical_exponent(
+    perturber: Any, words: list[Any], attributions: Attributions
+) -> float:
     """Median exponent between documents of different authors, on one topic if any."""
     of_words = isinstance(perturber, DPWordPerturber)
     # lengths, or unknown words, are released unchanged
@@ -300,9 +304,9 @@ def _typical_exponent(perturber: Any, words: list[Any], found: Attributions) -> 
     rng = np.random.default_rng(0)
     exponents: list[float] = []
     for first in rng.permutation(len(words)):
-        other = found.authors != found.authors[first]
-        if found.topics is not None:
-            same = other & (found.topics == found.topics[first])
+        other = attributions.authors != attributions.authors[first]
+        if attributions.topics is not None:
+            same = other & (attributions.topics == attributions.topics[first])
             other = same if same.any() else other
         second = rng.choice(np.flatnonzero(other))
         if (

@@ -129,17 +129,18 @@ class PrivacyUtilityDisplay:
         for parameter, name in (("privacy", privacy), ("utility", utility)):
             check_option(parameter, name, list(results.scores))
         columns = results.params
-        found = [results.scores[name] for name in (privacy, utility)]
+        scores = [results.scores[name] for name in (privacy, utility)]
         groups = _groups(columns, _separating(columns, by))
         return cls(
             epsilon=columns["epsilon"],
             lam=columns["lam"],
-            privacy=found[0].mean,
-            utility=found[1].mean,
-            privacy_interval=np.stack([found[0].low, found[0].high], axis=1),
-            utility_interval=np.stack([found[1].low, found[1].high], axis=1),
+            privacy=scores[0].mean,
+            utility=scores[1].mean,
+            privacy_interval=np.stack([scores[0].low, scores[0].high], axis=1),
+            utility_interval=np.stack([scores[1].low, scores[1].high], axis=1),
             on_front=pareto_front(
-                np.stack([found[0].mean, found[1].mean], axis=1), directions=directions
+                np.stack([scores[0].mean, scores[1].mean], axis=1),
+                directions=directions,
             ),
             chosen=results.chosen,
             groups=groups,

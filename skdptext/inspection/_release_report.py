@@ -19,6 +19,7 @@ from skdptext.inspection._release_scores import (
     MANY_CANDIDATES,
     Release,
     ReleaseScore,
+    common_words,
     copies,
     label_score,
     linkage_scores,
@@ -27,11 +28,11 @@ from skdptext.inspection._release_scores import (
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     Fragment,
-    as_labels,
     bullets,
     check_document,
     check_flag,
     check_integer,
+    check_labels,
     check_n_jobs,
     check_rng,
     import_pandas,
@@ -66,7 +67,7 @@ class ReleaseReport:
         were given.
     details : dict of str to ReleaseScore
         ``"linkage among 1,000"``, where there are as many documents; ``"rare words"``,
-        those in at most one document or fewer than 1 in 1,000, that are left.
+        those of them that are left.
     copies : dict of str to ReleaseScore
         What survives whole: ``"whole texts"``; ``"sentences"`` of five words or more;
         ``"spans of 5 words"``. Each is a share, `chance` that in the release of another
@@ -114,37 +115,37 @@ class ReleaseReport:
         sentences : list of str
             One for each finding.
         """
-        found = []
+        sentences = []
         link = self.scores["linkage"]
-        found.append(
+        sentences.append(
             f"Documents: an adversary who holds {self.n_candidates:,} candidates finds "
             f"the original of at least {_share(link)} of the releases "
             f"({link.adversary}; a guess finds {link.chance:.2g})."
         )
         many = self.details.get("linkage among 1,000")
         if many:
-            found.append(f"Among 1,000 candidates: at least {_share(many)}.")
+            sentences.append(f"Among 1,000 candidates: at least {_share(many)}.")
         words = self.scores["words"]
-        found.append(
+        sentences.append(
             f"Words: at least {_share(words)} of the words of a text can be read from "
             f"its release ({words.adversary}; {words.chance:.1%} from the release of "
             "another)."
         )
         rare = self.details.get("rare words")
         if rare:
-            found.append(
-                f"Rare words, which name people and things: {_share(rare)} of them are "
-                "left as they were."
+            sentences.append(
+                f"Rare words, by {rare.adversary}, which name people and things: "
+                f"{_share(rare)} of them are left as they were."
             )
         whole = self.copies["whole texts"]
         parts = [f"{_share(whole)} of the texts are released as they were"]
         for name, score in self.copies.items():
             if name != "whole texts":
                 parts.append(f"{_share(score)} of the {name} survive whole")
-        found.append(f"Copies: {'; '.join(parts)}.")
+        sentences.append(f"Copies: {'; '.join(parts)}.")
         author = self.scores.get("author")
         if author:
-            found.append(
+            sentences.append(
                 f"Author: named for at least {_share(author)} of the releases "
                 f"({author.adversary}; the most frequent answer is right for "
                 f"{author.chance:.1%}); for {author.in_clear:.1%} of the whole "
@@ -153,12 +154,12 @@ class ReleaseReport:
             )
         topic = self.scores.get("topic")
         if topic:
-            found.append(
+            sentences.append(
                 "Topic, which may be what the release is for: at least "
                 f"{_share(topic)} ({topic.adversary}; the most frequent answer "
                 f"{topic.chance:.1%}); {topic.in_clear:.1%} of the whole originals."
             )
-        return found
+        return sentences
 
     def __repr__(self) -> str:
         return (
@@ -169,11 +170,21 @@ class ReleaseReport:
     def __str__(self) -> str:
         head = f"What {self.n_documents:,} releases give away"
         lines = [f"- {text}" for text in self.sentences()]
-        notes = [f"- {text}" for text in [*self.notes, _PROVES]]
+        notes = [f"- {text}" for text in self._before()]
         parts = [head, "", *lines, "", "Before you rely on it:", *notes]
         for original, released in self.examples:
             parts += ["", f"original: {original}", f"released: {released}"]
         return wrapped("\n".join(parts))
+
+    def _before(self) -> list[str]:
+        """What to know before relying on the report."""
+        scored = self.scores["linkage"].n_documents
+        chose = self.n_documents - scored
+        halves = (
+            f"Of the {self.n_documents:,} releases, {chose:,} chose the strongest "
+            f"adversary; its score is on the other {scored:,}."
+        )
+        return [*self.notes, halves, _PROVES]
 
     def frame(self) -> Any:
         """All numbers, a row for each adversary.
@@ -293,7 +304,7 @@ class ReleaseReport:
             bullets(self.sentences()),
             table(header, rows),
             paragraph("Before you rely on it:"),
-            bullets([*self.notes, _PROVES]),
+            bullets(self._before()),
             *quoted,
         ]
 
@@ -303,19 +314,19 @@ class ReleaseReport:
     def _repr_html_(self) -> Fragment:
         return page(self._title(), *self._parts())
 
-    def to_html(self, path: Any = None) -> str:
+    def to_html(self, path: Any = None) -> str | None:
         """The report as one HTML file, with its figure inside.
 
         Parameters
         ----------
         path : path-like, default=None
-            Where to write it. If None, it is only returned.
+            Where to write it. If None, it is returned.
 
         Returns
         -------
-        html : str
+        html : str or None
             A whole page, which needs no other file and no network. Without matplotlib
-            it has no figure.
+            it has no figure. None where it was written to `path`.
         """
         parts = self._parts()
         parts.insert(1, self._figure())
@@ -327,9 +338,10 @@ class ReleaseReport:
             f"<title>{title}</title></head><body>{page(self._title(), *parts)}"
             "</body></html>\n"
         )
-        if path is not None:
-            Path(os.fspath(path)).write_text(text, encoding="utf-8")
-        return text
+        if path is None:
+            return text
+        Path(os.fspath(path)).write_text(text, encoding="utf-8")
+        return None
 
     def _figure(self) -> Fragment:
         try:
@@ -357,6 +369,7 @@ def release_report(
     authors: Any = None,
     topics: Any = None,
     known: Any = None,
+    public: Any = None,
     mechanism: Any = None,
     embedding: WordEmbedding | None = None,
     n_candidates: int = 100,
@@ -385,6 +398,9 @@ def release_report(
     known : mapping, default=None
         Other texts that adversaries hold in clear: ``"texts"``, with ``"authors"``,
         ``"topics"`` or both. If None, they know the other originals and their labels.
+    public : iterable of str or of lists of str, default=None
+        Public texts of the same kind. Words in fewer than 1 in 1,000 of them are called
+        rare. If None, those in one of the originals, or fewer than 1 in 1,000.
     mechanism : DPWordPerturber, default=None
         What released the texts, if adversaries know it. Any object will do that has
         ``log_likelihood(documents, released)`` → (n_released, n_documents).
@@ -400,8 +416,8 @@ def release_report(
     random_state : None, int or numpy.random.Generator, default=None
         Draws samples, halves and folds.
     n_jobs : int, default=None
-        Processes that compute distances and train classifiers of labels; as in
-        scikit-learn. The result does not depend on it.
+        Processes that train classifiers of labels; as in scikit-learn. The result does
+        not depend on it.
     verbose : int, default=0
         Above 0, show progress bars.
 
@@ -481,6 +497,11 @@ def release_report(
         if values is not None
     }
     more = _known(known, set(labels))
+    common = None
+    if public is not None:
+        common = common_words(_texts("public", public))
+        if not common:
+            raise InvalidParameterError("public must hold at least one word, got none.")
     rng = check_rng(random_state)
     seed = int(rng.integers(_SEEDS))
     notes: list[str] = []
@@ -504,12 +525,11 @@ def release_report(
     if embedding is None and isinstance(mechanism, DPWordPerturber):
         vectors = mechanism.embedding
         embedding = vectors if isinstance(vectors, WordEmbedding) else None
-    options = {"mechanism": mechanism, "n_jobs": n_jobs}
     with show_progress(verbose):
         linked, similar = linkage_scores(
-            sample, n_candidates=n_candidates, embedding=embedding, **options
+            sample, n_candidates=n_candidates, embedding=embedding, mechanism=mechanism
         )
-        words = word_scores(sample)
+        words = word_scores(sample, common)
         scores = {"linkage": linked[n_candidates], "words": words.pop("words")}
         details = {}
         if n_candidates != MANY_CANDIDATES and MANY_CANDIDATES in linked:
@@ -525,7 +545,8 @@ def release_report(
                 values[rows],
                 target,
                 known=mine,
-                **options,
+                mechanism=mechanism,
+                n_jobs=n_jobs,
             )
     return ReleaseReport(
         {k: scores[k] for k in ("linkage", "author", "topic", "words") if k in scores},
@@ -550,8 +571,8 @@ def _texts(name: str, documents: Any) -> list[Any]:
     rule = f"{name} must hold texts or lists of words"
     if is_count_matrix(documents, rule):
         raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-    found = list(plain_documents(documents))
-    for i, document in enumerate(found):
+    texts = list(plain_documents(documents))
+    for i, document in enumerate(texts):
         check_document(document, i)
         if not isinstance(document, str) and not all(
             isinstance(word, str) for word in document
@@ -559,7 +580,7 @@ def _texts(name: str, documents: Any) -> list[Any]:
             raise InvalidParameterError(
                 f"{rule}, got {kind_of(document)} of something else as document {i}."
             )
-    return found
+    return texts
 
 
 def _matched(original: Any, released: Any) -> Any:
@@ -581,11 +602,7 @@ def _matched(original: Any, released: Any) -> Any:
 
 
 def _labels(name: str, values: Any, n: int) -> np.ndarray:
-    labels = as_labels(name, values)
-    if labels.shape != (n,):
-        raise InvalidParameterError(
-            f"{name} must hold one label per document ({n}), got shape {labels.shape}."
-        )
+    labels = check_labels(name, values, n)
     kinds, counts = np.unique(labels, return_counts=True)
     if len(kinds) < 2 or (counts > 1).sum() < 2:
         raise InvalidParameterError(
@@ -606,20 +623,16 @@ def _known(known: Any, targets: set[str]) -> dict[str, Any] | None:
     names = {"texts", "authors", "topics"} & set(columns)
     if "texts" not in names or len(names) < 2:
         raise InvalidParameterError(f"{rule}, got {len(names)} of these three.")
-    found: dict[str, Any] = {"texts": _texts("known['texts']", known["texts"])}
+    held: dict[str, Any] = {"texts": _texts("known['texts']", known["texts"])}
     for name in sorted(names - {"texts"}):
-        labels = as_labels(f"known[{name!r}]", known[name])
-        if labels.shape != (len(found["texts"]),):
-            raise InvalidParameterError(
-                f"known[{name!r}] must hold one label per text "
-                f"({len(found['texts'])}), got shape {labels.shape}."
-            )
-        found[name[:-1]] = labels
-    if not targets & set(found):
+        held[name[:-1]] = check_labels(
+            f"known[{name!r}]", known[name], len(held["texts"]), of="text"
+        )
+    if not targets & set(held):
         raise InvalidParameterError(
             "known must come with authors or topics of the documents, got none."
         )
-    return found
+    return held
 
 
 def _repeated(
@@ -643,8 +656,8 @@ def _repeated(
         notes.append(f"Authors: a random sample of {upto:,} of them.")
     if len(rows) > most:
         rows = rows[np.sort(rng.permutation(len(rows))[:most])]
-        kept = np.unique(numbers[rows], return_counts=True)
-        rows = rows[np.isin(numbers[rows], kept[0][kept[1] > 1])]
+        repeats = np.unique(numbers[rows], return_counts=True)
+        rows = rows[np.isin(numbers[rows], repeats[0][repeats[1] > 1])]
     if target != "author":
         notes.append(
             f"{target.capitalize()}s: a random sample of {len(rows):,} documents."

@@ -81,7 +81,8 @@ class ReleaseScore:
     adversary : str
         Which one was the strongest.
     n_documents : int
-        How many documents `value` is the mean of.
+        How many documents `value` is the mean of: half of those that were attacked, as
+        the strongest adversary was chosen on the others.
     in_clear : float or None
         What the strongest adversary reaches on whole original texts.
     in_clear_cut : float or None
@@ -169,13 +170,10 @@ def linkage_scores(
     n_candidates: int,
     embedding: Any = None,
     mechanism: Any = None,
-    n_jobs: int | None = None,
 ) -> tuple[dict[int, ReleaseScore], np.ndarray]:
     """Scores by number of candidates, and the similarities of the strongest."""
     truth = np.arange(len(release))
-    scores = text_similarities(
-        release.clear, release.noisy, embedding=embedding, n_jobs=n_jobs
-    )
+    scores = text_similarities(release.clear, release.noisy, embedding=embedding)
     lengths = [np.array([len(d) for d in t]) for t in (release.noisy, release.clear)]
     if all(len(np.unique(x)) > 1 for x in lengths):
         scores["number of words"] = -np.abs(np.subtract.outer(*lengths)).astype(float)
@@ -185,13 +183,13 @@ def linkage_scores(
         )
     if len(release) >= _FEWEST:
         scores["learned"] = learned_similarity(scores, truth, random_state=release.seed)
-    found: dict[int, ReleaseScore] = {}
+    by_candidates: dict[int, ReleaseScore] = {}
     for n in sorted({n_candidates, MANY_CANDIDATES}):
         if n > len(release) and n != n_candidates:
             continue
         right = {name: found_among(s, truth, n) for name, s in scores.items()}
-        found[n] = _score(release, right, 1 / n, share_interval)
-    return found, scores[found[n_candidates].adversary]
+        by_candidates[n] = _score(release, right, 1 / n, share_interval)
+    return by_candidates, scores[by_candidates[n_candidates].adversary]
 
 
 def log_likelihood(
@@ -237,7 +235,14 @@ def _score(
 # -- which words were in it? -----------------------------------------------------------
 
 
-def word_scores(release: Release) -> dict[str, ReleaseScore]:
+def common_words(public: Sequence[Any]) -> set[str]:
+    """Words in at least 1 in 1,000 of public texts."""
+    texts = (split_words(d) if isinstance(d, str) else d for d in public)
+    texts_with = Counter(word for words in texts for word in set(words))
+    return {w for w, n in texts_with.items() if n >= max(1, _RARE * len(public))}
+
+
+def word_scores(release: Release, common: set[str] | None) -> dict[str, ReleaseScore]:
     """Words of the originals that are recovered from the releases, and rare ones."""
     guesses = {"the released word itself": release.noisy}
     same = [len(a) == len(b) for a, b in zip(release.clear, release.noisy, strict=True)]
@@ -251,26 +256,27 @@ def word_scores(release: Release) -> dict[str, ReleaseScore]:
     }
     name = release.strongest(right)
     n = len(release)
-    texts_with = Counter(word for count in counts for word in count)
-    limit = max(1, _RARE * n)
-    rare = [
-        Counter({w: 1 for w in count if texts_with[w] <= limit}) for count in counts
-    ]
+    by = "public texts"
+    if common is None:
+        by = "these texts"
+        texts_with = Counter(word for count in counts for word in count)
+        common = {w for w, n_texts in texts_with.items() if n_texts > max(1, _RARE * n)}
+    rare = [Counter(count.keys() - common) for count in counts]
     shown = [Counter(set(words)) for words in release.noisy]
-    kept = np.array(
+    shares = np.array(
         [_overlap(a, b) if a else np.nan for a, b in zip(rare, shown, strict=True)]
     )
-    found = {
+    by_name = {
         "words": _score(
             release, right, _by_chance(release, counts, guessed[name]), mean_interval
         )
     }
-    held = ~np.isnan(kept)
+    held = ~np.isnan(shares)
     if held.any():
-        found["rare words"] = _fact(
-            kept[held], _by_chance(release, rare, shown), mean_interval
+        by_name["rare words"] = _fact(
+            shares[held], _by_chance(release, rare, shown), mean_interval, by
         )
-    return found
+    return by_name
 
 
 def _overlap(words: Counter[str], guess: Counter[str]) -> float:
@@ -316,7 +322,7 @@ def _translated(release: Release, same: Sequence[bool]) -> list[list[str]]:
             for z, w in zip(release.noisy[i], release.clear[i], strict=True):
                 every[z][w] += 1
                 by_fold[k][z][w] += 1
-    found: list[list[str]] = [[] for _ in range(n)]
+    translated: list[list[str]] = [[] for _ in range(n)]
     for k in range(_FOLDS):
         table: dict[str, str] = {}
         for i in np.flatnonzero(fold == k).tolist():
@@ -324,8 +330,8 @@ def _translated(release: Release, same: Sequence[bool]) -> list[list[str]]:
                 if z not in table:
                     learned = every[z] - by_fold[k][z]
                     table[z] = learned.most_common(1)[0][0] if learned else z
-            found[i] = [table[z] for z in release.noisy[i]]
-    return found
+            translated[i] = [table[z] for z in release.noisy[i]]
+    return translated
 
 
 # -- what survives whole? --------------------------------------------------------------
@@ -347,7 +353,7 @@ def copies(release: Release) -> dict[str, ReleaseScore]:
     def span(i: int, j: int) -> float:
         return len(spans[0][i] & spans[1][j]) / len(spans[0][i])
 
-    found = {}
+    by_name = {}
     shift = np.random.default_rng([release.seed, 3]).integers(1, max(n, 2), n)
     for name, share, has, interval in (
         ("whole texts", whole, [True] * n, share_interval),
@@ -358,18 +364,19 @@ def copies(release: Release) -> dict[str, ReleaseScore]:
         if len(rows):
             own = np.array([share(i, i) for i in rows.tolist()])
             others = [share(i, int(i + shift[i]) % n) for i in rows.tolist()]
-            found[name] = _fact(own, float(np.mean(others)), interval)
-    return found
+            by_name[name] = _fact(own, float(np.mean(others)), interval)
+    return by_name
 
 
 def _fact(
     values: np.ndarray,
     chance: float,
     interval: Callable[[np.ndarray], tuple[float, float]],
+    by: str = "reading",
 ) -> ReleaseScore:
     """A share that needs no adversary."""
     low, high = interval(values)
-    return ReleaseScore(float(values.mean()), low, high, chance, "reading", len(values))
+    return ReleaseScore(float(values.mean()), low, high, chance, by, len(values))
 
 
 def _spans(words: Sequence[str]) -> set[tuple[str, ...]]:
@@ -466,11 +473,11 @@ def _splits(release: Release, labels: np.ndarray) -> list[Any]:
 
 def _usual(labels: np.ndarray, splits: list[Any]) -> np.ndarray:
     """Where the most frequent label of the other folds is right."""
-    found = np.zeros(len(labels))
+    right = np.zeros(len(labels))
     for learn, ask in splits:
         usual = Counter(labels[learn].tolist()).most_common(1)[0][0]
-        found[ask] = labels[ask] == usual
-    return found
+        right[ask] = labels[ask] == usual
+    return right
 
 
 class _Views:
@@ -534,17 +541,17 @@ def _adversaries(target: str, views: _Views, seed: int) -> dict[str, tuple[Any, 
     def linear() -> Any:
         return make_pipeline(TfidfTransformer(sublinear_tf=True), LinearSVC(tol=1e-2))
 
-    found: dict[str, tuple[Any, str]] = {
+    models: dict[str, tuple[Any, str]] = {
         "linear model of words": (linear(), "counts"),
         "linear model of parts of words": (linear(), "parts"),
         "naive Bayes": (MultinomialNB(alpha=0.1), "counts"),
     }
     if target == "author":
         koppel = KoppelAuthorClassifier(views.names, random_state=seed)
-        found["Koppel"] = (koppel, "counts")
+        models["Koppel"] = (koppel, "counts")
     if find_spec("floret") is not None:
         fasttext = FastTextClassifier(views.names, random_state=seed)
-        found["fastText"] = (fasttext, "counts")
+        models["fastText"] = (fasttext, "counts")
     if "as released" in views.lists:
-        found["naive Bayes with the mechanism"] = (bayes_of_released(), "as released")
-    return found
+        models["naive Bayes with the mechanism"] = (bayes_of_released(), "as released")
+    return models

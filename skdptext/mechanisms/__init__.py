@@ -1,15 +1,15 @@
 """Mechanisms: randomised maps of words that state what they guarantee."""
 
 from skdptext.mechanisms._channel import (
+    Law as Law,
     WordChannel,
     WordMechanism,
     as_channel as as_channel,
-    checked_draws as checked_draws,
-    checked_exponents as checked_exponents,
-    checked_log_proba as checked_log_proba,
-    checked_words as checked_words,
+    check_draws as check_draws,
+    check_exponents as check_exponents,
+    check_log_proba as check_log_proba,
+    check_words as check_words,
     law_fingerprint as law_fingerprint,
-    noise_of_known_density as noise_of_known_density,
 )
 from skdptext.mechanisms._covariance import (
     Spectrum as Spectrum,
@@ -61,6 +61,7 @@ from skdptext.mechanisms._simulate import (
     draw_words as draw_words,
     kept_as_they_are as kept_as_they_are,
     probabilities as probabilities,
+    shared_noise as shared_noise,
     stay_as_they_are as stay_as_they_are,
 )
 from skdptext.mechanisms._topics import (

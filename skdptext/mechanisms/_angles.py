@@ -64,6 +64,8 @@ class NoisyAngles:
                 below = top - self._log_density(middle) > depth
                 near, far = (near, middle) if below else (middle, far)
             ends[side] = far
+        # Cells of equal width on each side of the peak, as far as the density matters;
+        # beyond, one cell each. In each cell the step function is the larger end.
         half = _CELLS // 2
         edges = [np.linspace(ends[0], peak, half), np.linspace(peak, ends[1], half)]
         self._edges = np.unique(np.concatenate([[0.0], *edges, [np.pi]]))
@@ -85,14 +87,17 @@ class NoisyAngles:
             return np.where(rng.random(n) < self._flipped, np.pi, 0.0)
         angles = np.empty(n)
         left = np.arange(n)
+        # Rejection: a cell by its mass under the step function, a point of the cell at
+        # random, which is kept with probability density / step. In logarithms that
+        # is an exponential variable above the gap.
         while len(left):
             cells = np.searchsorted(self._upto, rng.random(len(left)), side="right")
             low, high = self._edges[cells], self._edges[cells + 1]
-            found = low + (high - low) * rng.random(len(left))
-            depth = self._highest[cells] - self._log_density(found)
-            kept = rng.standard_exponential(len(left)) >= depth
-            angles[left[kept]] = found[kept]
-            left = left[~kept]
+            drawn = low + (high - low) * rng.random(len(left))
+            depth = self._highest[cells] - self._log_density(drawn)
+            accepted = rng.standard_exponential(len(left)) >= depth
+            angles[left[accepted]] = drawn[accepted]
+            left = left[~accepted]
         return angles
 
     # -- privacy losses --------------------------------------------------------
@@ -151,8 +156,8 @@ class NoisyAngles:
                 above = across * np.sqrt(1 - c * c)
                 ahead = np.cos(angle) * along + np.sin(angle) * across * c
                 gaps = np.arctan2(np.hypot(beside, above), ahead) - ends[:, None]
-            found = np.abs(gaps)
-            return np.maximum(found[1:], found[:-1])
+            widths = np.abs(gaps)
+            return np.maximum(widths[1:], widths[:-1])
 
         sizes = np.maximum(size(low), size(high))
         if self._chord:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from operator import attrgetter
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -16,67 +17,130 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import DocLinked, check_real, memo_property
+from skdptext.utils import DocLinked, check_real, kind_of, memo_property
 
 __all__ = [
     "Apply",
+    "Law",
     "WordChannel",
     "WordMechanism",
     "as_channel",
-    "checked_draws",
-    "checked_exponents",
-    "checked_log_proba",
-    "checked_words",
+    "check_draws",
+    "check_exponents",
+    "check_log_proba",
+    "check_words",
     "law_fingerprint",
-    "noise_of_known_density",
-    "part_of",
 ]
 
 Draws = tuple[np.ndarray, ...]
 Apply = Callable[[np.ndarray, Draws], np.ndarray]
 
-# Optional statements about a law, and the parts of it that each depends on.
-_STANDS_ON = {
-    "metric": ("exponents",),
-    "noise": ("apply", "session"),
-    "unit_noise": ("draw", "apply", "session", "noise"),
-    "gamma_lengths": ("draw", "noise", "metric"),
-    "gamma_noise": ("draw", "apply", "session", "metric"),
-    "numerical_delta": ("draw", "apply", "session"),
-    "log_proba": ("draw", "apply", "session"),
-    "losses": ("draw", "noise", "apply", "session"),
-    "describe": ("draw", "apply", "session", "exponents"),
-    "at_rate": ("draw", "apply", "session", "exponents", "log_proba"),
-}
-
-
 # What the probabilities of a row may be off by: rounding, over large vocabularies too.
 _SUM = 1e-9
 
 
-class _Void:
-    """In place of a parent's member that no longer holds: None, and not to be set."""
+# What a channel draws and claims: a statement of a parent ends where one of these is
+# defined anew.
+_PARTS = ("draw", "apply", "session", "exponents", "noise", "log_proba")
+# Members that stated what `Law` states now.
+_FORMER = {"metric", "noise", "unit_noise", "gamma_lengths", "gamma_noise", "log_proba"}
+_FORMER |= {"losses", "numerical_delta", "describe", "at_rate"}
+# Where those that could be read from a channel are found now.
+_READ = {name: name for name in ("metric", "noise", "log_proba", "losses", "at_rate")}
+_READ |= {"numerical_delta": "numerical_delta", "describe": "said"}
 
-    def __init__(self, name: str) -> None:
-        self.name = name
 
-    def __get__(self, instance: Any, owner: Any = None) -> None:
-        return None
+@dataclass(frozen=True)
+class Law:
+    """What is known about the distribution of a channel, besides its exponents.
 
-    def __set__(self, instance: Any, value: Any) -> None:
-        raise AttributeError(
-            f"{self.name} must be a member of the class that defines "
-            f"{' or '.join(_STANDS_ON[self.name])}, such as a property, not set "
-            f"on instances: {type(instance).__name__} may have another distribution "
-            "than its parent."
-        )
+    Leave out what is not true of a mechanism, or not known.
+
+    Parameters
+    ----------
+    metric : MahalanobisMetric, default=None
+        If the exponents are exactly ε times a distance of vectors: this distance.
+        Guarantees can then be stated relative to other metrics.
+    noise : callable, default=None
+        If a release is computed from φ(w) plus noise: ``noise(draws)`` gives the noise
+        vectors, shape (n, dim). With `metric`, their density must be proportional to
+        e^(−ε‖z‖) in it, that is, lengths follow Gamma(dim, 1/ε), and directions are
+        uniform there. Losses, posteriors and utility then follow from the noise.
+    scales : bool, default=False
+        Whether `apply` takes the word nearest to φ(w) plus noise, and the noise scales
+        with 1/ε. All words and all ε then share draws in statistics; no release does.
+    log_proba : callable, default=None
+        ``log_proba(words)`` gives rows of ln Pr[z | w], shape (n, number of words in
+        `released`), in float64. Small δ, deniability and calibration are then exact.
+    losses : callable, default=None
+        If more is known about the privacy loss than follows from the above:
+        ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
+        which bounds the loss of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
+    numerical_delta : float, default=None
+        Total variation distance, per word, between the distribution that is drawn and
+        the stated one. If None, guarantees say that it is unknown.
+    sentences : sequence of str or callable, default=()
+        For the printed guarantee; a callable without arguments gives them when asked.
+    cheap : bool, default=True
+        Whether rows of `log_proba` of a few words cost no more than drawing them.
+    at_rate : callable, default=None
+        If the distribution follows from a rate, and `prepare` searches for the rate
+        that proves ε: ``at_rate(a)`` is the channel with rate a, without that search.
+        Its `attained` is the smallest ε that holds for it.
+    unchanged : callable, default=None
+        If it takes less than rows of `log_proba`: ``unchanged(words)`` gives Pr[w | w].
+
+    See Also
+    --------
+    WordChannel.law : States it.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import MahalanobisNoise
+    >>> embedding = WordEmbedding(["near", "far"], [[0.0], [2.0]])
+    >>> law = MahalanobisNoise().prepare(embedding, 3.0, 0.0).law()
+    >>> law.metric.name, law.scales, law.log_proba
+    ('euclidean', True, None)
+    """
+
+    metric: MahalanobisMetric | None = None
+    noise: Callable[[Draws], np.ndarray] | None = None
+    scales: bool = False
+    log_proba: Callable[[np.ndarray], np.ndarray] | None = None
+    losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
+    numerical_delta: float | None = None
+    sentences: Sequence[str] | Callable[[], Sequence[str]] = ()
+    cheap: bool = True
+    at_rate: Callable[[float], Any] | None = None
+    unchanged: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        if self.scales and self.noise is None:
+            raise InvalidParameterError("scales must be False without noise, got True.")
+
+    def said(self) -> list[str]:
+        """Work the sentences out, if they are not known yet.
+
+        Returns
+        -------
+        sentences : list of str
+            For the printed guarantee.
+        """
+        return list(self.sentences() if callable(self.sentences) else self.sentences)
 
 
 class WordMechanism(DocLinked, BaseEstimator, ABC):
     """A randomised map of words: the options that a user chooses, and nothing learned.
 
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
-    searched over as ``mechanism__option``. `prepare` makes it a `WordChannel`.
+    searched over as ``mechanism__option``. `prepare` makes it a `WordChannel`, of its
+    `channel_class` unless it has a `prepare` of its own.
+
+    Attributes
+    ----------
+    channel_class : type of WordChannel
+        Set on the class.
 
     See Also
     --------
@@ -93,6 +157,13 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
     >>> isinstance(Exponential(), WordMechanism)
     True
     """
+
+    channel_class: ClassVar[Any] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.channel_class is not None and _is_abstract(cls, "prepare"):
+            cls.prepare = _prepare  # type: ignore[method-assign]
 
     @abstractmethod
     def prepare(
@@ -123,6 +194,12 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         """
 
 
+def _prepare(
+    self: WordMechanism, embedding: WordEmbedding, epsilon: float, lam: float
+) -> WordChannel:
+    return self.channel_class(self, embedding, epsilon, lam)
+
+
 class WordChannel(ABC):
     """A mechanism prepared for one embedding: what draws is what promises.
 
@@ -144,39 +221,6 @@ class WordChannel(ABC):
     ----------
     mechanism, embedding, epsilon, lam
         As given, checked.
-    metric : MahalanobisMetric or None
-        Defined where `exponents` is ε times a metric on vectors, exactly; guarantees
-        can then be converted between metrics.
-    noise : callable or None
-        Defined where `apply` takes the word nearest to φ(w) + noise: maps draws to the
-        noise vectors, shape (n, dim).
-    unit_noise : callable or None
-        Defined where, in addition, the noise scales with 1/ε: ``unit_noise(rng, n)``
-        draws it for ε = 1, so that all ε can share it.
-    gamma_lengths : bool or None
-        True where, in addition, the length of the noise in `metric` follows Gamma(dim,
-        1/ε), and its direction is uniform there.
-    gamma_noise : callable or None
-        Defined if the release is computed from φ(w) + noise of that distribution, by
-        the nearest word or otherwise: maps draws to the noise vectors, shape (n, dim).
-        The posterior of w given the noisy vector is then known exactly.
-    log_proba : callable or None
-        Defined if all probabilities are known: ``log_proba(words)`` gives rows of
-        ln Pr[z | w], shape (n, number of words in `released`), in float64.
-    losses : callable or None
-        Defined where more is known about the privacy loss than the members above say:
-        ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
-        which bounds that of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
-    describe : callable or None
-        Defined where there is more to say in a printed guarantee: ``describe()`` gives
-        sentences about the distribution.
-    at_rate : callable or None
-        Defined if the distribution follows from a rate, and `prepare` searches for the
-        rate that proves ε: ``at_rate(a)`` is the channel with rate a, without that
-        search. Its `attained` is the smallest ε that holds for it.
-    numerical_delta : float or None
-        Total variation distance, per word, between the distribution that is drawn and
-        the stated one. None if it is not known.
 
     Raises
     ------
@@ -190,12 +234,11 @@ class WordChannel(ABC):
 
     Notes
     -----
-    *Subclasses.* A class that redefines a part of the mechanism loses the inherited
-    members that depend on this part, unless it redefines them as well. With a new
-    `apply`, an inherited `noise` becomes None; so does `metric` with new `exponents`,
-    `unit_noise` with a new `draw`, `losses` and `numerical_delta` with a new `draw` or
-    `apply`, and so on. The method resolution order decides, mixins included. These
-    members must be defined on classes, not set on instances.
+    *Subclasses.* A class that redefines `draw`, `apply`, `session`, `exponents` or what
+    these call has another distribution, of which nothing is known until it defines
+    `law`, too. If what a parent stated still holds, say so: ``law = Parent.law``. The
+    method resolution order decides, mixins included. For a `FiniteChannel`, `log_proba`
+    is the statement.
 
     *Threads.* A release calls `draw` and `apply` from several threads at once.
 
@@ -208,17 +251,6 @@ class WordChannel(ABC):
     >>> isinstance(channel, WordChannel), float(channel.exponents([0], [1])[0, 0])
     (True, 1.0)
     """
-
-    metric: MahalanobisMetric | None = None
-    noise: Callable[[Draws], np.ndarray] | None = None
-    unit_noise: Callable[[np.random.Generator, int], np.ndarray] | None = None
-    gamma_lengths: bool | None = None
-    gamma_noise: Callable[[Draws], np.ndarray] | None = None
-    numerical_delta: float | None = None
-    log_proba: Callable[[np.ndarray], np.ndarray] | None = None
-    losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
-    describe: Callable[[], list[str]] | None = None
-    at_rate: Callable[[float], Any] | None = None
 
     def __init__(
         self,
@@ -238,20 +270,38 @@ class WordChannel(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name, parts in _STANDS_ON.items():
-            if min(map(cls._provider, parts)) < cls._provider(name):
-                setattr(cls, name, _Void(name))
+        stating: Any = cls.__mro__[cls._provider("law")]
+        # a finite channel states its probabilities where it defines them
+        waits = _is_abstract(stating, "log_proba")
+        stated = cls._provider("log_proba" if waits else "law")
+        if not (waits and _is_abstract(cls, "log_proba")) and any(
+            cls._provider(name) < stated for name in _PARTS
+        ):
+            cls.law = WordChannel.law  # type: ignore[method-assign]
+        _read_members(cls, stating)
 
     @classmethod
     def _provider(cls, name: str) -> int:
         """Index, in the method resolution order, of the class that defines a member."""
-        return next(
-            i
-            for i, parent in enumerate(cls.__mro__)
-            if name in vars(parent) and not isinstance(vars(parent)[name], _Void)
-        )
+        provider = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
+        return next(provider, len(cls.__mro__))
 
-    # -- the law ---------------------------------------------------------------
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What could be read from the channel itself before there was `law`."""
+            if name not in _READ:
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}"
+                )
+            warnings.warn(
+                f"{name} of a channel is now law().{_READ[name]}.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            return getattr(self.law(), _READ[name])
+
+    # -- the distribution ------------------------------------------------------
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
@@ -305,6 +355,17 @@ class WordChannel(ABC):
             for every word z; inf where there is none. They need not be symmetric or
             form a metric.
         """
+
+    def law(self) -> Law:
+        """State what else is known about the distribution; by default nothing.
+
+        Returns
+        -------
+        law : Law
+            It must be true of this class, whose `draw`, `apply` and `exponents` it is
+            about, and cost nothing to make.
+        """
+        return Law()
 
     # -- what else a release asks for ------------------------------------------
 
@@ -379,9 +440,54 @@ class WordChannel(ABC):
         )
 
 
-def part_of(path: str, doc: str | None) -> Any:
-    """A property that forwards to a part of the channel, such as ``inner.metric``."""
-    return property(attrgetter(path), doc=doc)
+def _is_abstract(cls: type, name: str) -> bool:
+    return getattr(getattr(cls, name, None), "__isabstractmethod__", False)
+
+
+def _read_members(cls: Any, stating: type) -> None:
+    """Add to `law` what a class states by members, as before there was `law`."""
+    parents = cls.__mro__[: cls.__mro__.index(stating)]
+    names = {name for parent in parents for name in _FORMER & set(vars(parent))}
+    names = {name for name in names if not hasattr(stating, name)}
+    if not names:
+        return
+    _warn_of_members(cls, names, 5)
+    law = cls.law
+
+    def stated(self: Any) -> Law:
+        members = {name: getattr(self, name) for name in names}
+        return _law_from(members, law(self))
+
+    cls.law = stated
+
+
+def _law_from(members: Mapping[str, Any], law: Law) -> Law:
+    """A law, and what the members that used to state one say."""
+    get = members.get
+    # noise of another density bounds no loss
+    known = get("gamma_lengths") or get("metric") is None
+    noise = get("noise") if known else None
+    said: dict[str, Any] = {
+        "metric": get("metric"),
+        "noise": noise or get("gamma_noise"),
+        "scales": (noise is not None and get("unit_noise") is not None) or None,
+        "log_proba": get("log_proba"),
+        "losses": get("losses"),
+        "numerical_delta": get("numerical_delta"),
+        "sentences": get("describe"),
+        "at_rate": get("at_rate"),
+    }
+    return replace(law, **{k: v for k, v in said.items() if v is not None})
+
+
+def _warn_of_members(cls: type, names: Iterable[str], stacklevel: int) -> None:
+    warnings.warn(
+        f"{cls.__name__} states {', '.join(sorted(names))} as members, which will not "
+        "be read from 1.0 on: return them from its method law(), in a "
+        "skdptext.mechanisms.Law.",
+        FutureWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def law_fingerprint(
@@ -400,19 +506,6 @@ def law_fingerprint(
     return digest.digest()
 
 
-def noise_of_known_density(
-    channel: WordChannel,
-) -> Callable[[Draws], np.ndarray] | None:
-    """The map from draws to the noise, if the noise has Gamma lengths; else None.
-
-    Gamma lengths means: the length of the noise in the channel's `metric` follows
-    Gamma(dim, 1/ε), and its direction is uniform there.
-    """
-    if channel.gamma_lengths and channel.noise is not None:
-        return channel.noise
-    return channel.gamma_noise
-
-
 def as_channel(
     prepared: Any,
     mechanism: WordMechanism,
@@ -429,39 +522,52 @@ def as_channel(
     InvalidParameterError
         If it lacks one of them.
     """
-    if not isinstance(prepared, WordChannel):
+    if isinstance(prepared, WordChannel):
+        channel = prepared
+        # a subclass need not call our __init__
+        given = {"mechanism": mechanism, "embedding": embedding}
+        given |= {"epsilon": epsilon, "lam": lam}
+        for name, value in given.items():
+            vars(channel).setdefault(name, value)
+    else:
         for name in ("draw", "apply", "exponents"):
             if not callable(getattr(prepared, name, None)):
                 raise InvalidParameterError(
                     f"prepare of {type(mechanism).__name__} must return a WordChannel, "
                     f"got {type(prepared).__name__} without {name}."
                 )
-        return _Wrapped(prepared, mechanism, embedding, epsilon, lam)
-    # a subclass need not call our __init__
-    given = {"mechanism": mechanism, "embedding": embedding}
-    given |= {"epsilon": epsilon, "lam": lam}
-    for name, value in given.items():
-        vars(prepared).setdefault(name, value)
-    return prepared
-
-
-def _of_prepared(name: str) -> Any:
-    return property(lambda self: getattr(self.prepared, name, None))
+        channel = _Wrapped(prepared, mechanism, embedding, epsilon, lam)
+    if not isinstance(channel.law(), Law):
+        raise InvalidParameterError(
+            f"law of {_name(channel)} must return a Law, got {kind_of(channel.law())}."
+        )
+    return channel
 
 
 class _Wrapped(WordChannel):
     """A channel around an object that only follows the protocol."""
 
-    log_proba, losses = _of_prepared("log_proba"), _of_prepared("losses")
-    describe = _of_prepared("describe")
-    released = property(lambda self: getattr(self.prepared, "released", self.embedding))
     # `as_channel` has checked that these exist
-    draw, apply = _of_prepared("draw"), _of_prepared("apply")
-    exponents = _of_prepared("exponents")
+    draw = property(lambda self: self.prepared.draw)
+    apply = property(lambda self: self.prepared.apply)
+    exponents = property(lambda self: self.prepared.exponents)
+    released = property(lambda self: getattr(self.prepared, "released", self.embedding))
 
     def __init__(self, prepared: Any, *given: Any) -> None:
         super().__init__(*given)
         self.prepared = prepared
+        if names := set(self._members()) - {"law"}:
+            _warn_of_members(type(prepared), names, 4)
+
+    def _members(self) -> dict[str, Any]:
+        stated = hasattr(self.prepared, "law")
+        names = ["law"] if stated else ["log_proba", "losses", "describe"]
+        members = {name: getattr(self.prepared, name, None) for name in names}
+        return {name: member for name, member in members.items() if member is not None}
+
+    def law(self) -> Law:
+        members = self._members()
+        return members["law"]() if "law" in members else _law_from(members, Law())
 
     @memo_property
     def fingerprint(self) -> bytes:
@@ -469,11 +575,13 @@ class _Wrapped(WordChannel):
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
 
 
-def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
+def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
     """Draws of `n` words, with a row for each in every array."""
     draws = channel.draw(rng, n)
     whole = isinstance(draws, tuple) and bool(draws)
-    if not whole or any(np.shape(part)[:1] != (n,) for part in draws):
+    for part in draws if whole else ():
+        whole = whole and np.shape(part)[:1] == (n,)
+    if not whole:
         got = (
             f"arrays of shapes {[np.shape(part) for part in draws]}"
             if isinstance(draws, tuple)
@@ -486,7 +594,7 @@ def checked_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Dra
     return draws
 
 
-def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
+def check_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
     """The output of `apply` for `n` words, checked to be words of `released`."""
     n_words = len(channel.released)
     noisy = np.asarray(noisy)
@@ -500,24 +608,25 @@ def checked_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
     return noisy
 
 
-def checked_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def check_exponents(channel: WordChannel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`exponents` of a channel, checked."""
-    found = np.asarray(channel.exponents(x, y), dtype=np.float64)
-    if found.shape != (len(x), len(y)) or not (found >= 0).all():
+    exponents = np.asarray(channel.exponents(x, y), dtype=np.float64)
+    if exponents.shape != (len(x), len(y)) or not (exponents >= 0).all():
         raise InvalidParameterError(
             f"exponents of {channel.mechanism!r} must be an array of shape ({len(x)}, "
-            f"{len(y)}) of numbers >= 0 or inf, got shape {found.shape}"
-            + (", with NaN or negative numbers." if found.size else ".")
+            f"{len(y)}) of numbers >= 0 or inf, got shape {exponents.shape}"
+            + (", with NaN or negative numbers." if exponents.size else ".")
         )
-    return found
+    return exponents
 
 
-def checked_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
+def check_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
     """Rows of `log_proba` of a channel, checked to be distributions; a copy.
 
     What is drawn and what is promised would part if only one of them scaled the rows.
     """
-    rows = np.array(channel.log_proba(words), dtype=np.float64)
+    log_proba = channel.law().log_proba or channel.log_proba
+    rows = np.array(log_proba(words), dtype=np.float64)
     shape = len(words), len(channel.released)
     if rows.shape != shape or not (rows < np.inf).all():  # nor NaN
         raise InvalidParameterError(

@@ -11,9 +11,10 @@ from scipy.spatial.distance import cdist
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._angles import NoisyAngles
-from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._searching import SearchingChannel
+from skdptext.search import Search, embedding_search
 from skdptext.utils import ProcessLock, check_option
 
 __all__ = ["Directional", "DirectionalChannel"]
@@ -21,6 +22,93 @@ __all__ = ["Directional", "DirectionalChannel"]
 # Unit vectors, keyed by the embedding object, of which there is one per process.
 _directions: WeakKeyDictionary[WordEmbedding, WordEmbedding] = WeakKeyDictionary()
 _directions_lock = ProcessLock()
+
+
+class DirectionalChannel(SearchingChannel):
+    """`Directional` for one embedding."""
+
+    mechanism: Directional
+
+    def _setup(self) -> None:
+        options, embedding = ["vmf", "purkayastha"], self.embedding
+        chosen = check_option("distribution", self.mechanism.distribution, options)
+        self._chord = chosen == "vmf"
+        zero = np.flatnonzero(~embedding.vectors.any(axis=1))
+        if len(zero):
+            raise InvalidParameterError(
+                "embedding must hold no zero vectors, as they have no direction, for "
+                f"Directional; got {len(zero)}, the first at word id {zero[0]}."
+            )
+        self._angles = NoisyAngles(embedding.dim, self.epsilon, chord=self._chord)
+
+    def _units(self, words: Any) -> np.ndarray:
+        """u(w) in float64, whatever the lengths."""
+        vectors = self.embedding.vectors[words].astype(np.float64)
+        return vectors / np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+
+    def law(self) -> Law:
+        """The losses; which distance the exponents are based on, and their maximum."""
+        name, times = ("chord", "2") if self._chord else ("angle", "π")
+        said = (
+            f"The exponent is ε times the {name} between the directions of the "
+            "vectors, whose lengths are discarded before the noise; between any two "
+            f"words it is at most {times}ε."
+        )
+        return Law(losses=self.losses, numerical_delta=2.0**-40, sentences=(said,))
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """Noisy directions of a word along the first axis, shape (n, dim)."""
+        angles = self._angles.draw(rng, n)
+        normals = rng.standard_normal((n, self.embedding.dim - 1))
+        lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+        # zero vectors, which are never drawn, and empty ones have no direction
+        scale = np.sin(angles) / np.where(lengths > 0, lengths, 1.0)
+        return (np.column_stack([np.cos(angles), normals * scale[:, None]]),)
+
+    def apply(
+        self, words: np.ndarray, draws: Draws, memory: int | None = None
+    ) -> np.ndarray:
+        """The words nearest to the noisy directions, turned towards u(w)."""
+        points, units = draws[0], self._units(words)
+        # The draws are around the first axis e. The Householder reflection along
+        # m = e + s·u, with s the sign of u₁, maps e to −s·u: p ↦ p − 2 m (mᵀp)/(mᵀm).
+        # With that sign, mᵀm = 2 (1 + |u₁|) does not cancel. Times −s, it maps e to u.
+        signs = np.where(units[:, 0] < 0, -1.0, 1.0)
+        mirrors = units * signs[:, None]
+        mirrors[:, 0] += 1
+        along = np.einsum("ij,ij->i", mirrors, points)
+        along /= 1 + np.abs(units[:, 0])
+        turned = (along[:, None] * mirrors - points) * signs[:, None]
+        return self._search(turned, memory)
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ε times chords, or angles, shape (len(x), len(y))."""
+        chords = np.minimum(cdist(self._units(x), self._units(y)), 2)
+        return self.epsilon * (chords if self._chord else 2 * np.arcsin(chords / 2))
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Losses of the noisy directions."""
+        gaps = np.linalg.norm(self._units(x) - self._units(y), axis=1)
+        angles = 2 * np.arcsin(np.minimum(gaps / 2, 1))
+        distinct, at = np.unique(angles, return_inverse=True)
+        each = [self._angles.losses(angle) for angle in distinct.tolist()]
+        return [each[i] for i in at]
+
+    @property
+    def row_bytes(self) -> int:
+        """Normals and directions, in pieces and joined, mirrors, points in float32."""
+        return self.embedding.dim * (6 * 8 + 4)
+
+    @property
+    def _search(self) -> Search:
+        # not an attribute: a copy of the embedding must not be pickled
+        with _directions_lock():
+            searched = _directions.get(self.embedding)
+            if searched is None:
+                units = self._units(slice(None))
+                searched = WordEmbedding(self.embedding.words, units)
+                _directions[self.embedding] = searched
+        return embedding_search(searched, self._engine)
 
 
 class Directional(WordMechanism):
@@ -82,97 +170,7 @@ class Directional(WordMechanism):
     [[ 0.   15.71 31.42]]
     """
 
+    channel_class = DirectionalChannel
+
     def __init__(self, distribution: str = "vmf") -> None:
         self.distribution = distribution
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> DirectionalChannel:
-        return DirectionalChannel(self, embedding, epsilon, lam)
-
-
-class DirectionalChannel(SearchingChannel):
-    """`Directional` for one embedding."""
-
-    mechanism: Directional
-
-    def _setup(self) -> None:
-        options, embedding = ["vmf", "purkayastha"], self.embedding
-        chosen = check_option("distribution", self.mechanism.distribution, options)
-        self._chord = chosen == "vmf"
-        zero = np.flatnonzero(~embedding.vectors.any(axis=1))
-        if len(zero):
-            raise InvalidParameterError(
-                "embedding must hold no zero vectors, as they have no direction, for "
-                f"Directional; got {len(zero)}, the first at word id {zero[0]}."
-            )
-        self._angles = NoisyAngles(embedding.dim, self.epsilon, chord=self._chord)
-
-    def _units(self, words: Any) -> np.ndarray:
-        """u(w) in float64, whatever the lengths."""
-        vectors = self.embedding.vectors[words].astype(np.float64)
-        return vectors / np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
-
-    numerical_delta = 2.0**-40
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """Noisy directions of a word along the first axis, shape (n, dim)."""
-        angles = self._angles.draw(rng, n)
-        normals = rng.standard_normal((n, self.embedding.dim - 1))
-        lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
-        # zero vectors, which are never drawn, and empty ones have no direction
-        scale = np.sin(angles) / np.where(lengths > 0, lengths, 1.0)
-        return (np.column_stack([np.cos(angles), normals * scale[:, None]]),)
-
-    def apply(
-        self, words: np.ndarray, draws: Draws, memory: int | None = None
-    ) -> np.ndarray:
-        """The words nearest to the noisy directions, turned towards u(w)."""
-        points, units = draws[0], self._units(words)
-        # Reflect the first axis onto u or −u, whichever avoids cancellation, and undo
-        # the sign.
-        signs = np.where(units[:, 0] < 0, -1.0, 1.0)
-        mirrors = units * signs[:, None]
-        mirrors[:, 0] += 1
-        along = np.einsum("ij,ij->i", mirrors, points)
-        along /= 1 + np.abs(units[:, 0])
-        turned = (along[:, None] * mirrors - points) * signs[:, None]
-        return self._search(turned, memory)
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """ε times chords, or angles, shape (len(x), len(y))."""
-        chords = np.minimum(cdist(self._units(x), self._units(y)), 2)
-        return self.epsilon * (chords if self._chord else 2 * np.arcsin(chords / 2))
-
-    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Losses of the noisy directions."""
-        gaps = np.linalg.norm(self._units(x) - self._units(y), axis=1)
-        angles = 2 * np.arcsin(np.minimum(gaps / 2, 1))
-        found, at = np.unique(angles, return_inverse=True)
-        each = [self._angles.losses(angle) for angle in found.tolist()]
-        return [each[i] for i in at]
-
-    def describe(self) -> list[str]:
-        """Which distance the exponents are based on, and their largest value."""
-        name, times = ("chord", "2") if self._chord else ("angle", "π")
-        return [
-            f"The exponent is ε times the {name} between the directions of the "
-            "vectors, whose lengths are discarded before the noise; between any two "
-            f"words it is at most {times}ε."
-        ]
-
-    @property
-    def row_bytes(self) -> int:
-        """Normals and directions, in pieces and joined, mirrors, points in float32."""
-        return self.embedding.dim * (6 * 8 + 4)
-
-    @property
-    def _searched(self) -> WordEmbedding:
-        # not an attribute: a copy of the embedding must not be pickled
-        with _directions_lock():
-            found = _directions.get(self.embedding)
-            if found is None:
-                units = self._units(slice(None))
-                found = WordEmbedding(self.embedding.words, units)
-                _directions[self.embedding] = found
-            return found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal, localcontext
 
 import numpy as np
 
-from skdptext.mechanisms._channel import Draws
+from skdptext.mechanisms._channel import Draws, Law
 from skdptext.mechanisms._exponential import RandomizedResponseChannel
 from skdptext.utils import memo_property
 
@@ -48,7 +49,9 @@ class ExactResponseChannel(RandomizedResponseChannel):
     array([[0.25, 0.5 , 0.25]])
     """
 
-    numerical_delta = 0.0
+    def law(self) -> Law:
+        """The same, drawn without rounding."""
+        return replace(super().law(), numerical_delta=0.0)
 
     @memo_property
     def shares(self) -> tuple[int, int, int]:
@@ -61,13 +64,13 @@ class ExactResponseChannel(RandomizedResponseChannel):
             ratio = Decimal(self.epsilon).exp()
             each = max(1, int(2**62 / (ratio + others)))
             # rounded down, whatever the last digit of the ratio, which is above 1
-            kept = int(each * ratio * (1 - Decimal(10) ** -55))
-            return max(kept, each), each, each * others
+            stays = int(each * ratio * (1 - Decimal(10) ** -55))
+            return max(stays, each), each, each * others
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """A whole number for each word, all of them equally likely."""
-        kept, _, moved = self.shares
-        return (rng.integers(kept + moved, size=n),)
+        stays, _, moved = self.shares
+        return (rng.integers(stays + moved, size=n),)
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         """The words, or others."""
@@ -77,7 +80,7 @@ class ExactResponseChannel(RandomizedResponseChannel):
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        kept, each, moved = self.shares
+        stays, each, moved = self.shares
         same = np.equal.outer(words, np.arange(len(self.embedding)))
-        total = math.log(kept + moved)
-        return np.where(same, math.log(kept) - total, math.log(each) - total)
+        total = math.log(stays + moved)
+        return np.where(same, math.log(stays) - total, math.log(each) - total)

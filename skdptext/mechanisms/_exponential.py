@@ -1,28 +1,45 @@
-"""The exponential mechanism on words, and randomized response."""
+"""The exponential mechanism on words and drawing from it, and randomized response."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._calibration import CALIBRATIONS, calibrated_fit
-from skdptext.mechanisms._channel import Draws, WordMechanism, part_of
+from skdptext.mechanisms._calibration import (
+    CALIBRATIONS,
+    Fit,
+    WordDistances,
+    calibrated_fit,
+    log_sums,
+)
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, Rows
-from skdptext.mechanisms._law import ExponentialLaw
-from skdptext.mechanisms._lazy import KEY_WORDS
+from skdptext.mechanisms._finite import (
+    FiniteChannel,
+    InvertedChannel,
+    Rows,
+    inversion_delta,
+)
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.mechanisms._rate import Fit
-from skdptext.mechanisms._sentences import exponential_sentences
-from skdptext.utils import check_option, check_real, kind_of, memo_property, shown
+from skdptext.search import k_nearest_words
+from skdptext.utils import (
+    blocks,
+    check_option,
+    check_real,
+    keyed_generators,
+    kind_of,
+    memo_property,
+    rounded_up,
+    shown,
+)
 
 __all__ = [
     "AmongChannel",
@@ -34,6 +51,16 @@ __all__ = [
 
 # From this many words on, "auto" is lazy.
 _LAZY_FROM = 100_000
+# If fewer than one word in this many is asked about, avoid a pass over all pairs.
+_FEW = 30
+# Up to this many words, a pass over all pairs takes a second or so.
+_AT_ONCE = 3000
+# 64-bit numbers in the key of a word's randomness.
+_KEY_NUMBERS = 4
+# Words whose neighbours are searched for at a time.
+_TOGETHER = 256
+# Not pickled: as large as the vectors, or follows from the fit where it is asked for.
+_DERIVED = ("_distances", "_lazy", "log_normalizers")
 
 
 class Exponential(WordMechanism):
@@ -207,12 +234,14 @@ class Exponential(WordMechanism):
         return AmongChannel(self, embedding, epsilon, lam, outputs)
 
 
-def _of_law(name: str) -> Any:
-    return part_of(f"_law.{name}", getattr(ExponentialLaw, name).__doc__)
-
-
 class ExponentialChannel(InvertedChannel):
-    """`Exponential` for one embedding."""
+    """`Exponential` for one embedding.
+
+    Attributes
+    ----------
+    rate : float
+        A: how much log probability a unit of distance costs.
+    """
 
     mechanism: Exponential
     _outputs: np.ndarray | None = None  # all words
@@ -220,90 +249,241 @@ class ExponentialChannel(InvertedChannel):
     _for_all = True
 
     def _setup(self) -> None:
-        options, cap = self.mechanism, self.mechanism.max_distance
+        options = self.mechanism
         check_option("calibration", options.calibration, CALIBRATIONS)
         check_option("sampler", options.sampler, ["auto", "rows", "lazy"])
-        if cap is not None:
-            cap = check_real("max_distance", cap, low=0, open_low=True)
+        if options.max_distance is not None:
+            check_real("max_distance", options.max_distance, low=0, open_low=True)
         if self.lam == 1:  # which "half" would look at only when it draws
             MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
-        of_table = self.embedding, self.lam, cap, self._outputs, self._for_all
-        self._law = ExponentialLaw(*of_table, rate=self.epsilon / 2)
+        self.rate: float = self.epsilon / 2
+        self._mu: np.ndarray | None = None  # weights of the outputs; None: all 1
         if options.calibration != "half":
-            given = self._law.table, options.calibration, self.epsilon
-            self._law = self._law.at(calibrated_fit(*given))
+            given = self._distances, options.calibration, self.epsilon
+            vars(self)["_fit"] = fit = calibrated_fit(*given)
+            self.rate, self._mu = fit.rate, fit.weights
         n_outputs = len(self.embedding if self._outputs is None else self._outputs)
         auto = options.sampler == "auto" and n_outputs >= _LAZY_FROM
         self._is_lazy = auto or options.sampler == "lazy"
 
-    rate = part_of("_law.rate", "a: how much log probability a unit of distance costs.")
-    attained = _of_law("attained")
-    log_normalizers = _of_law("log_normalizers")
-    worst_exponent = _of_law("worst_exponent")
-    weights = _of_law("weights")
-    outputs = _of_law("outputs")
-    never_released = _of_law("never_released")
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in _DERIVED}
+
+    def _knows(self, name: str) -> bool:
+        """Whether a value has been computed already."""
+        return name in vars(self)
+
+    # -- what follows from rate and weights ------------------------------------
+
+    @memo_property
+    def _distances(self) -> WordDistances:
+        cap = self.mechanism.max_distance
+        cap = None if cap is None else float(cap)
+        given = self.embedding, self.lam, cap, self._outputs, self._for_all
+        return WordDistances(*given)
+
+    @memo_property
+    def _fit(self) -> Fit:
+        """Rate and weights, with the normalisers and the loss attained."""
+        return self._distances.evaluated(Fit(self.rate, self._mu))
+
+    @property
+    def attained(self) -> float:
+        """The largest privacy loss per unit of distance over all pairs; at most ε."""
+        return self._fit.attained
+
+    @memo_property
+    def log_normalizers(self) -> np.ndarray:
+        """ln C_w of every word, shape (n_words,)."""
+        if not self._knows("_fit"):  # no pass over pairs for what they attain
+            logs = self._distances.log_normalizers(self.rate, self._mu)
+            fit = Fit(self.rate, self._mu, np.nan, logs)
+            return self._distances.log_normalizers_from(fit)
+        return self._distances.log_normalizers_from(self._fit)
+
+    @memo_property
+    def worst_exponent(self) -> float:
+        """The largest exponent between two words, in nats."""
+        return self._distances.largest_loss(self._fit)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """μ_z of every word, shape (n_words,); 0 for those that are never released."""
+        weights = np.zeros(self._distances.n_words)
+        weights[self._distances.outputs] = 1 if self._mu is None else self._mu
+        return weights
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """Ids of the words that may be released, ascending."""
+        return np.flatnonzero(self.weights)
+
+    @property
+    def never_released(self) -> np.ndarray:
+        """Ids of the words that are never released, ascending."""
+        return np.flatnonzero(self.weights == 0)
+
+    # -- the distribution ------------------------------------------------------
+
+    def law(self) -> Law:
+        """The probabilities, in closed form."""
+        exact = self.mechanism.calibration == "exact"
+        return Law(
+            log_proba=self.log_proba,
+            numerical_delta=inversion_delta(len(self.embedding)),
+            sentences=self._sentences,
+            at_rate=self._at_rate if exact else None,
+            unchanged=self._unchanged,
+        )
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        return self._law.log_proba(np.asarray(words))
+        masses = self._log_masses(np.asarray(words))
+        masses -= log_sums(masses)[:, None]
+        n_words = self._distances.n_words
+        if masses.shape[1] == n_words:
+            return masses
+        logs = np.full((len(words), n_words), -np.inf)
+        logs[:, self._distances.outputs] = masses
+        return logs
+
+    def _log_masses(self, words: np.ndarray) -> np.ndarray:
+        """ln μ_z e^(−a d(w, z)) for each of the words and every output."""
+        return self._distances.log_masses(words, Fit(self.rate, self._mu))
+
+    def _unchanged(self, words: np.ndarray) -> np.ndarray:
+        """Pr[w | w] = μ_w / C_w for each of the words, shape (n,)."""
+        return self.weights[words] * np.exp(-self._logs(words))
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)).
 
         This is the exact privacy loss where x may be released, and a bound elsewhere.
         """
-        return self._law.exponents(x, y)
+        exponents = self.rate * self._distances.between(x, y)
+        exponents += self._logs(y) - self._logs(x)[:, None]
+        return np.maximum(exponents, 0, out=exponents)  # rounding
 
-    def unchanged(self, words: np.ndarray) -> np.ndarray:
-        """Pr[w | w] = μ_w / C_w for each of the words, shape (n,)."""
-        return self._law.unchanged(words)
+    def _logs(self, words: np.ndarray) -> np.ndarray:
+        """ln C_w of words; computed row by row for a small part of the vocabulary."""
+        few = len(words) * _FEW <= len(self._distances.inputs)
+        if few and not (self._knows("_fit") or self._knows("log_normalizers")):
+            fit = Fit(self.rate, self._mu)
+            return self._distances.log_normalizers_of(words, fit)
+        return self.log_normalizers[words]
 
-    def describe(self) -> list[str]:
-        """Sentences about the distribution, for the printed guarantee.
+    def _at_rate(self, rate: float) -> ExponentialChannel:
+        """The channel of a rate, whatever ε it proves."""
+        other = copy(self)
+        for name in ("fingerprint", "_fit", "worst_exponent"):
+            vars(other).pop(name, None)
+        vars(other)["_distances"] = self._distances
+        # the rate of "half" is ε/2, and need not be looked for
+        other.mechanism = Exponential(
+            "half", self.mechanism.max_distance, outputs=self.mechanism.outputs
+        )
+        other.epsilon, other.rate, other._mu = 2 * rate, rate, None
+        return other
 
-        Their figures are exact for up to 3,000 words, or where they are already
-        known. Otherwise they are upper bounds.
-        """
-        given = self.mechanism.calibration, self.epsilon, self.embedding.words
-        return exponential_sentences(self._law, *given)
-
-    numerical_delta = InvertedChannel.numerical_delta
+    # -- drawing ---------------------------------------------------------------
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """One uniform number per word; for the lazy sampler, a key of 256 bits."""
         if not self._is_lazy:
             return super().draw(rng, n)
         top = np.iinfo(np.uint64).max
-        return (rng.integers(0, top, (n, KEY_WORDS), np.uint64, endpoint=True),)
+        return (rng.integers(0, top, (n, _KEY_NUMBERS), np.uint64, endpoint=True),)
 
-    def _log_masses(self, words: np.ndarray) -> np.ndarray:
-        return self._law.log_masses(words)
+    @memo_property
+    def _lazy(self) -> LazySampler:
+        return LazySampler(self._distances, Fit(self.rate, self._mu))
 
     def _drawn(
         self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
     ) -> np.ndarray:
         if self._is_lazy:
-            found = self._law.lazy(words, uniforms, kept, memory // 2)
+            places = self._lazy(words, uniforms, kept, memory // 2)
         else:
-            found = super()._drawn(words, uniforms, memory, kept)
-        return found if self._outputs is None else self._outputs[found]
+            places = super()._drawn(words, uniforms, memory, kept)
+        return places if self._outputs is None else self._outputs[places]
 
-    @property
-    def at_rate(self) -> Callable[[float], ExponentialChannel] | None:  # type: ignore[override]
-        """The channel of a rate, whatever ε it proves; None except for "exact"."""
-        return self._at_rate if self.mechanism.calibration == "exact" else None
+    # -- in words --------------------------------------------------------------
 
-    def _at_rate(self, rate: float) -> ExponentialChannel:
-        other = copy(self)
-        vars(other).pop("fingerprint", None)
-        # the rate of "half" is ε/2, and need not be looked for
-        other.mechanism = Exponential(
-            "half", self.mechanism.max_distance, outputs=self.mechanism.outputs
+    def _sentences(self) -> list[str]:
+        """The distribution, its exponents, and the words that are never released.
+
+        Their figures are exact for up to 3,000 words, or where they are already
+        known. Otherwise they are upper bounds.
+        """
+        distances, calibration = self._distances, self.mechanism.calibration
+        metric = "Euclidean" if self.lam == 0 else f"Mahalanobis (λ = {self.lam:g})"
+        distance = f"the {metric} distance of their vectors"
+        if distances.max_distance is not None:
+            distance += f", at most {distances.max_distance:g}"
+        weighted = "" if self._mu is None else "μ(z)·"
+        said = (
+            f"A word w becomes the word z with probability proportional to {weighted}"
+            f"exp(−{self.rate:.4g}·d(w, z)), where d is {distance} (calibration "
+            f'"{calibration}")'
         )
-        other.epsilon = 2 * rate
-        other._law = self._law.at(Fit(rate))
-        return other
+        never = self._never_said()
+        if not distances.any_differ:
+            return [said + ".", *never]
+        whom = "two words"
+        if len(distances.inputs) < distances.n_words:
+            whom = "two of the words that may be released"
+        fast = len(distances.inputs) <= _AT_ONCE
+        if fast or self._knows("_fit"):
+            kappa = self.attained / self.rate - 1
+            said += (
+                f"; no {whom} lose more than ε* = {rounded_up(self.attained)} per "
+                f"unit of d (the rate times 1 + κ, with κ = {rounded_up(kappa)})"
+            )
+            # a word that is never released loses at most that
+            if self._mu is None and distances.square:
+                said += ", and some pair loses exactly that"
+        else:
+            said += (
+                f"; no {whom} lose more than {rounded_up(self.epsilon)} per unit of d"
+            )
+        exact = fast or self._knows("worst_exponent")
+        worst = self.worst_exponent if exact else self.epsilon * distances.diameter
+        return [
+            said + ".",
+            f"Between any {whom}, however far apart, the exponent is at most "
+            f"{rounded_up(worst)}.",
+            *self._optimal(),
+            *never,
+        ]
+
+    def _optimal(self) -> list[str]:
+        """That no other mechanism keeps more words, where that is proven.
+
+        With K = e^(−εD) and p_z = Pr[z | z], any mechanism has Kp ≤ 1, row by row.
+        Weights μ ≥ 0 with Kμ = 1 give Σp = pᵀKμ ≤ Σμ, and are themselves the p of this
+        one.
+        """
+        solved = self.mechanism.calibration in ("tight", "balanced")
+        if not solved or self.rate < self.epsilon * (1 - 1e-6):
+            return []
+        if np.abs(self.log_normalizers).max() >= 1e-6 or len(self.never_released):
+            return []
+        stays, n_words = float(self.weights.sum()), self._distances.n_words
+        return [
+            "On average over the vocabulary a word stays as it is with probability "
+            f"{stays / n_words:.3g}, "
+            "and no mechanism with this ε and this d keeps more."
+        ]
+
+    def _never_said(self) -> list[str]:
+        never, words = self.never_released, self.embedding.words
+        if not len(never):
+            return []
+        names = ", ".join(repr(words[i]) for i in never[:5])
+        more = ", …" if len(never) > 5 else ""
+        return [
+            f"{len(never)} of the {len(words)} words are never released: {names}{more}."
+        ]
 
 
 class AmongChannel(ExponentialChannel):
@@ -355,6 +535,177 @@ def _checked_outputs(outputs: Any, n_words: int) -> np.ndarray:
     return np.unique(numbers).astype(np.int32)  # pickles are smaller
 
 
+class _Top(NamedTuple):
+    """What is known about a word before anything is drawn."""
+
+    places: np.ndarray  # of the nearest outputs, ascending
+    scores: np.ndarray  # of these outputs: ln μ − a d
+    bound: float  # no other output has a larger score
+
+
+class LazySampler:
+    """The Gumbel-max trick, with most of the Gumbel noise never drawn.
+
+    Parameters
+    ----------
+    distances : WordDistances
+    fit : Fit
+        Rate and weights.
+
+    Notes
+    -----
+    The word with the largest score plus Gumbel noise wins. Noise is first drawn for the
+    nearest √V words; let M be the best sum so far, and B a bound on the scores of all
+    other words. Another word can win only if its noise is above M − B. The number of
+    such words is binomial, and they are a uniformly random subset of the others. So
+    noise above M − B is drawn for this many only [1]_. The distribution is exactly that
+    of the exponential mechanism.
+
+    The search works on vectors in float32, which moves distances by less than
+    2⁻²² max‖φ‖; B allows for it, and scores are computed from differences in float64.
+
+    References
+    ----------
+    .. [1] S. Mussmann, D. Levy, S. Ermon (2017). Fast amortized inference and learning
+       in log-linear models with randomly perturbed nearest neighbor search. UAI 2017.
+    """
+
+    def __init__(self, distances: WordDistances, fit: Fit) -> None:
+        self._distances = distances
+        self._rate = fit.rate
+        with np.errstate(divide="ignore"):  # words that are never released
+            weights = np.ones(len(distances)) if fit.weights is None else fit.weights
+            self._log_weights = np.log(weights)
+        self._targets = distances.targets.astype(np.float32)
+        self._slack = 2.0**-22 * float(
+            np.sqrt(np.square(distances.targets).sum(1).max())
+        )
+        self._k = min(len(distances), math.isqrt(len(distances)) + 1)
+
+    def __call__(
+        self, words: np.ndarray, keys: np.ndarray, kept: dict[int, _Top], memory: int
+    ) -> np.ndarray:
+        """Places of the noisy words among the outputs.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (n,)
+        keys : ndarray of uint64, shape (n, _KEY_NUMBERS)
+        kept : dict
+            What earlier calls found for words; this one adds to it while there is room.
+        memory : int
+            Bytes for `kept`.
+        """
+        distinct, numbers = np.unique(words, return_inverse=True)
+        order = np.argsort(numbers, kind="stable")
+        ends = np.bincount(numbers, minlength=len(distinct)).cumsum().tolist()
+        streams = keyed_generators([key.astype("<u8").tobytes() for key in keys])
+        places = np.empty(len(words), dtype=np.intp)
+        room = memory // (16 * self._k + 512)
+        for block in blocks(len(distinct), _TOGETHER):
+            here = distinct[block].tolist()
+            new = [word for word in here if word not in kept]
+            tops = dict(zip(new, self._tops(np.array(new, np.intp)), strict=True))
+            for number, word in enumerate(here, block.start):
+                top = kept[word] if word in kept else tops[word]
+                start = ends[number - 1] if number else 0
+                for i in order[start : ends[number]].tolist():
+                    places[i] = self._one(word, top, streams[i])
+            kept.update(list(tops.items())[: max(0, room - len(kept))])
+        return places
+
+    def _tops(self, words: np.ndarray) -> list[_Top]:
+        if not len(words):
+            return []
+        nearest, apart = k_nearest_words(
+            self._distances.points(words), self._targets, self._k
+        )
+        nearest = np.sort(nearest, axis=1)
+        # no other output is nearer than the last of the nearest, but for rounding
+        others = np.maximum(apart[:, -1] - self._slack, 0)
+        if self._distances.max_distance is not None:
+            np.minimum(others, self._distances.max_distance, out=others)
+        bounds = self._log_weights.max() - self._rate * others
+        return [
+            _Top(places, self._scores(word, places), bound)
+            for word, places, bound in zip(
+                words.tolist(), nearest, bounds.tolist(), strict=True
+            )
+        ]
+
+    def _scores(self, word: int, places: np.ndarray) -> np.ndarray:
+        outputs = self._distances.outputs[places]
+        apart = self._distances.between(np.array([word]), outputs)[0]
+        return self._log_weights[places] - self._rate * apart
+
+    def _one(self, word: int, top: _Top, rng: np.random.Generator) -> int:
+        # Gumbel noise for the nearest outputs: −ln of an exponential variable is one.
+        sums = top.scores - np.log(rng.standard_exponential(self._k))
+        winner = int(sums.argmax())
+        best, place = float(sums[winner]), int(top.places[winner])
+        n_others = len(self._distances) - self._k
+        # Another output has a score of `bound` at most, and so can win only with Gumbel
+        # noise above best − bound, that is, if its exponential variable is below this
+        # limit. Each is, on its own, with probability 1 − e^(−limit).
+        limit = math.exp(min(top.bound - best, 700.0))
+        n = int(rng.binomial(n_others, -math.expm1(-limit))) if n_others else 0
+        if not n:
+            return place
+        # Which ones is uniform, as the noise does not know the scores.
+        others = rng.choice(n_others, n, replace=False)
+        # Numbers of the others become places among all outputs: they skip the nearest
+        # ones. Before the i-th of these there are places[i] − i others.
+        skipped = top.places - np.arange(self._k)
+        others += np.searchsorted(skipped, others, side="right")
+        # Their exponential variables, given that they are below the limit: by inverting
+        # the distribution function (1 − e^(−x))/(1 − e^(−limit)).
+        below = -np.log1p(rng.random(n) * math.expm1(-limit))
+        with np.errstate(divide="ignore"):  # a uniform of 0, once in 2⁵³
+            sums = self._scores(word, others) - np.log(below)
+        winner = int(sums.argmax())
+        return int(others[winner]) if sums[winner] > best else place
+
+
+class RandomizedResponseChannel(FiniteChannel):
+    """`RandomizedResponse` for the words of one embedding."""
+
+    def law(self) -> Law:
+        """The probabilities, and that nearness does not matter."""
+        said = (
+            "This is pure ε-local differential privacy for each word: any two words "
+            "that differ have the exponent ε, however near they are."
+        )
+        # a 53-bit uniform, and rounding of its threshold
+        return Law(
+            log_proba=self.log_proba, numerical_delta=2.0**-52, sentences=(said,)
+        )
+
+    @property
+    def _moved(self) -> float:
+        """Probability of another word."""
+        others = (len(self.embedding) - 1) * math.exp(-self.epsilon)
+        return others / (1 + others)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """A uniform that decides whether a word changes, and the other word."""
+        return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """The words, or others."""
+        uniforms, others = draws
+        return np.where(uniforms < self._moved, others + (others >= words), words)
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        everything = np.arange(len(self.embedding))
+        stays = math.log1p(-self._moved)
+        return stays - self.epsilon * np.not_equal.outer(words, everything)
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ε for words that differ, shape (len(x), len(y))."""
+        return self.epsilon * np.not_equal.outer(x, y)
+
+
 class RandomizedResponse(WordMechanism):
     r"""A word stays as it is, or becomes any other word: k-ary randomized response.
 
@@ -394,45 +745,4 @@ class RandomizedResponse(WordMechanism):
     array([[0.   , 0.693, 0.693]])
     """
 
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> RandomizedResponseChannel:
-        return RandomizedResponseChannel(self, embedding, epsilon, lam)
-
-
-class RandomizedResponseChannel(FiniteChannel):
-    """`RandomizedResponse` for the words of one embedding."""
-
-    numerical_delta = 2.0**-52  # a 53-bit uniform, and rounding of its threshold
-
-    @property
-    def _moved(self) -> float:
-        """Probability of another word."""
-        others = (len(self.embedding) - 1) * math.exp(-self.epsilon)
-        return others / (1 + others)
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """A uniform that decides whether a word changes, and the other word."""
-        return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """The words, or others."""
-        uniforms, others = draws
-        return np.where(uniforms < self._moved, others + (others >= words), words)
-
-    def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        everything = np.arange(len(self.embedding))
-        kept = math.log1p(-self._moved)
-        return kept - self.epsilon * np.not_equal.outer(words, everything)
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """ε for words that differ, shape (len(x), len(y))."""
-        return self.epsilon * np.not_equal.outer(x, y)
-
-    def describe(self) -> list[str]:
-        """States that nearness does not matter."""
-        return [
-            "This is pure ε-local differential privacy for each word: any two words "
-            "that differ have the exponent ε, however near they are."
-        ]
+    channel_class = RandomizedResponseChannel

@@ -10,12 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, checked_log_proba
+from skdptext.mechanisms._channel import (
+    Apply,
+    Draws,
+    Law,
+    WordChannel,
+    check_log_proba,
+)
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["FiniteChannel", "InvertedChannel", "Rows"]
+__all__ = ["FiniteChannel", "InvertedChannel", "Rows", "inversion_delta"]
 
 Rows = dict[int, Any]
+
+
+def inversion_delta(n_words: int) -> float:
+    """Probability that a word differs from the one exact arithmetic would give.
+
+    Each probability is off by about 2⁻⁵², because of the sums and the steps of a 53-bit
+    uniform, and the logarithms may be off by about 1e-12.
+    """
+    return 2.0**-36 + n_words * 2.0**-51
 
 
 class FiniteChannel(WordChannel):
@@ -60,6 +75,9 @@ class FiniteChannel(WordChannel):
             Ids of words.
         """
 
+    def law(self) -> Law:
+        return Law(log_proba=self.log_proba)
+
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Compute the exponents between words, rounded up.
 
@@ -73,15 +91,15 @@ class FiniteChannel(WordChannel):
         exponents : ndarray of shape (len(x), len(y))
             In nats; infinite if there is no bound.
         """
-        theirs = checked_log_proba(self, y)
-        found = np.empty((len(x), len(y)))
+        theirs = check_log_proba(self, y)
+        exponents = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
         for rows in blocks(len(x), size):
-            ours = checked_log_proba(self, x[rows])[:, None]
+            ours = check_log_proba(self, x[rows])[:, None]
             with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
-            found[rows] = gaps.max(axis=2) + 2.0**-40
-        return np.where(np.equal.outer(x, y), 0.0, np.maximum(found, 0))
+            exponents[rows] = gaps.max(axis=2) + 2.0**-40
+        return np.where(np.equal.outer(x, y), 0.0, np.maximum(exponents, 0))
 
     @property
     def row_bytes(self) -> int:
@@ -128,14 +146,12 @@ class InvertedChannel(FiniteChannel):
     array([0, 0, 1])
     """
 
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability that a word differs from the one exact arithmetic would give.
-
-        Each probability is off by about 2⁻⁵², because of the sums and the steps of a
-        53-bit uniform, and the logarithms may be off by about 1e-12.
-        """
-        return 2.0**-36 + len(self.released) * 2.0**-51
+    def law(self) -> Law:
+        own = type(self)
+        inverted = own.draw is InvertedChannel.draw
+        inverted = inverted and own.apply is InvertedChannel.apply
+        delta = inversion_delta(len(self.released)) if inverted else None
+        return Law(log_proba=self.log_proba, numerical_delta=delta)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """One uniform number per word.
@@ -203,24 +219,26 @@ class InvertedChannel(FiniteChannel):
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
         """`log_proba` up to a constant per word; the caller may overwrite it."""
-        return checked_log_proba(self, words)
+        return check_log_proba(self, words)
 
     def _drawn(
         self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
     ) -> np.ndarray:
+        # Words in groups of equal ones: a row of probabilities serves all of a group.
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)
         ends = np.append(starts[1:], len(words)).tolist()
         places = dict(
             zip(distinct.tolist(), map(slice, starts.tolist(), ends), strict=True)
         )
-        # so that no product with a sum rounds up to the sum
+        # Rows are not divided by their sums; the uniforms are multiplied by them. The
+        # factor keeps each product below its sum, so that the search ends at a word.
         below = uniforms[order] * (1 - 2.0**-53)
-        found = np.full(len(words), -1)  # a release refuses what is not a word
+        released = np.full(len(words), -1)  # a release refuses what is not a word
 
         def invert(word: int, upto: np.ndarray) -> None:
             at = places[word]
-            found[at] = upto.searchsorted(below[at] * upto[-1], side="right")
+            released[at] = upto.searchsorted(below[at] * upto[-1], side="right")
 
         # each word is looked up once: the other threads of a release add rows meanwhile
         missing = []
@@ -231,14 +249,14 @@ class InvertedChannel(FiniteChannel):
                 invert(word, upto)
         row_bytes = 8 * len(self.released)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
-        for some in blocks(len(missing), at_once):
-            rows = self._log_masses(np.array(missing[some]))
+        for block in blocks(len(missing), at_once):
+            rows = self._log_masses(np.array(missing[block]))
             rows -= rows.max(axis=1, keepdims=True)  # all may be too small for floats
             np.cumsum(np.exp(rows, out=rows), axis=1, out=rows)
-            for word, upto in zip(missing[some], rows, strict=True):
+            for word, upto in zip(missing[block], rows, strict=True):
                 invert(word, upto)
             if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
-                kept.update(zip(missing[some], rows, strict=True))
+                kept.update(zip(missing[block], rows, strict=True))
         noisy = np.empty(len(words), dtype=np.intp)
-        noisy[order] = found
+        noisy[order] = released
         return noisy

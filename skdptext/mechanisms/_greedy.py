@@ -32,7 +32,7 @@ def greedy_path(embedding: WordEmbedding, start: int) -> np.ndarray:
     -------
     path : ndarray of int, shape (n_words,), read-only
     """
-    return _kept(_path, embedding, start)
+    return _remembered(_path, embedding, start)
 
 
 def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
@@ -48,18 +48,18 @@ def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
     -------
     labels : ndarray of int, shape (n_words,), read-only
     """
-    return _kept(_classes, embedding, size)
+    return _remembered(_classes, embedding, size)
 
 
-def _kept(
+def _remembered(
     make: Callable[[np.ndarray, int], np.ndarray], embedding: WordEmbedding, number: int
 ) -> np.ndarray:
     """A result computed from the vectors and a number, once per process."""
 
     def made() -> np.ndarray:
-        found = make(embedding.vectors, number)
-        found.flags.writeable = False
-        return found
+        array = make(embedding.vectors, number)
+        array.flags.writeable = False
+        return array
 
     return _made.get((make, embedding.fingerprint, number), made)
 
@@ -69,7 +69,7 @@ def _path(vectors: np.ndarray, start: int) -> np.ndarray:
     near, _ = k_nearest_words(
         vectors, vectors, min(_NEAR, n_words - 1), exclude=np.arange(n_words)
     )
-    left, path = _Left(vectors), [start]
+    left, path = _Remaining(vectors), [start]
     left.take(start)
     while left.n:
         word = next((i for i in near[path[-1]].tolist() if i in left), None)
@@ -81,7 +81,7 @@ def _path(vectors: np.ndarray, start: int) -> np.ndarray:
 
 
 def _classes(vectors: np.ndarray, size: int) -> np.ndarray:
-    left = _Left(vectors)
+    left = _Remaining(vectors)
     labels = np.full(len(vectors), -1)
     n_classes = 0
     for first in range(len(vectors)):
@@ -96,7 +96,7 @@ def _classes(vectors: np.ndarray, size: int) -> np.ndarray:
     return labels
 
 
-class _Left:
+class _Remaining:
     """Words that are removed one by one, with a search among those that are left.
 
     The search is exact, so that it does not depend on threads or blocks. The vectors
@@ -125,5 +125,5 @@ class _Left:
     def nearest(self, vector: np.ndarray, k: int) -> np.ndarray:
         """The k remaining words nearest to a vector, nearest first."""
         vectors, half_norms = self._vectors[: self.n], self._half_norms[: self.n]
-        found, _ = k_nearest_words(vector[None], vectors, k, half_norms=half_norms)
-        return self._words[found[0]]
+        places, _ = k_nearest_words(vector[None], vectors, k, half_norms=half_norms)
+        return self._words[places[0]]

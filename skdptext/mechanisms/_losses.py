@@ -129,8 +129,8 @@ class LossDistribution:
         digits = _power(max(abs(low), abs(high)) * 2.0**-30)
         step = max(_power((high - low) / _BINS), digits) or 1.0
         lowest = math.floor(low / step)
-        kept = _spread(losses / step - lowest, masses, step)
-        return cls._trimmed(step, lowest, kept, infinite)
+        spread = _spread(losses / step - lowest, masses, step)
+        return cls._trimmed(step, lowest, spread, infinite)
 
     @classmethod
     def of_exponents(cls, forth: float, back: float) -> LossDistribution:
@@ -262,12 +262,12 @@ class LossDistribution:
         distribution : LossDistribution
         """
         weights = list(weights)
-        some = [part for part in parts if len(part.masses)]
+        finite = [part for part in parts if len(part.masses)]
         infinite = sum(w * p.infinite for p, w in zip(parts, weights, strict=True))
-        if not some:
+        if not finite:
             return cls(1.0, 0, np.empty(0), min(1.0, infinite))
-        width = max(p._highest for p in some) - min(p._lowest for p in some)
-        step = _common_step(some, width)
+        width = max(p._highest for p in finite) - min(p._lowest for p in finite)
+        step = _common_step(finite, width)
         placed = [part._at(step) for part in parts]
         lowest = min(part.lowest for part in placed if len(part.masses))
         masses = np.zeros(
@@ -435,10 +435,10 @@ class LossDistribution:
             return cls(1.0, 0, np.empty(0), min(1.0, infinite + float(upto[-1])))
         if dropped:
             infinite += float(above[dropped - 1])
-        kept = masses[first : len(masses) - dropped].copy()
+        inner = masses[first : len(masses) - dropped].copy()
         if first:
-            kept[0] += upto[first - 1]
-        return cls(step, lowest + first, kept, min(1.0, infinite))
+            inner[0] += upto[first - 1]
+        return cls(step, lowest + first, inner, min(1.0, infinite))
 
 
 def _power(number: float) -> float:
@@ -486,12 +486,16 @@ def cosine_cells(dim: int) -> tuple[Any, ...]:
     if dim == 1:
         ends = np.array([-1.0, 1.0])
         return ends, ends, ends, np.array([0.5, 0.5]), 0.0
+    # Cosines have a standard deviation of 1/√dim: beyond twelve of these there is next
+    # to nothing. Cells of one half; the other half is its mirror image.
     widest = math.acos(min(1.0, 12 / math.sqrt(dim)))
     angles = np.linspace(widest, math.pi / 2, _COSINES + 1)
+    # (1 + cos)/2 of a uniform direction follows Beta(a, a)
     a = (dim - 1) / 2
     upto = betainc(a, a, np.sin(angles / 2) ** 2)
     masses = np.diff(upto)
-    # the density of an angle is proportional to sin^(dim − 2)
+    # The density of an angle is proportional to sin^(dim − 2), so that the integral of
+    # its cosine over a cell is a difference of sin^(dim − 1)/(dim − 1).
     sines = np.exp(
         (dim - 1) * np.log(np.maximum(np.sin(angles), 1e-300)) - betaln(a, 0.5)
     )
@@ -503,6 +507,7 @@ def cosine_cells(dim: int) -> tuple[Any, ...]:
     means = np.where(masses > 0, np.clip(means, low, high), high)
     mean, width = np.append(means, -means), np.append(high - low, high - low)
     low, high = np.append(low, -high), np.append(high, -low)
+    # up, against rounding: a larger cosine means a larger loss
     mean = np.minimum(mean + 1e-9 * width, high)
     return low, high, mean, np.append(masses, masses), 2 * float(upto[0])
 
@@ -513,6 +518,8 @@ def _lengths(dim: int) -> tuple[Any, ...]:
 
     The last item is the probability outside all cells.
     """
+    # Gamma is close to the cube of a normal variable (Wilson and Hilferty), so that
+    # cells of equal width in the cube root are fine where the probability is.
     first, last = np.cbrt([gammaincinv(dim, 1e-32), gammainccinv(dim, 1e-12)])
     ends = np.linspace(first, last, _LENGTHS + 1) ** 3
 
@@ -522,6 +529,8 @@ def _lengths(dim: int) -> tuple[Any, ...]:
         return np.where(ends[1:] < shape, low, high)
 
     mass, width = masses(dim), np.diff(ends)
+    # E[r; cell] = dim · Pr[Gamma(dim + 1) in the cell]; as a share of the cell's width,
+    # and down, against rounding: a shorter noise means a larger loss
     with np.errstate(divide="ignore", invalid="ignore"):
         means = (dim * masses(dim + 1) / mass - ends[:-1]) / width
     means = np.where(mass > 0, np.clip(means - 1e-9, 0, 1), 0.0)
@@ -538,6 +547,13 @@ def _lengths(dim: int) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=512)
 def _noise(distance: float, dim: int) -> LossDistribution:
+    """`LossDistribution.of_noise`, whose notes say why this is a bound.
+
+    Everything has a row for each cell of the length r, and a column for each of the
+    cosine c. Length and direction of the noise are independent, so the probability of
+    a cell is a product.
+    """
+    # So far apart, nearly every draw has a loss of nearly the distance: none has more.
     if distance > _FAR:
         return LossDistribution.of(np.array([distance]), np.ones(1))
     *of_length, too_short = _lengths(dim)
@@ -545,13 +561,19 @@ def _noise(distance: float, dim: int) -> LossDistribution:
     low_c, high_c, mean_c, mass_c, too_straight = cosine_cells(dim)
 
     def loss(r: np.ndarray, c: np.ndarray) -> np.ndarray:
-        # √(r² + D² + 2rDc), without loss of digits for c near −1
+        # L = √(r² + D² + 2rDc) − r. The root, `far`, is the distance of the noisy
+        # vector from the other point. So written, no digits are lost for c near −1 ...
         far = np.sqrt((r - distance) ** 2 + 2 * r * distance * (1 + c))
-        # the last term outweighs rounding
+        # ... and none in the difference: √q − r = (q − r²)/(√q + r), and q − r² =
+        # D(D + 2rc). The last term outweighs rounding.
         return distance * ((distance + 2 * r * c) / (far + r) + 2.0**-48)
 
+    # L falls with r and grows with c: these are the extremes of each cell.
     least, most = loss(high_r, low_c), loss(low_r, high_c)
+    # A loss that is never below the mean one, in the sense that counts: e^(−L) at the
+    # mean of c, on the chord over r at the mean of r.
     chord = (1 - mean_r) * loss(low_r, mean_c) + mean_r * loss(high_r, mean_c)
+    # Each cell becomes two masses, at its extremes, with the mean of e^(−L) unchanged.
     mass = mass_r * mass_c
     up = _share(chord - least, most - least) * mass
     losses = np.concatenate([least.ravel(), most.ravel()])

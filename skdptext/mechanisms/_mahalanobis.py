@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
-from skdptext.mechanisms._channel import Apply, Draws, WordMechanism, part_of
+from skdptext.mechanisms._channel import Apply, Draws, Law, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.mechanisms._searching import SearchingChannel
-from skdptext.mechanisms._word_losses import word_losses
 from skdptext.search import embedding_search, k_nearest_words
 from skdptext.utils import check_real
 
@@ -142,11 +141,11 @@ class MahalanobisChannel(SearchingChannel):
         super().__init__(mechanism, embedding, epsilon, lam)
         if metric is None:
             metric = MahalanobisMetric(self.lam, embedding_spectrum(embedding))
-        self._shape = metric
+        #: Shapes the noise; ε times it bounds the privacy loss.
+        self.metric = metric
 
-    metric = part_of("_shape", "Shapes the noise; ε times it bounds the privacy loss.")
-    gamma_lengths = True
-    numerical_delta = 2.0**-50
+    def law(self) -> Law:
+        return Law(self.metric, self.noise, scales=True, numerical_delta=2.0**-50)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """Draw lengths from Gamma(m, 1/ε), and standard normal vectors.
@@ -166,8 +165,8 @@ class MahalanobisChannel(SearchingChannel):
         draws : tuple of ndarray
             Lengths, of shape (n,), and normals, of shape (n, dim).
         """
-        radii = rng.gamma(self._shape.dim, 1.0 / self.epsilon, n)
-        return radii, rng.standard_normal((n, self._shape.dim))
+        dim = self.metric.dim
+        return rng.gamma(dim, 1.0 / self.epsilon, n), rng.standard_normal((n, dim))
 
     def noise(self, draws: Draws) -> np.ndarray:
         """Compute the noise r · M^½ · g/‖g‖ of lengths r and normals g.
@@ -187,28 +186,11 @@ class MahalanobisChannel(SearchingChannel):
         # a zero vector, which is never drawn, has no direction
         scale = radii / np.where(lengths > 0, lengths, 1.0)
         # Not renormalised afterwards: the length is measured in `metric`.
-        if self._shape.lam == 0:
+        if self.metric.lam == 0:
             return normals * scale[:, None]
-        shaped = normals @ self._shape.factor
+        shaped = normals @ self.metric.factor
         shaped *= scale[:, None]
         return shaped
-
-    def unit_noise(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Noise for ε = 1; for any other ε, divide it by ε.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Where all randomness comes from.
-        n : int
-            How many words.
-
-        Returns
-        -------
-        noise : ndarray of shape (n, dim)
-            Noise for ε = 1.
-        """
-        return self.noise(self.draw(rng, n)) * self.epsilon
 
     def apply(
         self, words: np.ndarray, draws: Draws, memory: int | None = None
@@ -247,26 +229,33 @@ class MahalanobisChannel(SearchingChannel):
             In nats.
         """
         vectors = self.embedding.vectors
-        return self.epsilon * self._shape.distances(vectors[x], vectors[y])
+        return self.epsilon * self.metric.distances(vectors[x], vectors[y])
 
     @property
     def row_bytes(self) -> int:
         """Normals in pieces and joined, shaped noise and points; points in float32."""
-        return self._shape.dim * (4 * 8 + 4)
+        return self.metric.dim * (4 * 8 + 4)
 
 
 class VickreyChannel(MahalanobisChannel):
     """`MahalanobisNoise` with ``second > 0``, for one embedding.
 
-    What holds for the noisy vector holds here. But the release need not be the word
-    nearest to it, so `noise` is None.
+    What holds for the noisy vector holds here; the release need not be the word nearest
+    to it.
     """
 
-    numerical_delta = MahalanobisChannel.numerical_delta
+    def law(self) -> Law:
+        """The same noise; choosing the second word costs nothing, and hides nothing."""
+        said = (
+            "The choice between the two nearest words is post-processing of the noisy "
+            "vector. The words that it changes add no privacy, because an adversary "
+            "knows the rule."
+        )
+        return replace(super().law(), scales=False, sentences=(said,))
 
-    def gamma_noise(self, draws: Draws) -> np.ndarray:
+    def noise(self, draws: Draws) -> np.ndarray:
         """The noise; the two words are nearest to φ(w) plus this noise."""
-        return MahalanobisChannel.noise(self, draws[:-1])
+        return super().noise(draws[:-1])
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """The draws of the noise, and a uniform number per word."""
@@ -278,7 +267,7 @@ class VickreyChannel(MahalanobisChannel):
         """The words nearest, or second nearest, to φ(w) + noise."""
         uniforms = draws[-1]
         vectors = self.embedding.vectors
-        points = VickreyChannel.gamma_noise(self, draws)
+        points = self.noise(draws)
         points += vectors[words]
         near, distances = k_nearest_words(
             points,
@@ -292,20 +281,6 @@ class VickreyChannel(MahalanobisChannel):
         t = float(self.mechanism.second)
         stays = uniforms * (t * d1 + (1 - t) * d2) < (1 - t) * d2
         return np.where(stays, first, second)
-
-    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Losses of the noisy vectors."""
-        given = self.embedding, self.epsilon, self.lam
-        noisy = MahalanobisChannel(MahalanobisNoise(), *given, metric=self._shape)
-        return word_losses(noisy, x, y)
-
-    def describe(self) -> list[str]:
-        """States that choosing the second word costs nothing, and hides nothing."""
-        return [
-            "The choice between the two nearest words is post-processing of the noisy "
-            "vector. The words that it changes add no privacy, because an adversary "
-            "knows the rule."
-        ]
 
     @property
     def fallback_reason(self) -> str | None:

@@ -62,16 +62,13 @@ class MahalanobisMetric:
             )
         self.lam = lam
         self.spectrum = spectrum
+        #: Length of a vector.
+        self.dim = len(spectrum.eigenvalues)
 
     @property
     def name(self) -> str:
         """ "euclidean" or "mahalanobis"."""
         return "euclidean" if self.lam == 0 else "mahalanobis"
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return len(self.spectrum.eigenvalues)
 
     @memo_property
     def eigenvalues(self) -> np.ndarray:

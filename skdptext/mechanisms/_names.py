@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import Any
 
@@ -21,7 +20,7 @@ def _by_name() -> dict[str, type[WordMechanism]]:
     while queue:
         kind = queue.pop()
         queue += kind.__subclasses__()
-        if kind.__module__.startswith(room) and not inspect.isabstract(kind):
+        if kind.__module__.startswith(room):
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower()
             classes[name] = kind
     return classes
@@ -41,13 +40,13 @@ def mechanism_names() -> tuple[str, ...]:
 def mechanism_class(name: str, parameter: str = "mechanism") -> type[WordMechanism]:
     """The class of that name; capitals, hyphens and underscores do not matter."""
     plain = {key.replace("-", ""): value for key, value in _by_name().items()}
-    found = plain.get(re.sub(r"[-_ ]", "", name).lower())
-    if found is None:
+    named = plain.get(re.sub(r"[-_ ]", "", name).lower())
+    if named is None:
         raise InvalidParameterError(
             f"{parameter} must be one of {', '.join(mechanism_names())}, got "
             f"{shown(name)}."
         )
-    return found
+    return named
 
 
 def resolve_mechanism(mechanism: Any) -> WordMechanism:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import (
     Apply,
     Draws,
+    Law,
     WordChannel,
     WordMechanism,
     as_channel,
-    checked_log_proba,
-    noise_of_known_density,
-    part_of,
+    check_log_proba,
 )
-from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.mechanisms._ranks import Ranks
 from skdptext.mechanisms._word_losses import word_losses
@@ -36,6 +34,131 @@ _RANKS = (
     "post-processing. The words that they change add no privacy, because an adversary "
     "knows the rule."
 )
+
+
+class RankedChannel(WordChannel):
+    """`Ranked` for one embedding.
+
+    Attributes
+    ----------
+    inner : WordChannel
+        The inner mechanism, prepared.
+    """
+
+    mechanism: Ranked
+
+    def _setup(self) -> None:
+        spread, inner = self.mechanism.spread, self.mechanism.mechanism
+        self._spread = check_real("spread", spread, low=0, open_low=True)
+        inner = MahalanobisNoise() if inner is None else inner
+        if not isinstance(inner, WordMechanism):
+            raise InvalidParameterError(
+                f"mechanism must be None or a WordMechanism, got {kind_of(inner)}."
+            )
+        given = self.embedding, self.epsilon, self.lam
+        self.inner = as_channel(inner.prepare(*given), inner, *given)
+        self._ranks = Ranks(self.embedding)
+
+    # -- what post-processing leaves as it is ---------------------------------
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Exponents of the inner mechanism."""
+        return self.inner.exponents(x, y)
+
+    def law(self) -> Law:
+        """What is known about the inner mechanism, and that ranks cost nothing."""
+        inner = self.inner.law()
+        known = inner.noise is not None and inner.metric is not None
+        return replace(
+            inner,
+            noise=self._noise if known else None,
+            scales=False,
+            log_proba=None if inner.log_proba is None else self._log_proba,
+            losses=partial(word_losses, self.inner),
+            sentences=self._sentences,
+            cheap=False,  # the ranks of all words around all words
+            at_rate=None,
+            unchanged=None,
+        )
+
+    def _noise(self, draws: Draws) -> np.ndarray:
+        noise = self.inner.law().noise
+        assert noise is not None
+        return noise(draws[:-1])
+
+    def _sentences(self) -> list[str]:
+        """States that ranks cost and hide nothing; then the inner sentences."""
+        inner = self.inner.law().said()
+        return [_RANKS, *(["Of the inner mechanism:", *inner] if inner else [])]
+
+    @property
+    def fallback_reason(self) -> str | None:
+        """The inner mechanism's."""
+        return self.inner.fallback_reason
+
+    @memo_property
+    def fingerprint(self) -> bytes:
+        """Digest of all that the distribution depends on, inner channel included."""
+        both = super().fingerprint + self.inner.fingerprint
+        return hashlib.blake2b(both, digest_size=32).digest()
+
+    def with_engine(self, engine: str) -> RankedChannel:
+        """The same channel, with its inner channel searching with an engine."""
+        other = copy(self)
+        other.inner = self.inner.with_engine(engine)
+        return other
+
+    # -- the ranks ---------------------------------------------------------------
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """The draws of the inner mechanism, and a uniform number per word."""
+        return (*self.inner.draw(rng, n), rng.random(n))
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """Neighbours of the inner mechanism's words."""
+        return self._neighbours(self.inner.apply, working_memory_bytes(), words, draws)
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with the inner session; the two share `memory`."""
+        with self.inner.session(n_threads, memory // 2) as apply:
+            yield partial(self._neighbours, apply, memory // 2)
+
+    def _neighbours(
+        self, apply: Apply, memory: int, words: np.ndarray, draws: Draws
+    ) -> np.ndarray:
+        *inner, uniforms = draws
+        pivots = np.array(apply(words, tuple(inner)))
+        # the inverse of (1 − q^(r + 1)) / (1 − q^V), q = e^(−1/spread)
+        n_words = len(self.embedding)
+        all_ranks = -np.expm1(-n_words / self._spread)
+        ranks = np.floor(-np.log1p(-uniforms * all_ranks) * self._spread)
+        ranks = np.minimum(ranks, n_words - 1).astype(np.intp)
+        return self._ranks.neighbours(pivots, ranks, memory)
+
+    @property
+    def row_bytes(self) -> int:
+        """The inner mechanism's, a uniform, ranks and their order."""
+        return self.inner.row_bytes + 128
+
+    def _log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for words and every z, where the inner mechanism has it.
+
+        Ranks all words around every pivot, and keeps the ranks for the next call where
+        they fit into a quarter of ``working_memory``. Probabilities below 1e-300 are
+        replaced by a lower bound.
+        """
+        inner = check_log_proba(self.inner, words)
+        with np.errstate(over="ignore"):
+            ranks = -np.arange(len(self.embedding)) / self._spread
+        masses = np.exp(ranks) / np.exp(ranks).sum()
+        pivots, proba = np.exp(inner), np.zeros(inner.shape)
+        for block, order in self._ranks.around_all():
+            rows = np.empty(order.shape)
+            np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
+            proba += pivots[:, block] @ rows
+        with np.errstate(divide="ignore"):
+            return np.maximum(np.log(proba), inner + np.log(masses[0]))
 
 
 class Ranked(WordMechanism):
@@ -93,138 +216,17 @@ class Ranked(WordMechanism):
     >>> embedding = WordEmbedding(list("abcd"), [[0.0], [1.0], [3.0], [9.0]])
     >>> mechanism = Ranked(RandomizedResponse(), spread=0.5)
     >>> channel = mechanism.prepare(embedding, epsilon=20.0, lam=0.0)
-    >>> print(np.exp(channel.log_proba(np.array([0, 3]))).round(3))
+    >>> print(np.exp(channel.law().log_proba(np.array([0, 3]))).round(3))
     [[0.865 0.117 0.016 0.002]
      [0.002 0.016 0.117 0.865]]
     >>> channel.exponents(np.array([0]), np.array([3]))
     array([[20.]])
     """
 
+    channel_class = RankedChannel
+
     def __init__(
         self, mechanism: WordMechanism | None = None, *, spread: float = 1.0
     ) -> None:
         self.mechanism = mechanism
         self.spread = spread
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> RankedChannel:
-        return RankedChannel(self, embedding, epsilon, lam)
-
-
-class RankedChannel(WordChannel):
-    """`Ranked` for one embedding.
-
-    Attributes
-    ----------
-    inner : WordChannel
-        The inner mechanism, prepared.
-    """
-
-    mechanism: Ranked
-
-    def _setup(self) -> None:
-        spread, inner = self.mechanism.spread, self.mechanism.mechanism
-        self._spread = check_real("spread", spread, low=0, open_low=True)
-        inner = MahalanobisNoise() if inner is None else inner
-        if not isinstance(inner, WordMechanism):
-            raise InvalidParameterError(
-                f"mechanism must be None or a WordMechanism, got {kind_of(inner)}."
-            )
-        given = self.embedding, self.epsilon, self.lam
-        self.inner = as_channel(inner.prepare(*given), inner, *given)
-        self._ranks = Ranks(self.embedding)
-
-    # -- what post-processing leaves as it is ---------------------------------
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Exponents of the inner mechanism."""
-        return self.inner.exponents(x, y)
-
-    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Losses of the inner mechanism."""
-        return word_losses(self.inner, x, y)
-
-    @property
-    def gamma_noise(self) -> Callable[[Draws], np.ndarray] | None:  # type: ignore[override]
-        """That of the inner mechanism, if it has one."""
-        inner = noise_of_known_density(self.inner)
-        return None if inner is None else lambda draws: inner(draws[:-1])
-
-    metric = part_of("inner.metric", "That of the inner mechanism, if it has one.")
-    numerical_delta = part_of("inner.numerical_delta", "The inner mechanism's.")
-    fallback_reason = part_of("inner.fallback_reason", "The inner mechanism's.")
-
-    def describe(self) -> list[str]:
-        """States that ranks cost and hide nothing; then the inner sentences."""
-        if self.inner.describe is None:
-            return [_RANKS]
-        return [_RANKS, "Of the inner mechanism:", *self.inner.describe()]
-
-    @memo_property
-    def fingerprint(self) -> bytes:
-        """Digest of all that the distribution depends on, inner channel included."""
-        both = super().fingerprint + self.inner.fingerprint
-        return hashlib.blake2b(both, digest_size=32).digest()
-
-    def with_engine(self, engine: str) -> RankedChannel:
-        """The same channel, with its inner channel searching with an engine."""
-        other = copy(self)
-        other.inner = self.inner.with_engine(engine)
-        return other
-
-    # -- the ranks ---------------------------------------------------------------
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """The draws of the inner mechanism, and a uniform number per word."""
-        return (*self.inner.draw(rng, n), rng.random(n))
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """Neighbours of the inner mechanism's words."""
-        return self._neighbours(self.inner.apply, working_memory_bytes(), words, draws)
-
-    @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` with the inner session; the two share `memory`."""
-        with self.inner.session(n_threads, memory // 2) as apply:
-            yield partial(self._neighbours, apply, memory // 2)
-
-    def _neighbours(
-        self, apply: Apply, memory: int, words: np.ndarray, draws: Draws
-    ) -> np.ndarray:
-        *inner, uniforms = draws
-        pivots = np.array(apply(words, tuple(inner)))
-        # the inverse of (1 − q^(r + 1)) / (1 − q^V), q = e^(−1/spread)
-        n_words = len(self.embedding)
-        all_ranks = -np.expm1(-n_words / self._spread)
-        ranks = np.floor(-np.log1p(-uniforms * all_ranks) * self._spread)
-        ranks = np.minimum(ranks, n_words - 1).astype(np.intp)
-        return self._ranks.neighbours(pivots, ranks, memory)
-
-    @property
-    def row_bytes(self) -> int:
-        """The inner mechanism's, a uniform, ranks and their order."""
-        return self.inner.row_bytes + 128
-
-    @property
-    def log_proba(self) -> Callable[[np.ndarray], np.ndarray] | None:  # type: ignore[override]
-        """ln Pr[z | w] for words and every z, where the inner mechanism has it.
-
-        Ranks all words around every pivot, and keeps the ranks for the next call where
-        they fit into a quarter of ``working_memory``. Probabilities below 1e-300 are
-        replaced by a lower bound.
-        """
-        return None if self.inner.log_proba is None else self._log_proba
-
-    def _log_proba(self, words: np.ndarray) -> np.ndarray:
-        inner = checked_log_proba(self.inner, words)
-        with np.errstate(over="ignore"):
-            ranks = -np.arange(len(self.embedding)) / self._spread
-        masses = np.exp(ranks) / np.exp(ranks).sum()
-        pivots, found = np.exp(inner), np.zeros(inner.shape)
-        for some, order in self._ranks.around_all():
-            rows = np.empty(order.shape)
-            np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
-            found += pivots[:, some] @ rows
-        with np.errstate(divide="ignore"):
-            return np.maximum(np.log(found), inner + np.log(masses[0]))

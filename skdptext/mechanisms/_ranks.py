@@ -26,16 +26,16 @@ class Ranks:
 
     def __init__(self, embedding: WordEmbedding) -> None:
         self._embedding = embedding  # which may pickle as its address
-        self._kept: np.ndarray | None = None
+        self._memo: np.ndarray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_kept": None}  # as large as the square of the vocabulary
+        return vars(self) | {"_memo": None}  # as large as the square of the vocabulary
 
     def neighbours(
         self, pivots: np.ndarray, ranks: np.ndarray, memory: int
     ) -> np.ndarray:
         """The neighbour of given rank of each pivot, using about `memory` bytes."""
-        found = np.array(pivots)
+        neighbours = np.array(pivots)
         moved = np.flatnonzero(ranks)
         of = np.unique(pivots[moved], return_inverse=True)[1]
         depths = np.zeros(len(moved), dtype=np.intp)
@@ -43,12 +43,12 @@ class Ranks:
         # keep together the words of a pivot, and pivots that are searched equally far
         moved = moved[np.lexsort((of, -depths[of]))]
         at_once = memory // (32 * max(1, depths.max(initial=0)))
-        for some in blocks(len(moved), int(np.clip(at_once, 64, 1024))):
-            at = moved[some]
+        for block in blocks(len(moved), int(np.clip(at_once, 64, 1024))):
+            at = moved[block]
             distinct, of = np.unique(pivots[at], return_inverse=True)
             near = self._nearest(distinct, ranks[at].max(), memory)
-            found[at] = near[of, ranks[at] - 1]
-        return found
+            neighbours[at] = near[of, ranks[at] - 1]
+        return neighbours
 
     def _nearest(self, pivots: np.ndarray, depth: int, memory: int) -> np.ndarray:
         """The other words nearest to each pivot, nearest first, (n_pivots, depth)."""
@@ -66,15 +66,15 @@ class Ranks:
         dtype = np.min_scalar_type(n_words - 1)
         keeps = n_words**2 * dtype.itemsize <= memory // 4
         pivots = list(blocks(n_words, int(np.clip(memory // (64 * n_words), 1, 256))))
-        if keeps and self._kept is None:
-            kept = np.empty((n_words, n_words), dtype)
-            for some in pivots:
-                kept[some] = self._around(some)
-            self._kept = kept
-        for some in pivots:
-            yield some, self._around(some) if self._kept is None else self._kept[some]
+        if keeps and self._memo is None:
+            everything = np.empty((n_words, n_words), dtype)
+            for part in pivots:
+                everything[part] = self._around(part)
+            self._memo = everything
+        for part in pivots:
+            yield part, self._around(part) if self._memo is None else self._memo[part]
 
-    def _around(self, some: slice) -> np.ndarray:
-        pivots = np.arange(some.start, some.stop)
+    def _around(self, block: slice) -> np.ndarray:
+        pivots = np.arange(block.start, block.stop)
         others = self._nearest(pivots, len(self._embedding) - 1, working_memory_bytes())
         return np.column_stack([pivots, others])

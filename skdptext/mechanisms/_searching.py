@@ -11,8 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from skdptext.embeddings import WordEmbedding
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, part_of
+from skdptext.mechanisms._channel import Apply, Draws, WordChannel
 from skdptext.search import Search, embedding_search
 
 __all__ = ["SearchingChannel"]
@@ -30,13 +29,9 @@ class SearchingChannel(WordChannel):
         """Noisy words, using at most `memory` bytes for scores."""
 
     @property
-    def _searched(self) -> WordEmbedding:
-        return self.embedding
-
-    @property
     def _search(self) -> Search:
         # not an attribute: it holds a copy of the embedding, and must not be pickled
-        return embedding_search(self._searched, self._engine)
+        return embedding_search(self.embedding, self._engine)
 
     def with_engine(self, engine: str) -> Self:
         """The same channel, searching with an engine."""
@@ -44,10 +39,10 @@ class SearchingChannel(WordChannel):
         other._engine = engine
         return other
 
-    fallback_reason = part_of(
-        "_search.fallback_reason",
-        "Why the engine asked for is not in use; None if it is.",
-    )
+    @property
+    def fallback_reason(self) -> str | None:
+        """Why the engine asked for is not in use; None if it is."""
+        return self._search.fallback_reason
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:

@@ -10,14 +10,100 @@ from functools import partial
 import numpy as np
 
 from skdptext.documents import word_ids
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Apply, Draws, WordChannel, WordMechanism
+from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._exponential import AmongChannel, Exponential
-from skdptext.mechanisms._sentences import sensitive_sentences
-from skdptext.utils import check_real, kind_of
+from skdptext.mechanisms._finite import inversion_delta
+from skdptext.utils import check_real, kind_of, rounded_up
 
 __all__ = ["SensitiveWords", "SensitiveWordsChannel"]
+
+
+class SensitiveWordsChannel(WordChannel):
+    """`SensitiveWords` for one embedding.
+
+    Attributes
+    ----------
+    inner : ExponentialChannel
+        The inner mechanism, which releases sensitive words only.
+    sensitive : ndarray of bool, shape (n_words,)
+        Which words of the embedding are sensitive.
+    """
+
+    mechanism: SensitiveWords
+
+    def _setup(self) -> None:
+        inner, words = self.mechanism.mechanism, self.mechanism.words
+        if not isinstance(inner, Exponential | None):
+            raise InvalidParameterError(
+                f"mechanism must be None or an Exponential, got {kind_of(inner)}."
+            )
+        if not isinstance(words, Collection | np.ndarray) or not len(words):
+            raise InvalidParameterError(
+                "words must be a public collection of at least one str, got "
+                f"{kind_of(words)}."
+            )
+        ids = word_ids(words, self.embedding)
+        self._p = check_real("probability", self.mechanism.probability, low=0, high=1)
+        given = self.embedding, self.epsilon, self.lam, ids
+        inner = inner or Exponential()
+        self.inner = AmongChannel(inner, *given, for_all=False)
+        self.sensitive = np.zeros(len(self.embedding), dtype=bool)
+        self.sensitive[ids] = True
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """A uniform that decides whether a word changes, and the inner draws."""
+        return (rng.random(n), *self.inner.draw(rng, n))
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """Sensitive words, or the words themselves."""
+        return self._released(self.inner.apply, words, draws)
+
+    @contextmanager
+    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+        """`apply` with the inner session."""
+        with self.inner.session(n_threads, memory) as apply:
+            yield partial(self._released, apply)
+
+    def _released(self, apply: Apply, words: np.ndarray, draws: Draws) -> np.ndarray:
+        uniforms, *inner = draws
+        moved = np.flatnonzero(self.sensitive[words] | (uniforms < self._p))
+        noisy = np.array(words)
+        noisy[moved] = apply(words[moved], tuple(part[moved] for part in inner))
+        return noisy
+
+    @property
+    def row_bytes(self) -> int:
+        """The inner mechanism's, and a uniform."""
+        return self.inner.row_bytes + 32
+
+    def law(self) -> Law:
+        """The probabilities; which words are protected, and from what."""
+        n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
+        inner = self.inner.mechanism.calibration, self.inner.rate
+        said = _sentences(n_sensitive, n_words, self._p, *inner)
+        # the inner mechanism's, and the error of a 53-bit uniform
+        delta = inversion_delta(n_words) + 2.0**-53
+        return Law(log_proba=self.log_proba, numerical_delta=delta, sentences=said)
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        logs = self.inner.log_proba(words)
+        other = np.flatnonzero(~self.sensitive[words])
+        with np.errstate(divide="ignore"):
+            logs[other] += np.log(self._p)
+            logs[other, words[other]] = np.log1p(-self._p)
+        return logs
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Those of the inner mechanism, plus ln(1/p) or inf; shape (len(x), len(y))."""
+        exponents = self.inner.exponents(x, y)
+        hidden = self.sensitive[x][:, None]
+        if self._p < 1:
+            exponents[np.broadcast_to(~hidden, exponents.shape)] = np.inf
+        cost = math.inf if self._p == 0 else -math.log(self._p)
+        exponents += np.where(hidden & ~self.sensitive[y], cost, 0.0)
+        return np.where(np.equal.outer(x, y), 0.0, exponents)
 
 
 class SensitiveWords(WordMechanism):
@@ -82,6 +168,8 @@ class SensitiveWords(WordMechanism):
      [  inf   inf 0.   ]]
     """
 
+    channel_class = SensitiveWordsChannel
+
     def __init__(
         self,
         mechanism: Exponential | None = None,
@@ -93,96 +181,36 @@ class SensitiveWords(WordMechanism):
         self.words = words
         self.probability = probability
 
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> SensitiveWordsChannel:
-        return SensitiveWordsChannel(self, embedding, epsilon, lam)
 
-
-class SensitiveWordsChannel(WordChannel):
-    """`SensitiveWords` for one embedding.
-
-    Attributes
-    ----------
-    inner : ExponentialChannel
-        The inner mechanism, which releases sensitive words only.
-    sensitive : ndarray of bool, shape (n_words,)
-        Which words of the embedding are sensitive.
-    """
-
-    mechanism: SensitiveWords
-
-    def _setup(self) -> None:
-        inner, words = self.mechanism.mechanism, self.mechanism.words
-        if not isinstance(inner, Exponential | None):
-            raise InvalidParameterError(
-                f"mechanism must be None or an Exponential, got {kind_of(inner)}."
-            )
-        if not isinstance(words, Collection | np.ndarray) or not len(words):
-            raise InvalidParameterError(
-                "words must be a public collection of at least one str, got "
-                f"{kind_of(words)}."
-            )
-        found = word_ids(words, self.embedding)
-        self._p = check_real("probability", self.mechanism.probability, low=0, high=1)
-        given = self.embedding, self.epsilon, self.lam, found
-        inner = inner or Exponential()
-        self.inner = AmongChannel(inner, *given, for_all=False)
-        self.sensitive = np.zeros(len(self.embedding), dtype=bool)
-        self.sensitive[found] = True
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """A uniform that decides whether a word changes, and the inner draws."""
-        return (rng.random(n), *self.inner.draw(rng, n))
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """Sensitive words, or the words themselves."""
-        return self._released(self.inner.apply, words, draws)
-
-    @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` with the inner session."""
-        with self.inner.session(n_threads, memory) as apply:
-            yield partial(self._released, apply)
-
-    def _released(self, apply: Apply, words: np.ndarray, draws: Draws) -> np.ndarray:
-        uniforms, *inner = draws
-        moved = np.flatnonzero(self.sensitive[words] | (uniforms < self._p))
-        noisy = np.array(words)
-        noisy[moved] = apply(words[moved], tuple(part[moved] for part in inner))
-        return noisy
-
-    @property
-    def row_bytes(self) -> int:
-        """The inner mechanism's, and a uniform."""
-        return self.inner.row_bytes + 32
-
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """The inner mechanism's, plus the error of a 53-bit uniform."""
-        return self.inner.numerical_delta + 2.0**-53
-
-    def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = self.inner.log_proba(words)
-        other = np.flatnonzero(~self.sensitive[words])
-        with np.errstate(divide="ignore"):
-            found[other] += np.log(self._p)
-            found[other, words[other]] = np.log1p(-self._p)
-        return found
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Those of the inner mechanism, plus ln(1/p) or inf; shape (len(x), len(y))."""
-        found = self.inner.exponents(x, y)
-        hidden = self.sensitive[x][:, None]
-        if self._p < 1:
-            found[np.broadcast_to(~hidden, found.shape)] = np.inf
-        cost = math.inf if self._p == 0 else -math.log(self._p)
-        found += np.where(hidden & ~self.sensitive[y], cost, 0.0)
-        return np.where(np.equal.outer(x, y), 0.0, found)
-
-    def describe(self) -> list[str]:
-        """Which words are protected, and from what."""
-        n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
-        inner = self.inner.mechanism.calibration, self.inner.rate
-        return sensitive_sentences(n_sensitive, n_words, self._p, *inner)
+def _sentences(
+    n_sensitive: int, n_words: int, p: float, calibration: str, rate: float
+) -> list[str]:
+    """Which words are protected, and from what."""
+    which = f"{n_sensitive} of the {n_words} words are sensitive"
+    public = (
+        "The list of sensitive words and p are public: a list learned from the "
+        "documents to be protected voids the promise."
+    )
+    if p == 1:
+        outside = (
+            "Exponents that involve words outside the list are finite, but ε does not "
+            f"bound them per unit of d: they are at most 2a d(w, w'), with the rate a "
+            f"= {rounded_up(rate)}."
+        )
+        if calibration == "half":
+            outside = "Every exponent is at most ε d(w, w')."
+        return [f"{which}. Every word is released as a sensitive one.", outside, public]
+    denied = "another sensitive word, but never one outside the list"
+    if p > 0:
+        denied = (
+            f"another sensitive word or, for ln(1/p) more with p = {p:.12g}, any other "
+            "word"
+        )
+    return [
+        f"This promise is one-sided. {which}, and only those are protected: each could "
+        f"have been {denied}.",
+        "A word that is not sensitive is released in clear with probability "
+        f"{1 - p:.12g}; exponents from it are infinite, and such a release shows that "
+        "the word was not sensitive, and which word it was.",
+        public,
+    ]

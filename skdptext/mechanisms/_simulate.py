@@ -8,13 +8,20 @@ import numpy as np
 
 from skdptext.mechanisms._channel import (
     WordChannel,
-    checked_draws,
-    checked_log_proba,
-    checked_words,
+    check_draws,
+    check_log_proba,
+    check_words,
 )
+from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["draw_words", "kept_as_they_are", "probabilities", "stay_as_they_are"]
+__all__ = [
+    "draw_words",
+    "kept_as_they_are",
+    "probabilities",
+    "shared_noise",
+    "stay_as_they_are",
+]
 
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
 _PIECE = 256
@@ -43,11 +50,35 @@ def draw_words(
         for rows in blocks(len(ids), max(1, _PIECE // n_draws)):
             words = np.repeat(ids[rows], n_draws)
             noisy = np.empty(len(words), dtype=np.int64)
-            for some in blocks(len(words), _PIECE):
-                n = some.stop - some.start
-                found = apply(words[some], checked_draws(channel, rng, n))
-                noisy[some] = checked_words(channel, found, n)
+            for block in blocks(len(words), _PIECE):
+                n = block.stop - block.start
+                places = apply(words[block], check_draws(channel, rng, n))
+                noisy[block] = check_words(channel, places, n)
             yield rows, noisy.reshape(-1, n_draws)
+
+
+def shared_noise(
+    channel: WordChannel,
+    rng: np.random.Generator,
+    n_draws: int,
+    among: int | None = None,
+) -> SharedNoise | None:
+    """Noise of ε = 1 that all words and all ε share, if the channel's law allows it.
+
+    Parameters
+    ----------
+    channel : WordChannel
+    rng : numpy.random.Generator
+    n_draws : int
+    among : int, default=None
+        Only the first so many words of the embedding may be released.
+    """
+    law = channel.law()
+    if law.noise is None or not law.scales:
+        return None
+    vectors = channel.embedding.vectors[:among]
+    noise = law.noise(channel.draw(rng, n_draws)) * channel.epsilon
+    return SharedNoise(noise, vectors, half_squared_norms(vectors))
 
 
 def probabilities(
@@ -69,7 +100,7 @@ def probabilities(
     """
     at_once = working_memory_bytes() // (64 * len(channel.embedding))
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
-        law = np.exp(checked_log_proba(channel, ids[rows]))
+        law = np.exp(check_log_proba(channel, ids[rows]))
         yield rows, np.minimum(law, 1, out=law)  # rounding
 
 
@@ -103,7 +134,7 @@ def kept_as_they_are(
     kept : ndarray of shape (n_rows,)
         Pr[w | w].
     """
-    unchanged = getattr(channel, "unchanged", None)
+    unchanged = channel.law().unchanged
     if unchanged is not None:
         yield slice(len(ids)), unchanged(ids)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import WordMechanism
+from skdptext.mechanisms._channel import Law, WordMechanism
 from skdptext.mechanisms._finite import InvertedChannel
 from skdptext.utils import (
     as_array,
@@ -23,6 +24,77 @@ from skdptext.utils import (
 )
 
 __all__ = ["TopicResponse", "TopicResponseChannel"]
+
+
+class TopicResponseChannel(InvertedChannel):
+    """`TopicResponse` for the words of one embedding."""
+
+    mechanism: TopicResponse
+
+    def _setup(self) -> None:
+        rule = (
+            "log_odds must be finite numbers of shape (n_words, n_topics >= 2) with a "
+            f"row for each of the {len(self.embedding)} words of the embedding"
+        )
+        odds = as_array(self.mechanism.log_odds, rule, dtype=np.float64)
+        if odds.ndim != 2 or odds.shape[1] < 2 or len(odds) != len(self.embedding):
+            raise InvalidParameterError(f"{rule}, got shape {odds.shape}.")
+        if not np.isfinite(odds).all():
+            raise InvalidParameterError(f"{rule}, got NaN or inf.")
+        check_real("full_span", self.mechanism.full_span, low=0, open_low=True)
+        self._names = _checked_names(self.mechanism.topics, odds.shape[1])
+
+    @memo_property
+    def scores(self) -> np.ndarray:
+        """s of every word and topic, shape (n_words, n_topics); 0 to at most 1."""
+        # halves, as the span of two large numbers may be none
+        odds = np.asarray(self.mechanism.log_odds, dtype=np.float64) / 2
+        lowest = odds.min(axis=1, keepdims=True)
+        spans = odds.max(axis=1, keepdims=True) - lowest
+        full = max(self.mechanism.full_span / 2, np.finfo(np.float64).tiny)
+        return (odds - lowest) / np.maximum(spans, full)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # these follow from the options
+        derived = ("scores", "released", "worst_exponent")
+        return {k: v for k, v in vars(self).items() if k not in derived}
+
+    @memo_property
+    def released(self) -> WordEmbedding:
+        """The topics, each at the mean of the words that speak for it."""
+        above = np.maximum(self.scores - self.scores.mean(axis=1, keepdims=True), 0)
+        totals = above.sum(axis=0)[:, None]
+        means = above.T @ self.embedding.vectors / np.where(totals > 0, totals, 1)
+        return WordEmbedding(self._names, means)
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every topic, shape (n, n_topics)."""
+        logs = self.epsilon * self.scores[words]
+        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+
+    @memo_property
+    def worst_exponent(self) -> float:
+        """The largest exponent between two words of the embedding, in nats."""
+        logs = self.log_proba(np.arange(len(self.embedding)))
+        return float((logs.max(axis=0) - logs.min(axis=0)).max()) + 2.0**-40
+
+    def law(self) -> Law:
+        """The probabilities, and what they say about the topics."""
+        return replace(super().law(), sentences=self._sentences)
+
+    def _sentences(self) -> list[str]:
+        names = ", ".join(self._names[:8]) + (", …" if len(self._names) > 8 else "")
+        neutral = (np.ptp(self.scores, axis=1) <= 0.1).mean()
+        return [
+            f"A word becomes one of {len(self._names)} public topics ({names}), with "
+            f"probability proportional to exp({self.epsilon:.4g}·s), where s is what "
+            "the word says about the topic, from 0 to at most 1.",
+            "Between any two words of the embedding the exponent is at most "
+            f"{rounded_up(self.worst_exponent)}; {neutral:.0%} of the words are nearly "
+            "neutral (s spans at most 0.1), and any two of these differ by at most "
+            f"{rounded_up(0.2 * self.epsilon)}.",
+            "The topics, and what words say about them, must be public.",
+        ]
 
 
 class TopicResponse(WordMechanism):
@@ -95,6 +167,8 @@ class TopicResponse(WordMechanism):
     >>> perturber.fit([]).get_feature_names_out()
     array(['politics', 'sport'], dtype=object)
     """
+
+    channel_class = TopicResponseChannel
 
     def __init__(
         self,
@@ -191,79 +265,6 @@ class TopicResponse(WordMechanism):
         expected = counts.sum(axis=1, keepdims=True) * sizes / sizes.sum()
         odds = np.log(counts + smoothing) - np.log(expected + smoothing)
         return cls(odds, topics=names, full_span=full_span)
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> TopicResponseChannel:
-        return TopicResponseChannel(self, embedding, epsilon, lam)
-
-
-class TopicResponseChannel(InvertedChannel):
-    """`TopicResponse` for the words of one embedding."""
-
-    mechanism: TopicResponse
-
-    def _setup(self) -> None:
-        rule = (
-            "log_odds must be finite numbers of shape (n_words, n_topics >= 2) with a "
-            f"row for each of the {len(self.embedding)} words of the embedding"
-        )
-        odds = as_array(self.mechanism.log_odds, rule, dtype=np.float64)
-        if odds.ndim != 2 or odds.shape[1] < 2 or len(odds) != len(self.embedding):
-            raise InvalidParameterError(f"{rule}, got shape {odds.shape}.")
-        if not np.isfinite(odds).all():
-            raise InvalidParameterError(f"{rule}, got NaN or inf.")
-        check_real("full_span", self.mechanism.full_span, low=0, open_low=True)
-        self._names = _checked_names(self.mechanism.topics, odds.shape[1])
-
-    @memo_property
-    def scores(self) -> np.ndarray:
-        """s of every word and topic, shape (n_words, n_topics); 0 to at most 1."""
-        # halves, as the span of two large numbers may be none
-        odds = np.asarray(self.mechanism.log_odds, dtype=np.float64) / 2
-        lowest = odds.min(axis=1, keepdims=True)
-        spans = odds.max(axis=1, keepdims=True) - lowest
-        full = max(self.mechanism.full_span / 2, np.finfo(np.float64).tiny)
-        return (odds - lowest) / np.maximum(spans, full)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # these follow from the options
-        derived = ("scores", "released", "worst_exponent")
-        return {k: v for k, v in vars(self).items() if k not in derived}
-
-    @memo_property
-    def released(self) -> WordEmbedding:
-        """The topics, each at the mean of the words that speak for it."""
-        above = np.maximum(self.scores - self.scores.mean(axis=1, keepdims=True), 0)
-        totals = above.sum(axis=0)[:, None]
-        means = above.T @ self.embedding.vectors / np.where(totals > 0, totals, 1)
-        return WordEmbedding(self._names, means)
-
-    def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every topic, shape (n, n_topics)."""
-        logs = self.epsilon * self.scores[words]
-        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
-
-    @memo_property
-    def worst_exponent(self) -> float:
-        """The largest exponent between two words of the embedding, in nats."""
-        logs = self.log_proba(np.arange(len(self.embedding)))
-        return float((logs.max(axis=0) - logs.min(axis=0)).max()) + 2.0**-40
-
-    def describe(self) -> list[str]:
-        """Sentences about the distribution, for the printed guarantee."""
-        names = ", ".join(self._names[:8]) + (", …" if len(self._names) > 8 else "")
-        neutral = (np.ptp(self.scores, axis=1) <= 0.1).mean()
-        return [
-            f"A word becomes one of {len(self._names)} public topics ({names}), with "
-            f"probability proportional to exp({self.epsilon:.4g}·s), where s is what "
-            "the word says about the topic, from 0 to at most 1.",
-            "Between any two words of the embedding the exponent is at most "
-            f"{rounded_up(self.worst_exponent)}; {neutral:.0%} of the words are nearly "
-            "neutral (s spans at most 0.1), and any two of these differ by at most "
-            f"{rounded_up(0.2 * self.epsilon)}.",
-            "The topics, and what words say about them, must be public.",
-        ]
 
 
 def _checked_names(topics: Any, n_topics: int) -> list[str]:

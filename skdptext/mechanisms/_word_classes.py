@@ -10,11 +10,14 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel
+from skdptext.mechanisms._finite import (
+    FiniteChannel,
+    InvertedChannel,
+    inversion_delta,
+)
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import blocks, check_integer, kind_of, memo_property, rounded_up
@@ -23,75 +26,6 @@ __all__ = ["WordClasses", "WordClassesChannel"]
 
 # Most words in one class: all its pairs are held in memory together.
 _MAX_CLASS = 2048
-
-
-class WordClasses(WordMechanism):
-    r"""Another word of the same class: CusText, with its classes fixed and public.
-
-    The words are split into classes. A word w of class G becomes a word z of G, with
-    probability
-
-    .. math::
-
-        \Pr[z \mid w] = \frac{e^{-a_G\, d(w, z)}}{\sum_{v \in G} e^{-a_G\, d(w, v)}} ,
-
-    where d is the metric that λ selects, and :math:`a_G` is the largest rate found for
-    which the privacy loss between any two words of G is at most ε.
-
-    Parameters
-    ----------
-    classes : int >= 1 or array-like of shape (n_words,), default=20
-        An int: the number of words in a class. The first word of the embedding without
-        a class forms one with the nearest other words without a class, until all words
-        have one; the last class may be smaller. An array (a list, tuple or ndarray):
-        the label of each word's class, an int or a str; it must be public. A class
-        holds at most 2,048 words.
-
-    See Also
-    --------
-    Exponential : Among all words.
-
-    Notes
-    -----
-    *Privacy.* Inside a class: pure ε-local differential privacy, with exact exponents.
-    Across classes: none. The class of every word is released, which gives away about
-    log2(n_words / classes) bits of the word. Never report ε without saying so.
-
-    *λ* selects the metric inside the classes. The classes are made with the Euclidean
-    one.
-
-    The paper [1]_ scales the scores of each word to [0, 1], and halves the rate in
-    return. Here scores are distances, with the largest rate that ε allows.
-
-    References
-    ----------
-    .. [1] S. Chen, F. Mo, Y. Wang, C. Chen, J.-Y. Nie, C. Wang, J. Cui (2023). A
-       customized text sanitization mechanism with differential privacy. Findings of
-       ACL 2023. This is its "conservative" mapping; the "aggressive" one has no
-       guarantee.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.mechanisms import WordClasses
-    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [9.0], [1.0], [8.0]])
-    >>> channel = WordClasses(2).prepare(embedding, epsilon=2.0, lam=0.0)
-    >>> channel.labels
-    array([0, 1, 0, 1])
-    >>> print(np.exp(channel.log_proba(np.array([0]))).round(3))
-    [[0.881 0.    0.119 0.   ]]
-    >>> channel.exponents(np.array([0]), np.arange(4))
-    array([[ 0., inf,  2., inf]])
-    """
-
-    def __init__(self, classes: Any = 20) -> None:
-        self.classes = classes
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> WordClassesChannel:
-        return WordClassesChannel(self, embedding, epsilon, lam)
 
 
 class WordClassesChannel(FiniteChannel):
@@ -158,11 +92,11 @@ class WordClassesChannel(FiniteChannel):
         """Classes, and the places of their words among `words`, a few at a time."""
         labels = self.labels[words]
         order = np.argsort(labels, kind="stable")
-        found, starts = np.unique(labels[order], return_index=True)
-        parts = np.split(order, starts[1:]) if len(found) else []
-        for label, at in zip(found.tolist(), parts, strict=True):
-            for some in blocks(len(at), at_once):
-                yield label, at[some]
+        present, starts = np.unique(labels[order], return_index=True)
+        parts = np.split(order, starts[1:]) if len(present) else []
+        for label, at in zip(present.tolist(), parts, strict=True):
+            for block in blocks(len(at), at_once):
+                yield label, at[block]
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         """The words at which the cumulative probabilities pass the uniforms."""
@@ -177,32 +111,39 @@ class WordClassesChannel(FiniteChannel):
             noisy[at] = members[(upto[of] <= below[:, None]).sum(axis=1)]
         return noisy
 
-    draw, numerical_delta = InvertedChannel.draw, InvertedChannel.numerical_delta
+    draw = InvertedChannel.draw
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = np.full((len(words), len(self.embedding)), -np.inf)
+        proba = np.full((len(words), len(self.embedding)), -np.inf)
         for label, at in self._by_class(words, len(words)):
             members = self._members[label]
             logs = -self.rates[label] * self._distances(words[at], members)
             logs -= self._logs(label, words[at])[:, None]
-            found[np.ix_(at, members)] = logs
-        return found
+            proba[np.ix_(at, members)] = logs
+        return proba
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Exact inside classes, inf across them; shape (len(x), len(y))."""
-        found = np.full((len(x), len(y)), np.inf)
+        exponents = np.full((len(x), len(y)), np.inf)
         for label, rows in self._by_class(x, len(x)):
             columns = np.flatnonzero(self.labels[y] == label)
             t = self.rates[label] * self._distances(x[rows], y[columns])
             t += self._logs(label, y[columns])
             t -= self._logs(label, x[rows])[:, None]
             # more than ε is rounding, too: the rate proves ε
-            found[np.ix_(rows, columns)] = np.clip(t, 0, self.epsilon)
-        return found
+            exponents[np.ix_(rows, columns)] = np.clip(t, 0, self.epsilon)
+        return exponents
 
-    def describe(self) -> list[str]:
-        """States that classes are released."""
+    def law(self) -> Law:
+        """The probabilities, and that classes are released."""
+        return Law(
+            log_proba=self.log_proba,
+            numerical_delta=inversion_delta(len(self.embedding)),
+            sentences=self._sentences,
+        )
+
+    def _sentences(self) -> list[str]:
         sizes = np.bincount(self.labels)
         bits = np.log2(len(self.labels)) - sizes @ np.log2(sizes) / sizes.sum()
         return [
@@ -212,6 +153,72 @@ class WordClassesChannel(FiniteChannel):
             "between words of different classes. Inside a class the exponent is at "
             f"most ε = {rounded_up(self.epsilon)}."
         ]
+
+
+class WordClasses(WordMechanism):
+    r"""Another word of the same class: CusText, with its classes fixed and public.
+
+    The words are split into classes. A word w of class G becomes a word z of G, with
+    probability
+
+    .. math::
+
+        \Pr[z \mid w] = \frac{e^{-a_G\, d(w, z)}}{\sum_{v \in G} e^{-a_G\, d(w, v)}} ,
+
+    where d is the metric that λ selects, and :math:`a_G` is the largest rate found for
+    which the privacy loss between any two words of G is at most ε.
+
+    Parameters
+    ----------
+    classes : int >= 1 or array-like of shape (n_words,), default=20
+        An int: the number of words in a class. The first word of the embedding without
+        a class forms one with the nearest other words without a class, until all words
+        have one; the last class may be smaller. An array (a list, tuple or ndarray):
+        the label of each word's class, an int or a str; it must be public. A class
+        holds at most 2,048 words.
+
+    See Also
+    --------
+    Exponential : Among all words.
+
+    Notes
+    -----
+    *Privacy.* Inside a class: pure ε-local differential privacy, with exact exponents.
+    Across classes: none. The class of every word is released, which gives away about
+    log2(n_words / classes) bits of the word. Never report ε without saying so.
+
+    *λ* selects the metric inside the classes. The classes are made with the Euclidean
+    one.
+
+    The paper [1]_ scales the scores of each word to [0, 1], and halves the rate in
+    return. Here scores are distances, with the largest rate that ε allows.
+
+    References
+    ----------
+    .. [1] S. Chen, F. Mo, Y. Wang, C. Chen, J.-Y. Nie, C. Wang, J. Cui (2023). A
+       customized text sanitization mechanism with differential privacy. Findings of
+       ACL 2023. This is its "conservative" mapping; the "aggressive" one has no
+       guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import WordClasses
+    >>> embedding = WordEmbedding(list("abcd"), [[0.0], [9.0], [1.0], [8.0]])
+    >>> channel = WordClasses(2).prepare(embedding, epsilon=2.0, lam=0.0)
+    >>> channel.labels
+    array([0, 1, 0, 1])
+    >>> print(np.exp(channel.log_proba(np.array([0]))).round(3))
+    [[0.881 0.    0.119 0.   ]]
+    >>> channel.exponents(np.array([0]), np.arange(4))
+    array([[ 0., inf,  2., inf]])
+    """
+
+    channel_class = WordClassesChannel
+
+    def __init__(self, classes: Any = 20) -> None:
+        self.classes = classes
 
 
 def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
@@ -264,11 +271,11 @@ def _given(classes: Any, n_words: int) -> np.ndarray:
     if len(labels) != n_words:
         raise InvalidParameterError(f"{rule}, got {len(labels)} for {n_words} words.")
     seen: dict[Any, int] = {}
-    found = np.array([seen.setdefault(label, len(seen)) for label in labels])
-    largest = int(np.bincount(found).max())
+    numbers = np.array([seen.setdefault(label, len(seen)) for label in labels])
+    largest = int(np.bincount(numbers).max())
     if largest > _MAX_CLASS:
         raise InvalidParameterError(
             f"classes must hold at most {_MAX_CLASS} words each, got one of {largest}. "
             "Exponential takes all words as one class."
         )
-    return found
+    return numbers

@@ -8,14 +8,109 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import Draws, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._finite import FiniteChannel
 from skdptext.mechanisms._greedy import greedy_path
 from skdptext.utils import check_integer, check_option, kind_of, memo_property
 
 __all__ = ["WordLists", "WordListsChannel"]
+
+
+class WordListsChannel(FiniteChannel):
+    """`WordLists` for one embedding.
+
+    Attributes
+    ----------
+    lists : ndarray of int, shape (n_lists, n_words)
+        The words in the order of each list.
+    places : ndarray of int, shape (n_lists, n_words)
+        The place of each word in each list.
+    """
+
+    mechanism: WordLists
+
+    def _setup(self) -> None:
+        n_lists = check_integer("n_lists", self.mechanism.n_lists, low=1)
+        order, n_words = self.mechanism.order, len(self.embedding)
+        if not isinstance(order, str):
+            self.lists = _given(order, n_lists, n_words)
+        elif check_option("order", order, ["greedy", "random"]) == "random":
+            self.lists = np.array(
+                [np.random.default_rng(i).permutation(n_words) for i in range(n_lists)]
+            )
+        else:
+            starts = [i * n_words // n_lists for i in range(n_lists)]
+            paths = [greedy_path(self.embedding, start) for start in starts]
+            self.lists = np.array(paths)
+
+    @memo_property
+    def places(self) -> np.ndarray:
+        """The place of each word in each list, shape (n_lists, n_words)."""
+        return np.argsort(self.lists, axis=1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # small; the places follow from the lists
+        small = self.lists.astype(np.min_scalar_type(len(self.embedding) - 1))
+        return {k: v for k, v in vars(self).items() if k != "places"} | {"lists": small}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"lists": state["lists"].astype(np.intp)})
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """The number of a list, and a two-sided geometric number of places."""
+        number = rng.integers(len(self.lists), size=n)
+        # q^j steps up for j >= 0, down for j >= 1
+        down = rng.random(n) < expit(-self.epsilon)
+        steps = rng.geometric(-math.expm1(-self.epsilon), n) - 1
+        steps = np.minimum(steps, len(self.embedding))  # the list is not longer
+        return number, np.where(down, -1 - steps, steps)
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """The words at the places to which the steps lead."""
+        number, steps = draws
+        ends = self.places[number, words] + steps
+        return self.lists[number, np.clip(ends, 0, len(self.embedding) - 1)]
+
+    def law(self) -> Law:
+        """The probabilities, and which distance the exponents are based on."""
+        n = len(self.lists)
+        said = (
+            "The exponent is at most ε times the largest number of places between the "
+            f"two words in {n} public lists, not the mean; every list holds all words."
+        )
+        if n == 1:
+            said = (
+                "The exponent is ε times the number of places between the two words in "
+                "a public list."
+            )
+        # each step's probability is off by a few 2⁻⁵²
+        delta = 2.0**-44 + len(self.embedding) * 2.0**-50
+        return Law(log_proba=self.log_proba, numerical_delta=delta, sentences=(said,))
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        logs = np.full((len(words), len(self.embedding)), -np.inf)
+        for places in self.places:
+            steps = np.abs(places[words][:, None] - places)
+            # steps beyond an end stop there
+            at_end = (places == 0) | (places == len(places) - 1)
+            inner = np.where(at_end, 0.0, math.log(-math.expm1(-self.epsilon)))
+            inner -= math.log1p(math.exp(-self.epsilon))
+            np.logaddexp(logs, inner - self.epsilon * steps, out=logs)
+        if len(self.embedding) == 1:
+            return np.zeros_like(logs)
+        return logs - math.log(len(self.lists))
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        r"""Exact exponents; with one list ε \|i − i'\|; shape (len(x), len(y))."""
+        apart = self.places[:, x][:, :, None] - self.places[:, y][:, None]
+        exponents = self.epsilon * np.abs(apart).max(axis=0)
+        return (
+            exponents
+            if len(self.lists) == 1
+            else np.minimum(exponents, super().exponents(x, y))
+        )
 
 
 class WordLists(WordMechanism):
@@ -78,115 +173,11 @@ class WordLists(WordMechanism):
     array([[0. , 4.5, 1.5, 3. ]])
     """
 
+    channel_class = WordListsChannel
+
     def __init__(self, n_lists: int = 1, *, order: Any = "greedy") -> None:
         self.n_lists = n_lists
         self.order = order
-
-    def prepare(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> WordListsChannel:
-        return WordListsChannel(self, embedding, epsilon, lam)
-
-
-class WordListsChannel(FiniteChannel):
-    """`WordLists` for one embedding.
-
-    Attributes
-    ----------
-    lists : ndarray of int, shape (n_lists, n_words)
-        The words in the order of each list.
-    places : ndarray of int, shape (n_lists, n_words)
-        The place of each word in each list.
-    """
-
-    mechanism: WordLists
-
-    def _setup(self) -> None:
-        n_lists = check_integer("n_lists", self.mechanism.n_lists, low=1)
-        order, n_words = self.mechanism.order, len(self.embedding)
-        if not isinstance(order, str):
-            self.lists = _given(order, n_lists, n_words)
-        elif check_option("order", order, ["greedy", "random"]) == "random":
-            self.lists = np.array(
-                [np.random.default_rng(i).permutation(n_words) for i in range(n_lists)]
-            )
-        else:
-            starts = [i * n_words // n_lists for i in range(n_lists)]
-            paths = [greedy_path(self.embedding, start) for start in starts]
-            self.lists = np.array(paths)
-
-    @memo_property
-    def places(self) -> np.ndarray:
-        """The place of each word in each list, shape (n_lists, n_words)."""
-        return np.argsort(self.lists, axis=1)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # small; the places follow from the lists
-        small = self.lists.astype(np.min_scalar_type(len(self.embedding) - 1))
-        return {k: v for k, v in vars(self).items() if k != "places"} | {"lists": small}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state | {"lists": state["lists"].astype(np.intp)})
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """The number of a list, and a two-sided geometric number of places."""
-        number = rng.integers(len(self.lists), size=n)
-        # q^j steps up for j >= 0, down for j >= 1
-        down = rng.random(n) < expit(-self.epsilon)
-        steps = rng.geometric(-math.expm1(-self.epsilon), n) - 1
-        steps = np.minimum(steps, len(self.embedding))  # the list is not longer
-        return number, np.where(down, -1 - steps, steps)
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """The words at the places to which the steps lead."""
-        number, steps = draws
-        ends = self.places[number, words] + steps
-        return self.lists[number, np.clip(ends, 0, len(self.embedding) - 1)]
-
-    @property
-    def numerical_delta(self) -> float:  # type: ignore[override]
-        """Probability that a word differs from the one exact arithmetic would give.
-
-        Each step's probability is off by a few 2⁻⁵².
-        """
-        return 2.0**-44 + len(self.embedding) * 2.0**-50
-
-    def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        found = np.full((len(words), len(self.embedding)), -np.inf)
-        for places in self.places:
-            steps = np.abs(places[words][:, None] - places)
-            # steps beyond an end stop there
-            at_end = (places == 0) | (places == len(places) - 1)
-            inner = np.where(at_end, 0.0, math.log(-math.expm1(-self.epsilon)))
-            inner -= math.log1p(math.exp(-self.epsilon))
-            np.logaddexp(found, inner - self.epsilon * steps, out=found)
-        if len(self.embedding) == 1:
-            return np.zeros_like(found)
-        return found - math.log(len(self.lists))
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        r"""Exact exponents; with one list ε \|i − i'\|; shape (len(x), len(y))."""
-        apart = self.places[:, x][:, :, None] - self.places[:, y][:, None]
-        found = self.epsilon * np.abs(apart).max(axis=0)
-        return (
-            found
-            if len(self.lists) == 1
-            else np.minimum(found, super().exponents(x, y))
-        )
-
-    def describe(self) -> list[str]:
-        """Which distance the exponents are based on."""
-        n = len(self.lists)
-        if n == 1:
-            return [
-                "The exponent is ε times the number of places between the two words in "
-                "a public list."
-            ]
-        return [
-            "The exponent is at most ε times the largest number of places between the "
-            f"two words in {n} public lists, not the mean; every list holds all words."
-        ]
 
 
 def _given(order: Any, n_lists: int, n_words: int) -> np.ndarray:

@@ -9,8 +9,8 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import (
     WordChannel,
-    checked_exponents,
-    checked_log_proba,
+    check_exponents,
+    check_log_proba,
 )
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.utils import blocks
@@ -38,9 +38,9 @@ def word_losses(
     Returns
     -------
     losses : list of n LossDistribution
-        From the first of these that the channel has: its own `losses`; noise with
-        `gamma_lengths` in its `metric`; the exact probabilities, `log_proba`; else the
-        worst that its `exponents` in both directions allow.
+        From the first of these that the channel states: `losses`; `noise` with a
+        `metric`; exact probabilities, `log_proba`; else the worst that its
+        `exponents` in both directions allow.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def word_losses(
     The loss is one-sided: that of Pr[· | x_i] against Pr[· | y_i].
 
     *A mechanism around another*, whose output is a function of the other's noisy vector
-    or word, defines ``losses`` as those of the other: post-processing never adds loss.
+    or word, states the ``losses`` of the other: post-processing never adds loss.
 
     *Noise.* Where a call has more than 128 different distances, each is rounded up, by
     less than one part in 32, so that few distributions have to be computed.
@@ -70,31 +70,32 @@ def word_losses(
     >>> print(f"{channel.exponents([0], [1])[0, 0]:.0f} {loss.exponent(1e-6):.1f}")
     40 12.7
     """
-    if channel.losses is not None:
-        return _checked(channel, channel.losses(x, y), len(x))
-    metric = channel.metric
-    if channel.gamma_lengths and metric is not None and channel.noise is not None:
+    law = channel.law()
+    if law.losses is not None:
+        return _checked(channel, law.losses(x, y), len(x))
+    if law.noise is not None and law.metric is not None:
         vectors = channel.embedding.vectors
-        gaps = metric.whiten(np.subtract(vectors[x], vectors[y], dtype=np.float64))
-        return _of_distances(channel.epsilon * np.linalg.norm(gaps, axis=1), metric.dim)
-    each = _of_laws if channel.log_proba is not None else _of_exponents
+        gaps = law.metric.whiten(np.subtract(vectors[x], vectors[y], dtype=np.float64))
+        distances = channel.epsilon * np.linalg.norm(gaps, axis=1)
+        return _of_distances(distances, law.metric.dim)
+    each = _of_laws if law.log_proba is not None else _of_exponents
     return [
         loss
-        for some in blocks(len(x), _PAIRS)
-        for loss in each(channel, x[some], y[some])
+        for block in blocks(len(x), _PAIRS)
+        for loss in each(channel, x[block], y[block])
     ]
 
 
 def _checked(
     channel: WordChannel, losses: list[LossDistribution], n: int
 ) -> list[LossDistribution]:
-    found = list(losses)
-    if len(found) != n or not all(isinstance(f, LossDistribution) for f in found):
+    given = list(losses)
+    if len(given) != n or not all(isinstance(f, LossDistribution) for f in given):
         raise InvalidParameterError(
             f"losses of {channel.mechanism!r} must return {n} LossDistribution, one "
-            f"for each pair of words, got {len(found)} objects."
+            f"for each pair of words, got {len(given)} objects."
         )
-    return found
+    return given
 
 
 def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:
@@ -114,9 +115,8 @@ def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
 def _of_laws(
     channel: WordChannel, x: np.ndarray, y: np.ndarray
 ) -> Iterator[LossDistribution]:
-    assert channel.log_proba is not None
     words, at = np.unique(np.concatenate([x, y]), return_inverse=True)
-    laws = checked_log_proba(channel, words)
+    laws = check_log_proba(channel, words)
     for i, j in at.reshape(2, -1).T:
         yield LossDistribution.of_log_proba(laws[i], laws[j])
 
@@ -124,6 +124,6 @@ def _of_laws(
 def _of_exponents(
     channel: WordChannel, x: np.ndarray, y: np.ndarray
 ) -> Iterator[LossDistribution]:
-    forth, back = checked_exponents(channel, x, y), checked_exponents(channel, y, x)
+    forth, back = check_exponents(channel, x, y), check_exponents(channel, y, x)
     for a, b in zip(np.diag(forth), np.diag(back), strict=True):
         yield LossDistribution.of_exponents(float(a), float(b))

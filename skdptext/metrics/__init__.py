@@ -1,6 +1,6 @@
 """Distances between documents, and measures of what a perturber does to words."""
 
-from skdptext.metrics._channel import (
+from skdptext.metrics._word_transitions import (
     Estimate as Estimate,
     WordTransitions as WordTransitions,
     released_profiles as released_profiles,

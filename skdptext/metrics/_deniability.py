@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 
 from skdptext.documents import some_word_ids
-from skdptext.mechanisms import draw_words, probabilities, stay_as_they_are
+from skdptext.mechanisms import (
+    draw_words,
+    probabilities,
+    shared_noise,
+    stay_as_they_are,
+)
 from skdptext.metrics._words import find_perturber
 from skdptext.perturbation import DPWordPerturber
-from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import (
     NoiseStreams,
     check_flag,
@@ -285,7 +289,7 @@ def plausible_deniability(
     streams = NoiseStreams(random_state, b"plausible_deniability")
     settings = len(eps) * len(lam)
     with progress_bar(verbose, "deniability", total=settings * len(ids)) as bar:
-        if own.log_proba is not None:
+        if own.law().log_proba is not None:
             result = _exact(source, ids, eps, lam, n_draws, bar)
         else:
             result = _drawn(source, ids, eps, lam, n_draws, streams, bar)
@@ -296,7 +300,7 @@ def plausible_deniability(
         n_draws=n_draws,
         epsilons=eps,
         lams=lam,
-        exact=own.log_proba is not None,
+        exact=own.law().log_proba is not None,
         **result,
     )
 
@@ -395,14 +399,8 @@ def _winners(
 
     All λ and ε use one stream: the same draws, shaped differently.
     """
-    unit_noise = source.channel_at(lam=lam).unit_noise
-    if unit_noise is not None:
-        vectors = source.embedding_.vectors
-        noise = SharedNoise(
-            unit_noise(streams.open(b"noise"), n_draws),
-            vectors,
-            half_squared_norms(vectors),
-        )
+    noise = shared_noise(source.channel_at(lam=lam), streams.open(b"noise"), n_draws)
+    if noise is not None:
         for rows, winners in noise.nearest(ids, (1 / epsilons).tolist()):
             yield 0, rows, winners
         return

@@ -115,9 +115,9 @@ def density_statistics(
     --------
     >>> from skdptext import WordEmbedding
     >>> from skdptext.metrics import density_statistics
-    >>> table = WordEmbedding(["a", "b", "far"], [[0.0], [1.0], [5.0]])
-    >>> found = density_statistics(table, [["a", "b"], ["far"]], n_extreme=1)
-    >>> found.max_over_min, found.sparsest.tolist(), found.records_with_sparse
+    >>> embedding = WordEmbedding(["a", "b", "far"], [[0.0], [1.0], [5.0]])
+    >>> density = density_statistics(embedding, [["a", "b"], ["far"]], n_extreme=1)
+    >>> density.max_over_min, density.sparsest.tolist(), density.records_with_sparse
     (4.0, ['far'], 0.5)
     """
     if not isinstance(embedding, WordEmbedding):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics._channel import released_profiles, word_transitions
+from skdptext.metrics._word_transitions import released_profiles, word_transitions
 from skdptext.perturbation import Candidates, DPWordPerturber
 from skdptext.utils import is_count_matrix, kind_of
 
@@ -109,8 +109,8 @@ class ReleaseLikelihood:
     --------
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.metrics import ReleaseLikelihood
-    >>> table = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(table, epsilon=2.0, document_length=2)
+    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=2)
     >>> likelihood = ReleaseLikelihood(
     ...     perturber, ["cat dog", "tea tea"], n_draws=1000, random_state=0)
     >>> likelihood(["dog dog", "cat tea"]).argmax(axis=1).tolist()

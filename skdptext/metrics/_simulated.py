@@ -8,9 +8,8 @@ import numpy as np
 
 from skdptext.mechanisms import (
     WordChannel,
-    checked_draws,
-    checked_words,
-    noise_of_known_density,
+    check_draws,
+    check_words,
 )
 from skdptext.utils import blocks, working_memory_bytes
 
@@ -44,13 +43,13 @@ class SimulatedReleases:
         self.channel = channel
         self.ids = ids
         self.prior = prior
-        noise = noise_of_known_density(channel)
-        self.has_density = noise is not None and channel.metric is not None
-        if self.has_density:
-            assert channel.metric is not None
+        law = channel.law()
+        self._noise, self._metric = law.noise, law.metric
+        self.has_density = self._noise is not None and self._metric is not None
+        if self._metric is not None:
             vectors = channel.embedding.vectors[ids].astype(np.float64)
             vectors -= vectors.mean(axis=0)  # for float32 products
-            self._points = channel.metric.whiten(vectors).astype(np.float32)
+            self._points = self._metric.whiten(vectors).astype(np.float32)
             self._squares = np.einsum("ij,ij->i", self._points, self._points)
             with np.errstate(divide="ignore"):
                 self._log_prior = np.log(prior).astype(np.float32)
@@ -87,21 +86,16 @@ class SimulatedReleases:
         with self.channel.session(1, memory) as apply:
             for block in blocks(n, size):
                 written = drawn[block]
-                draws = checked_draws(self.channel, rng, len(written))
+                draws = check_draws(self.channel, rng, len(written))
                 noisy = apply(self.ids[written], draws)
-                released = checked_words(self.channel, noisy, len(written))
+                released = check_words(self.channel, noisy, len(written))
                 posterior = None
-                if self.has_density:
-                    posterior = self._posterior(written, draws)
+                if self._noise is not None and self._metric is not None:
+                    noise = self._metric.whiten(self._noise(draws))
+                    posterior = self._posterior(written, noise)
                 yield written, released, posterior
 
-    def _posterior(
-        self, written: np.ndarray, draws: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
-        noise_of = noise_of_known_density(self.channel)
-        assert noise_of is not None
-        assert self.channel.metric is not None
-        noise = self.channel.metric.whiten(noise_of(draws))
+    def _posterior(self, written: np.ndarray, noise: np.ndarray) -> np.ndarray:
         noisy = (self._points[written] + noise).astype(np.float32)
         posterior = noisy @ self._points.T
         posterior *= -2

@@ -22,10 +22,10 @@ from skdptext.mechanisms import (
     WordChannel,
     draw_words,
     kept_as_they_are,
+    shared_noise,
 )
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import DPWordPerturber
-from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import (
     NoiseStreams,
     bisect,
@@ -201,12 +201,12 @@ def calibrate_epsilon(
     >>> from skdptext.model_selection import calibrate_epsilon
     >>> embedding = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [9.0]])
     >>> perturber = DPWordPerturber(embedding, document_length=1, lam=0)
-    >>> found = calibrate_epsilon(
+    >>> chosen = calibrate_epsilon(
     ...     perturber, 0.9, documents=["aa bb", "bb, aa"], tuned_on="public",
     ...     n_draws=20_000, random_state=0)
-    >>> round(found.epsilon)  # exactly 2 log(5) = 3.2, where 1 - exp(-ε/2)/2 = 0.9
+    >>> round(chosen.epsilon)  # exactly 2 log(5) = 3.2, where 1 - exp(-ε/2)/2 = 0.9
     3
-    >>> found.counted
+    >>> chosen.counted
     'the words of 2 documents, by their frequency'
     """
     source = _fitted(find_perturber(perturber))
@@ -222,11 +222,11 @@ def calibrate_epsilon(
         warn_of_private_tuning(tuned_on, "ε is chosen by words", f"these {given}")
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     unchanged = target if statistic == "unchanged" else 1 - target
-    exact = own.log_proba is not None
+    exact = own.law().log_proba is not None
     find: type[_Exact] | type[_Shared] | type[_Drawn] = _Drawn
     if exact:
         find = _Exact
-    elif own.unit_noise is not None:
+    elif own.law().scales:
         find = _Shared
     with progress_bar(verbose, "calibration") as bar, show_progress(verbose):
         shares = find(source, own, ids, weights, n_draws, streams, bar)
@@ -339,7 +339,7 @@ class _Exact:
         streams: NoiseStreams,
         bar: Any,
     ) -> None:
-        self.source, self.own = source, own
+        self.source, self.own, self.at_rate = source, own, own.law().at_rate
         self.ids, self.weights, self.bar = ids, weights, bar
         self.too_small = 0.0  # the largest ε known to be refused
 
@@ -359,8 +359,8 @@ class _Exact:
 
     def _channel(self, scale: float) -> WordChannel | None:
         """The channel of a rate, or else of an ε; None if this ε is too small."""
-        if self.own.at_rate is not None:
-            return self.own.at_rate(scale)
+        if self.at_rate is not None:
+            return self.at_rate(scale)
         if scale <= self.too_small:
             return None
         try:
@@ -393,9 +393,9 @@ class _Exact:
         if start is None:
             start = self.own.epsilon
         scale = _root(excess_of(self.ids, self.weights), start, 1.02)
-        if scale is None or self.own.at_rate is None:
+        if scale is None or self.at_rate is None:
             return scale
-        return self.own.at_rate(scale).attained
+        return self.at_rate(scale).attained
 
     def least(self) -> float:
         """The smallest scale that is accepted, to a relative error of _STEP."""
@@ -469,12 +469,8 @@ class _Shared:
         streams: NoiseStreams,
         bar: Any,
     ) -> None:
-        vectors = source.embedding_.vectors
-        noise = SharedNoise(
-            own.unit_noise(streams.open(b"noise"), n_draws),  # type: ignore[misc]
-            vectors,
-            half_squared_norms(vectors),
-        )
+        noise = shared_noise(own, streams.open(b"noise"), n_draws)
+        assert noise is not None
         self.weights = weights
         self.least = np.empty((len(ids), n_draws), dtype=np.float32)
         for rows, part in noise.critical_scales(ids):

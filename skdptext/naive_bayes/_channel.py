@@ -32,6 +32,7 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+    sums_by_label,
     working_memory_bytes,
 )
 
@@ -223,11 +224,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if len(classes) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
         log_prior = self._check_prior(np.bincount(labels))
-        member = sp.csr_array(
-            (np.ones(len(labels)), (labels, np.arange(len(labels)))),
-            shape=(len(classes), len(labels)),
-        )
-        counts = np.asarray((member @ bags).todense())
+        counts = sums_by_label(labels, bags, len(classes)).toarray()
         if fitted is None:
             profiles = _smoothed(counts, counts.sum(axis=0) + 1, alpha)
             released = profiles
@@ -310,14 +307,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return lambda profiles: profiles.toarray()
         share = np.asarray(bags.sum(axis=0)).ravel()
         ids = np.flatnonzero(share)
-        channel = word_transitions(
+        transitions = word_transitions(
             fitted,
             share[ids],
             words=fitted.embedding_.word_array[ids].tolist(),
             n_draws=self.n_draws,
             random_state=self.random_state,
         )
-        return lambda profiles: channel.profiles(profiles[:, ids])
+        return lambda profiles: transitions.profiles(profiles[:, ids])
 
     def _chosen_tau(
         self,
@@ -337,7 +334,6 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
                 source = clone(fitted).set_params(output="bow", random_state=None)
                 noisy = sp.csr_array(source.fit(bags).transform(bags))
         through = self._pushed(fitted, bags)
-        member = sp.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
         right = np.zeros(len(_TAUS))
         # classes of few documents
         with warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -345,7 +341,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             splits = list(folds.split(labels, labels))
         log_prior = self._check_prior(np.bincount(labels))
         for learn, ask in splits:
-            counts = np.asarray((member[:, learn] @ bags[learn]).todense())
+            counts = sums_by_label(labels[learn], bags[learn], len(log_prior)).toarray()
             total = counts.sum(axis=0) + (fitted is None)
             profiles = _smoothed(counts, total, alpha)
             classes = profiles if fitted is None else through(sp.csr_array(profiles))
@@ -370,20 +366,20 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             # words of no class may have frequency 0: noise makes all words possible
             profiles = _smoothed(counts, counts.sum(axis=0), alpha)
             return profiles, released_profiles(fitted, profiles, **options)
-        channel = word_transitions(fitted, **options)
+        transitions = word_transitions(fitted, **options)
         total = counts.sum(axis=0, keepdims=True)
         n_words = len(fitted.embedding_)
         even = np.full((1, n_words), 1 / n_words)
         shared = even
         for _ in range(self.n_iter):
-            shared = channel.unmixed(shared, total)
+            shared = transitions.unmixed(shared, total)
             shared = _smoothed(shared * total.sum(), even[0], 1.0)
         profiles = np.repeat(shared, len(counts), axis=0)
         sizes = counts.sum(axis=1, keepdims=True)
         for _ in range(self.n_iter):
-            profiles = channel.unmixed(profiles, counts)
+            profiles = transitions.unmixed(profiles, counts)
             profiles = _smoothed(profiles * sizes, shared[0], alpha)
-        return profiles, channel.profiles(profiles)
+        return profiles, transitions.profiles(profiles)
 
     def _check_prior(self, sizes: np.ndarray) -> np.ndarray:
         if isinstance(self.prior, str):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
@@ -26,22 +26,23 @@ from skdptext.transport import (
 )
 from skdptext.utils import (
     DocLinked,
+    as_array,
     check_bags,
     check_flag,
     check_integer,
     check_matrix,
     check_n_jobs,
     check_option,
-    check_real,
     shown,
 )
 
 __all__ = [
     "Predictor",
-    "RadiusNeighbors",
     "WMDNeighborsBase",
     "Weights",
-    "as_parameter_error",
+    "ragged",
+    "refuse_empty",
+    "warn_empty",
 ]
 
 Weights = Callable[[np.ndarray], np.ndarray]
@@ -154,7 +155,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         with_distance = check_flag("return_distance", return_distance)
         queries, itself = self._query_bags(X)
         k = self._check_k(n_neighbors, itself=itself)
-        _refuse_empty(queries)
+        refuse_empty(queries)
         distances, rows, _ = self._index.nearest(
             queries,
             k,
@@ -208,7 +209,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         else:
             queries, itself = self._query_bags(X)
             k = self._check_k(n_neighbors, itself=itself)
-            _refuse_empty(queries)
+            refuse_empty(queries)
             distances, rows = search_in_blocks(
                 self._index,
                 None if itself else queries,
@@ -284,114 +285,6 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
             self._build()
 
 
-class RadiusNeighbors(WMDNeighborsBase):
-    """Neighbours within a radius, for the estimators that have one."""
-
-    radius: float | None
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.radius is not None:
-            check_real("radius", self.radius, low=0.0)
-
-    def radius_neighbors(
-        self,
-        X: Any = None,
-        radius: float | None = None,
-        return_distance: bool = True,
-        sort_results: bool = False,
-    ) -> tuple[np.ndarray, np.ndarray] | np.ndarray:
-        """All training documents within a radius, exactly as brute force finds them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
-            As in `kneighbors`.
-        radius : float, default=None
-            Largest distance of a neighbour, in the unit of the embedding; None: the
-            estimator's.
-        return_distance : bool, default=True
-            Whether to return the distances too.
-        sort_results : bool, default=False
-            Whether neighbours come by ascending distance, or by ascending row.
-
-        Returns
-        -------
-        distances : ndarray of shape (n_queries,), of ndarrays
-            Only if `return_distance`.
-        indices : ndarray of shape (n_queries,), of ndarrays of int
-            Rows of the matrix given to `fit`.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a document has no words, or there is no radius.
-        """
-        with_distance = check_flag("return_distance", return_distance)
-        starts, rows, distances = self._within(X, radius, sort_results)
-        split = [_ragged(part, starts) for part in (distances, rows)]
-        return (split[0], split[1]) if with_distance else split[1]
-
-    def radius_neighbors_graph(
-        self,
-        X: Any = None,
-        radius: float | None = None,
-        mode: str = "connectivity",
-        sort_results: bool = False,
-    ) -> sp.csr_matrix:
-        """Sparse graph from documents to all training documents within a radius.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
-            As in `kneighbors`.
-        radius : float, default=None
-            As in `radius_neighbors`.
-        mode : {"connectivity", "distance"}, default="connectivity"
-            Whether edges carry ones or distances.
-        sort_results : bool, default=False
-            Whether edges of a row come by ascending distance, or by ascending column.
-
-        Returns
-        -------
-        graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
-            Zero distances are stored.
-
-        Raises
-        ------
-        InvalidParameterError
-            As `radius_neighbors`, and if `mode` is neither of the two.
-        """
-        check_option("mode", mode, ("connectivity", "distance"))
-        starts, rows, distances = self._within(X, radius, sort_results)
-        return self._graph(starts, rows, distances, mode)
-
-    def _within(
-        self, X: Any, radius: float | None, sort_results: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        self._check_ready()
-        by_distance = check_flag("sort_results", sort_results)
-        given = self.radius if radius is None else radius
-        if given is None:
-            raise InvalidParameterError(
-                "radius must be given, to the estimator or to the method, got None."
-            )
-        queries, itself = self._query_bags(X)
-        _refuse_empty(queries)
-        starts, rows, distances = self._index.within(
-            queries,
-            check_real("radius", given, low=0.0),
-            exclude=np.arange(len(queries)) if itself else None,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-        if not by_distance:
-            owner = np.repeat(np.arange(len(queries)), np.diff(starts))
-            order = np.lexsort((rows, owner))
-            rows, distances = rows[order], distances[order]
-        return starts, self._rows[rows], distances
-
-
 class Predictor(WMDNeighborsBase):
     """Votes and means of neighbours, weighted by their distances."""
 
@@ -407,6 +300,29 @@ class Predictor(WMDNeighborsBase):
                     "weights must be 'uniform', 'distance' or a callable, got "
                     f"{shown(self.weights)}."
                 ) from None
+
+    def _read_targets(
+        self, X: Any, y: Any, rule: str, dtype: Any = None
+    ) -> tuple[WordBags, WordEmbedding | None, np.ndarray]:
+        """The bags of training documents, the embedding, and targets of documents."""
+        targets: list[np.ndarray] = []
+
+        def read(X: Any) -> Any:
+            # scikit-learn would quote what is no array of the kind
+            given: Any = y if y is None else as_array(y, rule, dtype)
+            X, checked = check_X_y(
+                X,
+                given,
+                accept_sparse="csr",
+                dtype=np.float64,
+                multi_output=np.ndim(given) == 2,
+                estimator=self,
+            )
+            targets.append(checked)
+            return X
+
+        read_training = self._read_training(X, least=self.n_neighbors, read=read)
+        return *read_training, targets[0]
 
     def _asked(self, X: Any, fate: str) -> tuple[int, WordBags, np.ndarray]:
         """k, the queries that have words, and whether each of `X` has."""
@@ -480,7 +396,7 @@ def warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int) -> None:
     )
 
 
-def _refuse_empty(queries: WordBags) -> None:
+def refuse_empty(queries: WordBags) -> None:
     empty = queries.empty_rows
     if len(empty):
         raise InvalidParameterError(
@@ -489,7 +405,7 @@ def _refuse_empty(queries: WordBags) -> None:
         )
 
 
-def _ragged(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def ragged(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     parts = np.empty(len(starts) - 1, dtype=object)
     for i in range(len(parts)):
         parts[i] = values[starts[i] : starts[i + 1]]

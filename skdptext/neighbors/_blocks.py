@@ -58,7 +58,7 @@ def search_in_blocks(
         bar.update(done)
         # in turns, as not every backend hands out results one by one
         for turn in blocks(len(missing), 8 * effective_n_jobs(n_jobs)):
-            found = parallel(
+            counts = parallel(
                 delayed(_search)(
                     index,
                     slice_bags(asked, block),
@@ -68,7 +68,7 @@ def search_in_blocks(
                 )
                 for block in missing[turn]
             )
-            bar.update(sum(found))
+            bar.update(sum(counts))
     distances = np.empty((len(asked), k))
     rows = np.empty((len(asked), k), dtype=np.intp)
     for block in blocks(len(asked), BLOCK_SIZE):

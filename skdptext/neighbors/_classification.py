@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.neighbors._base import Predictor, Weights
+from skdptext.neighbors._base import Predictor, Weights, as_parameter_error
 from skdptext.transport import WordBags
-from skdptext.utils import as_array
 
 __all__ = ["WMDKNNClassifier"]
 
@@ -143,25 +141,12 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
         EmptyDocumentWarning
             If documents have no words; they are left out.
         """
-        targets: list[np.ndarray] = []
-
-        def read(X: Any) -> Any:
-            given = as_array(y, "y must hold one label per document")
-            X, labels = check_X_y(
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=np.float64,
-                multi_output=given.ndim == 2,
-                estimator=self,
-            )
+        rule = "y must hold one label per document"
+        bags, embedding, labels = self._read_targets(X, y, rule)
+        with as_parameter_error():
             check_classification_targets(labels)
-            targets.append(labels)
-            return X
-
-        bags, embedding = self._read_training(X, least=self.n_neighbors, read=read)
-        several = targets[0].ndim == 2 and targets[0].shape[1] > 1
-        columns = targets[0].reshape(len(bags), -1).T
+        several = labels.ndim == 2 and labels.shape[1] > 1
+        columns = labels.reshape(len(bags), -1).T
         classes, codes = zip(
             *(np.unique(column, return_inverse=True) for column in columns),
             strict=True,

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_X_y
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.neighbors._base import Predictor, Weights
-from skdptext.utils import as_array
 
 __all__ = ["WMDKNNRegressor"]
 
@@ -121,27 +119,10 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
         EmptyDocumentWarning
             If documents have no words; they are left out.
         """
-        targets: list[np.ndarray] = []
-
-        def read(X: Any) -> Any:
-            # scikit-learn would quote a target that is no number
-            numbers: Any = y
-            if y is not None:
-                numbers = as_array(y, "y must hold numbers", float)
-            X, checked = check_X_y(
-                X,
-                numbers,
-                accept_sparse="csr",
-                dtype=np.float64,
-                multi_output=np.ndim(numbers) == 2,
-                estimator=self,
-            )
-            targets.append(checked)
-            return X
-
-        bags, embedding = self._read_training(X, least=self.n_neighbors, read=read)
+        rule = "y must hold numbers"
+        bags, embedding, targets = self._read_targets(X, y, rule, float)
         self._keep(X, bags, embedding)
-        self._targets = targets[0][self._rows]
+        self._targets = targets[self._rows]
         mean = self._targets.mean(axis=0)
         self.target_mean_ = mean if self._targets.ndim == 2 else float(mean)
         return self

@@ -10,14 +10,20 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.embeddings import WordEmbedding
-from skdptext.neighbors._base import RadiusNeighbors, WMDNeighborsBase, warn_empty
+from skdptext.exceptions import InvalidParameterError
+from skdptext.neighbors._base import (
+    WMDNeighborsBase,
+    ragged,
+    refuse_empty,
+    warn_empty,
+)
 from skdptext.transport import WordBags, take_bags
-from skdptext.utils import check_flag, check_option
+from skdptext.utils import check_flag, check_option, check_real
 
 __all__ = ["WMDNeighbors", "WMDNeighborsTransformer"]
 
 
-class WMDNeighbors(RadiusNeighbors):
+class WMDNeighbors(WMDNeighborsBase):
     """Nearest documents in Word Mover's Distance, as `NearestNeighbors` finds points.
 
     The distance between two documents is the least total distance that the words of
@@ -132,6 +138,108 @@ class WMDNeighbors(RadiusNeighbors):
         """
         self._keep(X, *self._read_training(X))
         return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.radius is not None:
+            check_real("radius", self.radius, low=0.0)
+
+    def radius_neighbors(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        return_distance: bool = True,
+        sort_results: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray] | np.ndarray:
+        """All training documents within a radius, exactly as brute force finds them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            As in `kneighbors`.
+        radius : float, default=None
+            Largest distance of a neighbour, in the unit of the embedding; None: the
+            estimator's.
+        return_distance : bool, default=True
+            Whether to return the distances too.
+        sort_results : bool, default=False
+            Whether neighbours come by ascending distance, or by ascending row.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries,), of ndarrays
+            Only if `return_distance`.
+        indices : ndarray of shape (n_queries,), of ndarrays of int
+            Rows of the matrix given to `fit`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a document has no words, or there is no radius.
+        """
+        with_distance = check_flag("return_distance", return_distance)
+        starts, rows, distances = self._within(X, radius, sort_results)
+        split = [ragged(part, starts) for part in (distances, rows)]
+        return (split[0], split[1]) if with_distance else split[1]
+
+    def radius_neighbors_graph(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        mode: str = "connectivity",
+        sort_results: bool = False,
+    ) -> sp.csr_matrix:
+        """Sparse graph from documents to all training documents within a radius.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
+            As in `kneighbors`.
+        radius : float, default=None
+            As in `radius_neighbors`.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether edges carry ones or distances.
+        sort_results : bool, default=False
+            Whether edges of a row come by ascending distance, or by ascending column.
+
+        Returns
+        -------
+        graph : sparse matrix in CSR format, of shape (n_queries, n_samples_fit)
+            Zero distances are stored.
+
+        Raises
+        ------
+        InvalidParameterError
+            As `radius_neighbors`, and if `mode` is neither of the two.
+        """
+        check_option("mode", mode, ("connectivity", "distance"))
+        starts, rows, distances = self._within(X, radius, sort_results)
+        return self._graph(starts, rows, distances, mode)
+
+    def _within(
+        self, X: Any, radius: float | None, sort_results: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self._check_ready()
+        by_distance = check_flag("sort_results", sort_results)
+        given = self.radius if radius is None else radius
+        if given is None:
+            raise InvalidParameterError(
+                "radius must be given, to the estimator or to the method, got None."
+            )
+        queries, itself = self._query_bags(X)
+        refuse_empty(queries)
+        starts, rows, distances = self._index.within(
+            queries,
+            check_real("radius", given, low=0.0),
+            exclude=np.arange(len(queries)) if itself else None,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        if not by_distance:
+            owner = np.repeat(np.arange(len(queries)), np.diff(starts))
+            order = np.lexsort((rows, owner))
+            rows, distances = rows[order], distances[order]
+        return starts, self._rows[rows], distances
 
 
 class WMDNeighborsTransformer(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
+from typing import Any
 
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from skdptext.utils import REPEATABLE, warn_of_repeats, warn_once
 
 __all__ = [
     "caveats",
-    "warn_of_caveats",
     "warn_of_engine",
     "warn_of_leaks",
     "warn_of_unknown_words",
@@ -20,11 +20,9 @@ __all__ = [
 _MANY_UNKNOWN = 0.5
 
 
-def warn_of_leaks(
-    document_length: int | None, oov: str, *, in_order: bool = False
-) -> None:
-    """Say what is released outside the guarantee."""
-    if document_length is None:
+def warn_of_leaks(perturber: Any, has_ids: bool = False) -> None:
+    """Say what a perturber releases outside its guarantee, and what voids it."""
+    if perturber.document_length is None:
         warn_once(
             "document_length is None: the number of words of each document is "
             "released as it is, and documents of different length are not protected "
@@ -32,20 +30,30 @@ def warn_of_leaks(
             "size.",
             PrivacyLeakWarning,
         )
-    if in_order:
+    # words drawn from a document are not in its order
+    in_order = perturber.output != "bow" and perturber.resize != "sample"
+    if in_order and perturber.order is None:
         warn_once(
             'output is not "bow": the order of the words is released, which tells '
-            "which document it was. With 99 % of the words changed, 96 of 100 "
-            'documents were found by their order, and 15 as bags. Use output="bow", '
+            "which document it was. With 99 % of the words changed, 98 of 100 "
+            'documents were found by their order, and 17 as bags. Use output="bow", '
             'or say order="keep" where that is meant.',
             PrivacyLeakWarning,
         )
-    if oov == "keep":
+    if perturber.oov == "keep":
         warn_once(
             'oov="keep": words unknown to the embedding (often names) are released in '
             "clear.",
             PrivacyLeakWarning,
         )
+    if isinstance(perturber.embedding, str):
+        warn_once(
+            'embedding="one-hot" takes the vocabulary from the documents given to fit, '
+            "which releases it. If it is public, say so: "
+            "embedding=one_hot_embedding(words), of skdptext.embeddings.",
+            PrivacyLeakWarning,
+        )
+    warn_of_repeats(perturber.random_state, has_ids)
 
 
 _ONE_HOT = (
@@ -56,26 +64,12 @@ _ONE_HOT = (
 
 def caveats(embedding: object, random_state: object) -> list[str]:
     """Sentences on what voids the guarantee."""
-    found = []
+    sentences = []
     if isinstance(embedding, str):
-        found.append(_ONE_HOT)
+        sentences.append(_ONE_HOT)
     if isinstance(random_state, Integral):
-        found.append(REPEATABLE)
-    return found
-
-
-def warn_of_caveats(
-    embedding: object, random_state: object, has_ids: bool = False
-) -> None:
-    """Warn before a release of what its guarantee states first."""
-    if isinstance(embedding, str):
-        warn_once(
-            'embedding="one-hot" takes the vocabulary from the documents given to fit, '
-            "which releases it. If it is public, say so: "
-            "embedding=one_hot_embedding(words), of skdptext.embeddings.",
-            PrivacyLeakWarning,
-        )
-    warn_of_repeats(random_state, has_ids)
+        sentences.append(REPEATABLE)
+    return sentences
 
 
 def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:

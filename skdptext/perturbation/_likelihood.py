@@ -146,7 +146,7 @@ def _laws(
 
     A draw more is spread evenly, so that what was never drawn is possible.
     """
-    if channel.log_proba is not None:
+    if channel.law().log_proba is not None:
         for rows, law in probabilities(channel, ids):
             yield rows, np.maximum(law[:, columns], _LEAST)
         return

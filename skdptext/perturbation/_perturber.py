@@ -37,13 +37,12 @@ from skdptext.mechanisms import (
 )
 from skdptext.perturbation._leaks import (
     caveats,
-    warn_of_caveats,
     warn_of_engine,
     warn_of_leaks,
     warn_of_unknown_words,
 )
 from skdptext.perturbation._likelihood import Candidates, log_likelihood
-from skdptext.perturbation._release import Release
+from skdptext.perturbation._noise_run import NoiseRun
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
@@ -336,7 +335,7 @@ class DPWordPerturber(
         self._strength_told = not empty
         self.embedding_ = embedding
         self._law = self._law_of(embedding)
-        metric = channel.metric
+        metric = channel.law().metric
         for name in ("covariance_", "noise_factor_"):
             self.__dict__.pop(name, None)
         if metric is not None:
@@ -349,18 +348,10 @@ class DPWordPerturber(
         """The mechanism prepared for the embedding."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
         warn_of_engine(self.engine, channel.fallback_reason)
-        self._warn_of_leaks()
-        warn_of_caveats(self.embedding, self.random_state)
+        warn_of_leaks(self)
         if not empty:
             warn_of_strength(channel)
         return channel
-
-    def _warn_of_leaks(self) -> None:
-        # words drawn from a document are not in its order
-        in_order = self.output != "bow" and self.resize != "sample"
-        warn_of_leaks(
-            self.document_length, self.oov, in_order=in_order and self.order is None
-        )
 
     def _channel(
         self, embedding: WordEmbedding, epsilon: float, lam: float
@@ -407,10 +398,10 @@ class DPWordPerturber(
 
     def _check_ready(self) -> DocumentReader:
         """The reader of documents; parameters set since `fit` are checked for it."""
-        check_is_fitted(self, "mechanism_")
         reader = vars(self).get("_reader")
         if reader is not None and self.mechanism is None:
             return reader
+        check_is_fitted(self, "mechanism_")
         epsilon, lam, fingerprint = self._law
         if reader is None:
             reader = self._check_parameters(self.embedding_)
@@ -492,27 +483,29 @@ class DPWordPerturber(
         """
         reader = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
-        self._warn_of_leaks()
+        warn_of_leaks(self, has_ids=ids is not None)
         if not self._strength_told:
             warn_of_strength(self.mechanism_)
-        warn_of_caveats(self.embedding, self.random_state, has_ids=ids is not None)
         streams = NoiseStreams(self.random_state, self._context("transform"))
-        sampled = reader.sample_length is not None
-        documents = self._read(reader, X, streams.labeller(ids), counted=sampled)
+        sample = reader.sample_length
+        label = streams.labeller(ids)
+        documents = self._read(reader, X, label, counted=sample is not None)
         if ids is not None and len(ids) != len(documents):
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({len(documents)}), got "
                 f"{len(ids)}."
             )
-        warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
-        codes, offsets = self._release(streams, reader.sample_length).run(
+        if documents.n_unknown:
+            warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
+        codes, offsets = self._noise_run(streams, sample).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
+        names = self.mechanism_.released.word_array
         released = write_documents(
-            codes, offsets, self._names, documents.in_clear, self.output
+            codes, offsets, names, documents.in_clear, self.output
         )
         if self.output == "bow":
-            return as_frame(released, X, self._container, self._names)
+            return as_frame(released, X, self._container, names)
         return as_column(released, X, self._container, self.output)
 
     @property
@@ -546,12 +539,13 @@ class DPWordPerturber(
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
-        elif self.embedding == "one-hot":
+            return reader.read_counts(X, label=label, counted=counted)
+        if self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        return reader.read(X, label=label, counted=counted)
+        return reader.read_texts(X, label=label)
 
-    def _release(self, streams: NoiseStreams, sample: int | None = None) -> Release:
-        return Release(self.mechanism_, len(self.embedding_), streams, sample)
+    def _noise_run(self, streams: NoiseStreams, sample: int | None = None) -> NoiseRun:
+        return NoiseRun(self.mechanism_, self.n_features_in_, streams, sample)
 
     def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
         """Draw noisy versions of single words.
@@ -590,7 +584,7 @@ class DPWordPerturber(
             if label is None
             else [label(i, request) for i in range(len(ids))],
         )
-        codes, _ = self._release(streams).run(
+        codes, _ = self._noise_run(streams).run(
             documents, n_jobs=self.n_jobs, verbose=self.verbose
         )
         return self._names[codes].reshape(-1, n_draws)

@@ -6,13 +6,12 @@ import numpy as np
 
 from skdptext.exceptions import CalibrationWarning
 from skdptext.mechanisms import (
-    RankedChannel,
     WordChannel,
     draw_words,
+    kept_as_they_are,
     law_fingerprint,
-    probabilities,
+    shared_noise,
 )
-from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import Memo, blocks, warn_once
 
 __all__ = ["warn_of_strength"]
@@ -36,7 +35,8 @@ def warn_of_strength(channel: WordChannel) -> None:
     n_words = len(channel.embedding)
     if n_words < _FEWEST or channel.released is not channel.embedding:
         return
-    if channel.log_proba is None and channel.unit_noise is not None:
+    law = channel.law()
+    if law.log_proba is None and law.scales:
         # one measurement serves all ε
         key = law_fingerprint(channel.mechanism, channel.embedding, 1.0, channel.lam)
         share = (_known.get(key, lambda: _measure(channel)) > channel.epsilon).mean()
@@ -45,7 +45,7 @@ def warn_of_strength(channel: WordChannel) -> None:
     if share >= _NEARLY_ALL:
         left = "hardly anything of the documents is left"
     # among fewer words, fewer are changed
-    elif share <= _NEARLY_NONE and (n_words <= _AMONG or channel.log_proba is not None):
+    elif share <= _NEARLY_NONE and (n_words <= _AMONG or law.log_proba is not None):
         left = "documents are released nearly as they are"
     else:
         return
@@ -65,20 +65,16 @@ def _measure(channel: WordChannel) -> np.ndarray:
 
     One value per word, or per word and draw.
     """
-    vectors = channel.embedding.vectors[:_AMONG]
-    rng = np.random.default_rng(0)
-    ids = rng.permutation(len(vectors))[:_WORDS]
-    # the exact law of ranks takes the ranks of all words around all words
-    if channel.log_proba is not None and not isinstance(channel, RankedChannel):
-        laws = probabilities(channel, ids)
-        stays = [law[np.arange(len(law)), ids[rows]] for rows, law in laws]
-        return 1 - np.concatenate(stays)
-    if channel.unit_noise is not None:
-        noise = channel.unit_noise(rng, _DRAWS)
-        shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+    rng, law = np.random.default_rng(0), channel.law()
+    n_words = min(len(channel.embedding), _AMONG)
+    ids = rng.permutation(n_words)[:_WORDS]
+    if law.log_proba is not None and law.cheap:
+        return 1 - np.concatenate([kept for _, kept in kept_as_they_are(channel, ids)])
+    shared = shared_noise(channel, rng, _DRAWS, _AMONG)
+    if shared is not None:
         # a few at a time, as each takes some rows over the vocabulary
-        some = [ids[rows] for rows in blocks(len(ids), 8)]
-        found = [part for few in some for _, part in shared.critical_scales(few)]
-        return np.concatenate(found)
+        groups = [ids[rows] for rows in blocks(len(ids), 8)]
+        scales = [part for few in groups for _, part in shared.critical_scales(few)]
+        return np.concatenate(scales)
     drawn = draw_words(channel, ids, _DRAWS // 2, rng)
     return np.concatenate([noisy != ids[rows][:, None] for rows, noisy in drawn])

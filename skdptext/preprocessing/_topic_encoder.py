@@ -341,7 +341,9 @@ def _correspondence(counts: sp.csr_array, k: int) -> _Axes | None:
         )
         # a fixed start, so that the same texts give the same axes
         start = np.random.default_rng(0).normal(size=min(scaled.shape))
-        u, values, v = svds(operator, k, v0=start, ncv=min(4 * k, min(scaled.shape)))
+        u, values, v = svds(
+            operator, k, v0=start, ncv=min(4 * k, min(scaled.shape) - 1)
+        )
         u, values, v = u[:, ::-1], values[::-1], v[::-1]
     v = svd_flip(u, v, u_based_decision=False)[1]
     large = values > _ROUNDING

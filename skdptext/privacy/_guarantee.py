@@ -459,11 +459,11 @@ class PrivacyGuarantee:
             return pure
         bounds = [part.losses(x, y) for part in self.parts]
         # the same choice for every δ, so that the result cannot grow with it
-        found = [
+        totals = [
             LossDistribution.total(each[min(i, len(each) - 1)] for each in bounds)
             for i in range(max(map(len, bounds)))
         ]
-        return min(pure, *(losses.exponent(delta) for losses in found))
+        return min(pure, *(losses.exponent(delta) for losses in totals))
 
     def _inputs(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Both, to be read several times, and a warning of words that are left out."""
@@ -543,17 +543,17 @@ class PrivacyGuarantee:
         if not searched or rate == math.inf:
             return allowed / rate if rate else math.inf
         start = searched[0].channel.epsilon
-        if len(self.parts) == 1 and searched[0].channel.at_rate is not None:
+        part, of_rate = searched[0], searched[0].channel.law().at_rate
+        if len(self.parts) == 1 and of_rate is not None:
             # a rate takes no search, so that it is looked for first, and ε once
-            part, of_rate = searched[0], searched[0].channel.at_rate
-            found = _largest_within(
+            largest = _largest_within(
                 lambda a: replace(part, channel=of_rate(a)).exponent(x, y),
                 allowed,
                 start,
             )
-            if found in (0.0, math.inf):
-                return found
-            start = of_rate(found).attained
+            if largest in (0.0, math.inf):
+                return largest
+            start = of_rate(largest).attained
             if total(start) <= allowed:
                 return start
         return _largest_within(total, allowed, start)
@@ -623,7 +623,8 @@ class PrivacyGuarantee:
         """
         delta = check_real("delta", delta, low=0)
         part, epsilon, of_noise = self._single("utility_probability")
-        if not part.channel.gamma_lengths:
+        law = part.channel.law()
+        if law.metric is None or not law.scales:
             raise InvalidParameterError(
                 "utility_probability is for mechanisms that release the word nearest "
                 "to a vector with noise of Gamma-distributed length, such as "
@@ -684,7 +685,7 @@ class PrivacyGuarantee:
 
 def _noise_metric(part: ReleasePart, what: str) -> MahalanobisMetric:
     """The metric on vectors that bounds a channel's own loss, if it has one."""
-    metric = part.channel.metric
+    metric = part.channel.law().metric
     if metric is None:
         raise InvalidParameterError(
             f"{what} is for mechanisms whose exponent is ε times a metric on vectors, "

@@ -19,7 +19,7 @@ from skdptext.mechanisms import (
     MahalanobisMetric,
     WordChannel,
     as_channel,
-    checked_exponents,
+    check_exponents,
     law_fingerprint,
     word_losses,
 )
@@ -88,7 +88,7 @@ class ReleasePart:
     @property
     def metric(self) -> MahalanobisMetric | None:
         """The metric that bounds the privacy loss; None where there is none."""
-        return self.converted[1] if self.converted else self.channel.metric
+        return self.converted[1] if self.converted else self.channel.law().metric
 
     @property
     def metric_lam(self) -> float | None:
@@ -123,7 +123,7 @@ class ReleasePart:
     @property
     def numerical_delta(self) -> float | None:
         """Of all releases: of a document where its length is fixed, else of a word."""
-        each = self.channel.numerical_delta
+        each = self.channel.law().numerical_delta
         return None if each is None else self.releases * (self.n_words or 1) * each
 
     def at_epsilon(self, epsilon: float) -> ReleasePart:
@@ -141,7 +141,7 @@ class ReleasePart:
             epsilon, metric = self.converted
             vectors = self.embedding.vectors
             return epsilon * metric.distances(vectors[x], vectors[y])
-        return checked_exponents(self.channel, x, y)
+        return check_exponents(self.channel, x, y)
 
     def exponent(self, x: Any, y: Any) -> float:
         """Exponent of all releases between two words, or two documents, as listed."""
@@ -193,7 +193,7 @@ class ReleasePart:
 
     def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
         """Exponent of one redrawn word, for documents of different frequencies."""
-        if self.channel.log_proba is not None and not self.converted:
+        if self.channel.law().log_proba is not None and not self.converted:
             return largest_log_ratio(*self._drawn_log_proba(one, two))
         words, supply, others, demand = _counted(one, two)
         costs = self._code_exponents(words, others)
@@ -211,7 +211,7 @@ class ReleasePart:
         """
         clear = np.unique(np.append(one, two))
         clear = clear[clear < 0]
-        found = []
+        logs = []
         for codes in (one, two):
             known = codes[codes >= 0]
             noisy = np.full(len(self.channel.released), -math.inf)
@@ -220,8 +220,8 @@ class ReleasePart:
             with np.errstate(divide="ignore"):
                 shares = np.log([len(known), *(codes[:, None] == clear).sum(axis=0)])
             shares -= math.log(len(codes))
-            found.append(np.append(noisy + shares[0], shares[1:]))
-        return found[0], found[1]
+            logs.append(np.append(noisy + shares[0], shares[1:]))
+        return logs[0], logs[1]
 
     @property
     def _drawn(self) -> int:
@@ -284,7 +284,7 @@ class ReleasePart:
         cheapest one with the smallest possible longest step. Or it is bounded by the
         worst that the exponents of the mixtures allow, in which the pair is not seen.
         """
-        if self.channel.log_proba is not None:
+        if self.channel.law().log_proba is not None:
             both = self._drawn_log_proba(one, two)
             return [LossDistribution.of_log_proba(*both)]
         words, supply, others, demand = _counted(one, two)
@@ -331,13 +331,13 @@ class ReleasePart:
         """Losses of pairs of codes with their counts, some pairs at a time."""
         moved, clear = x != y, (x < 0) | (y < 0)
         noisy = (moved & ~clear).nonzero()[0]
-        for some in blocks(len(noisy), 256):
-            at = noisy[some]
+        for rows in blocks(len(noisy), 256):
+            at = noisy[rows]
             yield word_losses(self.channel, x[at], y[at]), counts[at]
         # an unknown word that is kept is released as it is
         if (moved & clear).any():
-            told = LossDistribution.of_exponents(math.inf, math.inf)
-            yield [told], counts[moved & clear].sum(keepdims=True)
+            unbounded = LossDistribution.of_exponents(math.inf, math.inf)
+            yield [unbounded], counts[moved & clear].sum(keepdims=True)
         if same and not moved.all():
             nothing = LossDistribution.of_exponents(0, 0)
             yield [nothing], counts[~moved].sum(keepdims=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from skdptext.mechanisms import WordChannel, checked_log_proba
+from skdptext.mechanisms import WordChannel, check_log_proba
 from skdptext.transport import matching_plan
 from skdptext.utils import blocks, working_memory_bytes
 
@@ -29,13 +29,12 @@ def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
     -------
     log_proba : ndarray of shape (n_words,)
     """
-    assert channel.log_proba is not None
     words, counts = np.unique(codes, return_counts=True)
     log_shares = np.log(counts) - np.log(len(codes))
     total = np.full(len(channel.released), -np.inf)
     n_rows = max(1, working_memory_bytes() // (64 * len(total)))
-    for some in blocks(len(words), n_rows):
-        rows = checked_log_proba(channel, words[some]) + log_shares[some, None]
+    for block in blocks(len(words), n_rows):
+        rows = check_log_proba(channel, words[block]) + log_shares[block, None]
         total = np.logaddexp(total, logsumexp(rows, axis=0))
     return total
 
@@ -87,7 +86,8 @@ def mixture_exponent(
     at_most = float(logs[logs < np.inf].max(initial=-np.inf))
     if at_most == -np.inf:  # every move is free, or none is possible
         return 0.0 if (logs < np.inf).all() else np.inf
-    # the plan need only be good: it is its own cost that is a bound
+    # Scaled to at most 1, and raised to e^−690 at least, for the solver. The plan need
+    # only be good: the cost of any plan is a bound, and it is computed from the logs.
     costs = np.exp(np.maximum(logs - at_most, -690.0))
     plan = matching_plan(supply, demand, np.where(np.isneginf(logs), 0.0, costs))
     moved = plan > 0

@@ -97,8 +97,8 @@ def _measure(part: ReleasePart) -> Scale:
             apart = np.linalg.norm(metric.whiten(gaps), axis=1)
         else:
             pairs = [
-                np.diag(part.word_exponents(sample[some], ids[some]))
-                for some in blocks(len(sample), 50)
+                np.diag(part.word_exponents(sample[block], ids[block]))
+                for block in blocks(len(sample), 50)
             ]
             apart = np.concatenate(pairs)
         at = np.argsort(apart, kind="stable")[len(apart) // 2]
@@ -271,7 +271,7 @@ def _documents_promise(part: ReleasePart) -> str:
     else:
         odds, grow, fall = "The odds between any two documents", "change", ""
     if part.resampled:
-        exact = part.channel.log_proba is not None and not part.converted
+        exact = part.channel.law().log_proba is not None and not part.converted
         if exact:
             of_drawn += ", which is exact for these two documents"
         elif not part.converted:
@@ -332,14 +332,14 @@ def _scale_rows(part: ReleasePart) -> list[Row]:
 
     def rows(times: int, near: str, far: str) -> list[Row]:
         times *= part.releases
-        found = []
+        shown = []
         for name, apart, loss in zip(
             (near, far), scale[:2], _scale_losses(part), strict=True
         ):
             pure = total * times * apart
             with_delta = loss.times(times).exponent(_DELTA)
-            found.append(Row(name, pure, min(pure, with_delta), apart))
-        return found
+            shown.append(Row(name, pure, min(pure, with_delta), apart))
+        return shown
 
     if part.resampled:  # one word that changes may change all the draws
         return rows(
@@ -411,27 +411,26 @@ def _delta_promise() -> str:
 
 def _described(part: ReleasePart) -> list[str]:
     """The channel's own sentences."""
-    describe = part.channel.describe
-    return [] if describe is None or part.converted else describe()
+    return [] if part.converted else part.channel.law().said()
 
 
 def _broken(parts: Parts) -> list[str]:
     """What voids the guarantee, and therefore comes first."""
-    kept = (
+    clear = (
         "Words unknown to the embedding are released in clear: what follows holds "
         "only between documents that have the same ones, in the same places."
     )
-    found = []
+    sentences = []
     if any(part.ordered and not part.resampled for part in parts):
-        found.append(
+        sentences.append(
             "Words are released in order, which tells more than a bag of them: anyone "
             "who holds candidate documents compares word by word, and finds the right "
             "one at an ε at which a bag hides it."
         )
-    found += [caveat for part in parts for caveat in part.caveats]
+    sentences += [caveat for part in parts for caveat in part.caveats]
     if any(part.unknown_kept for part in parts):
-        found.append(kept)
-    return list(dict.fromkeys(found))
+        sentences.append(clear)
+    return list(dict.fromkeys(sentences))
 
 
 # -- limits, and several ways --------------------------------------------------------

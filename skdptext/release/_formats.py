@@ -76,7 +76,7 @@ class Input:
         if self.format != "parquet":
             yield _in_tables(self._streamed(types), n_rows)
             return
-        with self._told():
+        with self._errors():
             file = self._parquet()
             columns = list(types)
             for group in range(file.num_row_groups):
@@ -89,7 +89,7 @@ class Input:
                 yield _in_tables((self._selected(batches, columns)), n_rows)
 
     def _selected(self, batches: Iterable[Any], columns: list[str]) -> Iterator[Any]:
-        with self._told():
+        with self._errors():
             for batch in batches:
                 yield batch.select(columns)
 
@@ -115,7 +115,7 @@ class Input:
 
     def _names(self) -> list[str] | None:
         """Names of the columns; None in a text file without any, as engines write."""
-        with self._told():
+        with self._errors():
             if self.format == "parquet":
                 return list(self._parquet().schema_arrow.names)
             if self.format == "csv":
@@ -126,7 +126,7 @@ class Input:
     def _streamed(self, types: Mapping[str, Any]) -> Iterator[Any]:
         """Batches of a file without types, read as those given."""
         read = self._csv_batches if self.format == "csv" else self._json_as_batches
-        with self._told():
+        with self._errors():
             yield from read(types)
 
     def _csv_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
@@ -170,13 +170,13 @@ class Input:
         import_pyarrow("reading Parquet")
         from pyarrow import parquet
 
-        with self._told():
+        with self._errors():
             return parquet.ParquetFile(
                 self.path, buffer_size=_BUFFER_BYTES, pre_buffer=False
             )
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         """Errors of reading, with the name of the file, and never with its content."""
         try:
             yield
@@ -210,7 +210,7 @@ class Input:
 
     def count_rows(self) -> int:
         """Documents in the file."""
-        with self._told():
+        with self._errors():
             if self.format == "parquet":
                 return self._parquet().metadata.num_rows
             rows = csv_rows if self.format == "csv" else json_rows

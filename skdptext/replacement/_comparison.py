@@ -476,12 +476,12 @@ def _checked(groupers: Any, labels: np.ndarray | None) -> dict[str, Any]:
 
 
 def _default(labels: np.ndarray | None) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    groupers: dict[str, Any] = {
         f"correspondence analysis {n}": TopicEncoder(n) for n in (5, 10, 30)
     }
     if labels is not None:
-        found["public labels"] = default_grouper(labels, 0, ())
-    return found
+        groupers["public labels"] = default_grouper(labels, 0, ())
+    return groupers
 
 
 def _is_encoder(grouper: Any) -> bool:
@@ -509,7 +509,7 @@ def _splits(
         )
     rows = np.arange(len(documents))
     try:
-        found = [
+        splits = [
             (rows[train], rows[test])
             for train, test in check_cv(cv).split(np.zeros(len(rows)), labels)
         ]
@@ -519,12 +519,12 @@ def _splits(
             f"{kind_of(cv)} that cannot: see that each label has as many documents as "
             "there are folds."
         ) from None
-    if not found or any(not len(train) or not len(test) for train, test in found):
+    if not splits or any(not len(train) or not len(test) for train, test in splits):
         raise InvalidParameterError(
             "cv must give splits with documents on both sides, got "
-            f"{'an empty side' if found else 'none'}."
+            f"{'an empty side' if splits else 'none'}."
         )
-    return found
+    return splits
 
 
 # -- one split -----------------------------------------------------------------------
@@ -543,8 +543,8 @@ def _split_scores(
         score = _Accuracy(data.labels[train], data.labels[test])
         score.given, score.asked = learned, asked
     cells = []
-    found = _grouped(grouper, data, train, learned, score.given, score.asked)
-    for k, of_given, of_asked in found:
+    grouped = _grouped(grouper, data, train, learned, score.given, score.asked)
+    for k, of_given, of_asked in grouped:
         score.learn(of_given, of_asked, k)
         cells.append(
             _Cell(
@@ -642,7 +642,7 @@ class _Accuracy:
             [np.bincount(groups[self._learned == n], minlength=k) for n in self._names]
         )
         shares = shares + 1 / k
-        self._told = shares / shares.sum(axis=1, keepdims=True)
+        self._label_shares = shares / shares.sum(axis=1, keepdims=True)
         rows = {
             name: np.bincount(of_asked[self._asked == name], minlength=k)
             for name in np.unique(self._asked)
@@ -650,7 +650,7 @@ class _Accuracy:
         self._truth = {name: row / row.sum() for name, row in rows.items()}
 
     def at(self, P: np.ndarray) -> float:
-        read = self._names[(self._told @ P).argmax(axis=0)]
+        read = self._names[(self._label_shares @ P).argmax(axis=0)]
         return float(
             np.mean([row @ P @ (read == name) for name, row in self._truth.items()])
         )
@@ -678,13 +678,15 @@ class _Completion:
     def learn(self, groups: np.ndarray, of_asked: np.ndarray, k: int) -> None:
         counts = _by_group(self._counts, groups, k)
         sums = counts.sum(axis=1, keepdims=True)
-        self._told = (counts + _PRIOR_WORDS * self._words) / (sums + _PRIOR_WORDS)
+        self._word_shares = (counts + _PRIOR_WORDS * self._words) / (
+            sums + _PRIOR_WORDS
+        )
         self._share = (sums.ravel() + 1 / k) / (sums.sum() + 1)
         self._asked = _by_group(self._others, of_asked, k)
 
     def at(self, P: np.ndarray) -> float:
         joint = self._share[:, None] * P
-        mixed = (joint / joint.sum(axis=0)).T @ self._told  # Pr[word | z]
+        mixed = (joint / joint.sum(axis=0)).T @ self._word_shares  # Pr[word | z]
         gain = np.log(mixed) - np.log(self._words)
         nats = float((P * (self._asked @ gain.T)).sum())
         return nats / max(float(self._asked.sum()), 1.0)

@@ -123,23 +123,23 @@ class PublicGroups:
     def assign_all(self, blocks: Iterator[list[Any]], n_jobs: Any, verbose: int) -> Any:
         """The same of blocks of documents, in threads, with each block."""
 
-        def one(start: int, some: list[Any]) -> tuple[list[Any], np.ndarray]:
-            return some, self.assign(some, start)
+        def one(start: int, documents: list[Any]) -> tuple[list[Any], np.ndarray]:
+            return documents, self.assign(documents, start)
 
         def numbered() -> Iterator[tuple[int, list[Any]]]:
             start = 0
-            for some in blocks:
-                yield start, some
-                start += len(some)
+            for block in blocks:
+                yield start, block
+                start += len(block)
 
         with progress_bar(verbose, "replacing", unit="doc", total=None) as bar:
             # sharedmem: processes would be sent the grouper with each block
             results = Parallel(
                 n_jobs=n_jobs, require="sharedmem", return_as="generator"
-            )(delayed(one)(start, some) for start, some in numbered())
-            for some, groups in results:
-                bar.update(len(some))
-                yield some, groups
+            )(delayed(one)(*each) for each in numbered())
+            for documents, groups in results:
+                bar.update(len(documents))
+                yield documents, groups
 
 
 _WHAT_TO_DO = (
@@ -150,16 +150,16 @@ _WHAT_TO_DO = (
 
 def in_blocks(documents: Iterator[Any]) -> Iterator[list[Any]]:
     """Lists of documents, bounded in number and in characters."""
-    some: list[Any] = []
+    block: list[Any] = []
     size = 0
     for document in documents:
-        some.append(document)
+        block.append(document)
         size += len(document) if isinstance(document, str) else 8 * len(document)
-        if len(some) == _TOGETHER or size >= _CHARACTERS:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+        if len(block) == _TOGETHER or size >= _CHARACTERS:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def check_grouper(grouper: Any) -> None:
@@ -211,12 +211,12 @@ def fitted_groups(
             n_different=2,
         )
     if grouper is None:
-        told = (
+        of_labels = (
             b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()
         )
-        key = documents.fingerprint, n_groups, told
+        key = documents.fingerprint, n_groups, of_labels
         fitted = _memo.get(key, lambda: _fit_default(labels, n_groups, documents))
-        before, origin = False, told
+        before, origin = False, of_labels
     elif before := is_fitted(grouper):
         fitted, origin = grouper, _digest(grouper)
     else:
@@ -327,9 +327,9 @@ def _grouped(
 ) -> PublicGroups:
     texts = list(documents)
     parts: list[np.ndarray] = []
-    for some in in_blocks(iter(texts)):
+    for block in in_blocks(iter(texts)):
         done = sum(map(len, parts))
-        parts.append(_labels(grouper, some, "public document", done))
+        parts.append(_labels(grouper, block, "public document", done))
     assigned = np.concatenate(parts)
     # what a stand-in is, where that is known, and not what it was taken for
     labelled = labels is not None and is_classifier(grouper)
@@ -341,7 +341,7 @@ def _grouped(
     if empty or not np.isin(assigned, names).all():
         raise InvalidParameterError(
             "grouper must have a public document in every group, but "
-            f"{empty or 'some'} of {len(possible)} have none. {_WHAT_TO_DO}"
+            f"{empty or 'block'} of {len(possible)} have none. {_WHAT_TO_DO}"
         )
     if len(names) > _MOST_GROUPS:
         raise InvalidParameterError(
@@ -384,9 +384,11 @@ def _check_each_by_itself(
     """Refuse a grouper for which other documents matter, or that fails on odd ones."""
     picks = np.unique(np.linspace(0, len(texts) - 1, _ALONE).astype(int))
     alone = [_labels(grouper, [texts[i]], "a public document")[0] for i in picks]
-    some = _labels(grouper, [texts[i] for i in picks[::-1]], "a public document")[::-1]
+    together = _labels(grouper, [texts[i] for i in picks[::-1]], "a public document")[
+        ::-1
+    ]
     wrong = [
-        i for i, a, b in zip(picks, alone, some, strict=True)
+        i for i, a, b in zip(picks, alone, together, strict=True)
         if not a == b == assigned[i]
     ]  # fmt: skip
     if wrong:

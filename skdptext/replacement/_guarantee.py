@@ -14,7 +14,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     ExactResponseChannel,
     LossDistribution,
-    checked_exponents,
+    check_exponents,
     word_losses,
 )
 from skdptext.utils import (
@@ -77,7 +77,7 @@ class ReplacementPart:
     def exponent(self, x: Any, y: Any) -> float:
         """Of all releases, pure."""
         g, h = self.assign([x, y])
-        costs = checked_exponents(self.channel, np.array([g]), np.array([h]))
+        costs = check_exponents(self.channel, np.array([g]), np.array([h]))
         return self.releases * float(costs[0, 0])
 
     def losses(self, x: Any, y: Any) -> LossDistribution:
@@ -94,8 +94,8 @@ class ReplacementPart:
         log_p = self.log_kept
         log_q, others = log_p - self.epsilon, self.n_groups - 1
         rest = others * math.exp(log_q) * log_q if others else 0.0
-        found = math.log(self.n_groups) + math.exp(log_p) * log_p + rest
-        return min(max(found, 0.0), math.log(self.n_groups))
+        nats = math.log(self.n_groups) + math.exp(log_p) * log_p + rest
+        return min(max(nats, 0.0), math.log(self.n_groups))
 
     @property
     def log_sum_of_best(self) -> float:
@@ -389,17 +389,17 @@ class ReplacementGuarantee:
     @property
     def sentences(self) -> list[str]:
         """The promise in sentences, what matters most first."""
-        found = [c for part in self.parts for c in part.caveats]
-        return [*dict.fromkeys(found), *self._promises()]
+        caveats = [c for part in self.parts for c in part.caveats]
+        return [*dict.fromkeys(caveats), *self._promises()]
 
     def _promises(self) -> list[str]:
         share = self.found_at_most(_CANDIDATES)
         seen = "a release" if self.releases == 1 else f"all {self.releases} releases"
         groups = self.n_groups
         over = "" if groups is None else f" over {groups} public groups"
-        found = math.ceil(share * _CANDIDATES - 1e-6)
+        most = math.ceil(share * _CANDIDATES - 1e-6)
         return [
-            f"Of {_CANDIDATES} candidates, nobody finds more than {found}: anyone who "
+            f"Of {_CANDIDATES} candidates, nobody finds more than {most}: anyone who "
             f"holds {_CANDIDATES} equally likely documents in clear and sees {seen} "
             f"names the right one with probability at most {share:.3g}, whatever they "
             "know of the mechanism.",

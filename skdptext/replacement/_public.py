@@ -174,14 +174,14 @@ class PublicLabels(np.ndarray):
         if labels is None or isinstance(labels, cls):
             return labels
         try:
-            found = as_labels("public_labels", labels)
+            checked = as_labels("public_labels", labels)
         except InvalidParameterError:
             return labels
-        if found.ndim != 1:
+        if checked.ndim != 1:
             return labels
-        found = found.copy().view(cls)
-        found.flags.writeable = False
-        return found
+        checked = checked.copy().view(cls)
+        checked.flags.writeable = False
+        return checked
 
     def __repr__(self) -> str:
         return f"<{len(self):,} public labels>"

@@ -26,8 +26,8 @@ from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import (
     ExactResponseChannel,
     RandomizedResponse,
-    checked_draws,
-    checked_words,
+    check_draws,
+    check_words,
 )
 from skdptext.replacement._groups import (
     PublicGroups,
@@ -426,18 +426,18 @@ class DPDocumentReplacer(
             grouped = groups.assign_all(
                 in_blocks(_checked(X)), self.n_jobs, self.verbose
             )
-            for some, numbers in grouped:
-                watch.see(some)
-                draws = _Draws(streams, ids, some, start)
-                noisy = checked_words(
+            for block, numbers in grouped:
+                watch.see(block)
+                draws = _Draws(streams, ids, block, start)
+                noisy = check_words(
                     self.channel_,
                     self.channel_.apply(
                         numbers,
-                        checked_draws(
-                            self.channel_, draws.given(b"answer", numbers), len(some)
+                        check_draws(
+                            self.channel_, draws.given(b"answer", numbers), len(block)
                         ),
                     ),
-                    len(some),
+                    len(block),
                 )
                 if self.output != "group":
                     # only the noisy group matters, and never the one it is in
@@ -447,7 +447,7 @@ class DPDocumentReplacer(
                     noisy = order[starts[noisy] + place.integers(sizes)]
                 clear.append(numbers)
                 answers.append(noisy)
-                start += len(some)
+                start += len(block)
         if ids is not None and len(ids) != start:
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({start}), got {len(ids)}."
@@ -482,13 +482,13 @@ class DPDocumentReplacer(
         if self.output not in ("bow", "vector"):
             return self._form(), None
         rows = []
-        for some in in_blocks(iter(self.public_)):
+        for block in in_blocks(iter(self.public_)):
             if self.output == "bow":
                 assert self.embedding is not None
-                bags = DocumentReader(self.embedding).read(some)
+                bags = DocumentReader(self.embedding).read(block)
                 rows.append(bags.bags(len(self.embedding)).astype(np.int64))
             else:
-                rows.append(_encoder(self.grouper_).transform(some))
+                rows.append(_encoder(self.grouper_).transform(block))
         if sp.issparse(rows[0]):
             return self._form(), sp.csr_matrix(sp.vstack(rows))
         return self._form(), np.concatenate([np.asarray(part) for part in rows])
@@ -509,7 +509,7 @@ class DPDocumentReplacer(
             Labels, of `groups_`. They are private.
         """
         groups = self._check_ready()
-        parts = [groups.assign(some) for some in in_blocks(_checked(X))]
+        parts = [groups.assign(block) for block in in_blocks(_checked(X))]
         return self.groups_[np.concatenate([np.empty(0, dtype=int), *parts])]
 
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
@@ -528,7 +528,9 @@ class DPDocumentReplacer(
             −inf for what is never released.
         """
         groups = self._check_ready()
-        of_documents = [groups.assign(some) for some in in_blocks(_checked(documents))]
+        of_documents = [
+            groups.assign(block) for block in in_blocks(_checked(documents))
+        ]
         at = np.concatenate([np.empty(0, dtype=int), *of_documents])
         shares = self._shares(released)
         law = np.exp(self.channel_.log_proba(np.arange(self.n_groups_)))
@@ -654,7 +656,7 @@ class _Assign:
     groups: PublicGroups
 
     def __call__(self, documents: Sequence[Any]) -> np.ndarray:
-        parts = [self.groups.assign(some) for some in in_blocks(_checked(documents))]
+        parts = [self.groups.assign(block) for block in in_blocks(_checked(documents))]
         return np.concatenate(parts)
 
 

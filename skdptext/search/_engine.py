@@ -97,6 +97,9 @@ def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
     ImportError
         If the engine's library is not installed.
     """
+    made = _searches.get(embedding, {})
+    if engine in made:
+        return made[engine]
     require_engine(engine)
     with _searches_lock():  # held while computing: two threads must not both do it
         made = _searches.setdefault(embedding, {})

@@ -225,6 +225,11 @@ class SharedNoise:
         """Winners by float32 scores; where one is uncertain, the score to reach.
 
         Where it is certain, that is -inf.
+
+        A first pass keeps one number of each tile: its best score. That is cheap, and
+        it tells the tile of the winner. But the lead over the second best is needed,
+        too, and the second best may be in the same tile, so a second pass goes through
+        the winner's tile alone: one in `n_tiles` of the work of the first.
         """
         n_tiles, n_draws, width = A.shape
         factor = np.float32(scale)
@@ -242,13 +247,16 @@ class SharedNoise:
             for k in range(len(words)):
                 np.add(scaled, part[k], out=buffer)
                 buffer.max(axis=1, out=tops[tile, k])
+        # The tile with the best score of each word and draw, and the best of all other
+        # tiles: a lower bound on the second best score.
         won = tops.argmax(axis=0)
         here = won, *np.ogrid[: len(words), :n_draws]
         best = tops[here]
         tops[here] = -np.inf
         second = tops.max(axis=0)
-        # Of each tile only the best score is known: the winner's is searched again,
-        # for the place and the second best.
+        # The second pass: the scores of the winner's tile once more, by the same
+        # arithmetic and so to the same bits, for the place of the best one in the tile,
+        # and for the second best there.
         nearest = np.empty(best.shape, dtype=np.int32)
         rows = G.reshape(len(words), n_tiles, width)
         draw = np.arange(n_draws)
@@ -260,6 +268,8 @@ class SharedNoise:
             again[draw, place] = -np.inf
             np.maximum(second[k], again.max(axis=1), out=second[k])
             nearest[k] = place + won[k] * width
+        # Two scores err by δ each. A lead of more than 2δ cannot be due to rounding;
+        # else every word within 2δ of the best may be the nearest.
         slack = self._slack(words, biggest)[:, None]
         floor = np.where(best - second > slack, -np.inf, best - slack)
         # Not comparable: every word is a candidate.

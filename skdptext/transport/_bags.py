@@ -75,9 +75,9 @@ def as_word_bags(matrix: sp.csr_array) -> WordBags:
         data = data / by_row[rows]
     ids, weights = matrix.indices.astype(np.intp), data
     if len(weights) and weights.min() <= 0.0:  # a quotient may underflow
-        kept = weights > 0.0
-        starts = np.concatenate([[0], np.cumsum(kept)])[starts]
-        ids, weights = ids[kept], weights[kept]
+        positive = weights > 0.0
+        starts = np.concatenate([[0], np.cumsum(positive)])[starts]
+        ids, weights = ids[positive], weights[positive]
     return WordBags(starts, ids, weights)
 
 

@@ -6,13 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import WordBags
-from skdptext.transport._exact import (
-    Problem,
-    goes_first,
-    residual,
-    rounded,
-    transport_cost,
-)
+from skdptext.transport._exact import problem_from, rounded, transport_cost
 from skdptext.transport._kernels import Kernels
 from skdptext.transport._solver import solver_address
 
@@ -58,26 +52,14 @@ class BagBlock:
                 return rounded(out)
             # solve again in Python, which says what is wrong
         for i in range(first, len(self.bags)):
-            at = self._columns[starts[i] : starts[i + 1]]
-            a, b, some = _gathered(x_ids, x, *self.bags.row(i), costs, at)
-            if len(a):
-                out[i - first] = transport_cost(a, b, some)
+            out[i - first] = self._solve(i, x_ids, x, costs)
         return rounded(out)
 
-
-def _gathered(
-    x_ids: np.ndarray,
-    x: np.ndarray,
-    y_ids: np.ndarray,
-    y: np.ndarray,
-    costs: np.ndarray,
-    at: np.ndarray,
-) -> Problem:
-    """The problem of a pair, from the costs of the words of `x`."""
-    x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
-    if not len(x_rows) or not len(y_rows):
-        return np.empty(0), np.empty(0), np.empty((0, 0))
-    some = costs[x_rows[:, None], at[y_rows]]
-    if goes_first(y_ids[y_rows], x_ids[x_rows]):
-        return y_left, x_left, some.T
-    return x_left, y_left, some
+    def _solve(
+        self, i: int, x_ids: np.ndarray, x: np.ndarray, costs: np.ndarray
+    ) -> float:
+        at = self._columns[self.bags.starts[i] : self.bags.starts[i + 1]]
+        a, b, between = problem_from(
+            x_ids, x, *self.bags.row(i), lambda rows, to: costs[rows[:, None], at[to]]
+        )
+        return transport_cost(a, b, between) if len(a) else 0.0

@@ -20,7 +20,9 @@ _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
 _TINY = 2.0**-110  # more than what underflows in a squared distance
 
 _FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
-_MOST = np.float32(2.0)  # no useful potential is larger, and the slack then holds
+_MAX_POTENTIAL = np.float32(
+    2.0
+)  # no useful potential is larger, and the slack then holds
 _DAMPING = np.float32(0.75)
 
 
@@ -143,7 +145,7 @@ def dual_bounds(
     query: np.ndarray,
     place: np.ndarray,
     bags: WordBags,
-    some: np.ndarray,
+    numbers: np.ndarray,
 ) -> np.ndarray:
     """Damped dual ascent on the residual problems of a query and some bags.
 
@@ -160,19 +162,19 @@ def dual_bounds(
         Place of a table's word within the query, -1 where it is not in it.
     bags : WordBags
         Non-empty, over words of the table.
-    some : ndarray of shape (S,)
+    numbers : ndarray of shape (S,)
         Numbers of the bags to bound, at least one.
 
     Returns
     -------
     bounds : ndarray of shape (S,)
     """
-    starts, sizes = bags.starts[some], bags.sizes[some]
+    starts, sizes = bags.starts[numbers], bags.sizes[numbers]
     at, first = entries(starts, sizes), np.cumsum(sizes) - sizes
     words, b = bags.ids.take(at), bags.weights.take(at)
-    owner = np.repeat(np.arange(len(some)), sizes)
+    owner = np.repeat(np.arange(len(numbers)), sizes)
     # what is left of both without the mass that they share
-    a = np.tile(query, (len(some), 1))
+    a = np.tile(query, (len(numbers), 1))
     shared = np.flatnonzero(place.take(words) >= 0)
     own = owner[shared], place.take(words[shared])
     left = a[own] - b[shared]
@@ -184,8 +186,8 @@ def dual_bounds(
     local[b == 0.0] = _FAR
     beta = _DAMPING * local.min(axis=1)
     alpha = np.minimum.reduceat(local - beta[:, None], first, axis=0)
-    alpha = np.minimum(alpha, _MOST) - gone
+    alpha = np.minimum(alpha, _MAX_POTENTIAL) - gone
     local -= alpha.take(owner, axis=0)
-    beta = np.minimum(local.min(axis=1), _MOST)
+    beta = np.minimum(local.min(axis=1), _MAX_POTENTIAL)
     sums = (a * alpha).sum(axis=1) + np.add.reduceat(b * beta, first)
     return sums - POTENTIAL_SLACK

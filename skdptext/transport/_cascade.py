@@ -24,7 +24,7 @@ def n_likely(k: int, n_bags: int) -> int:
     The more bags, the farther down the order by relaxed bounds are the nearest. Where
     they are missed, the first limit is loose and lets many others through.
     """
-    return min(max(4 * k, 24, isqrt(n_bags)), n_bags)
+    return min(max(4 * k, 24, isqrt(n_bags // 2)), n_bags)
 
 
 class Cascade:
@@ -82,7 +82,7 @@ class Cascade:
         first = self._likely[:k]
         voted = self.n_solved > 0  # for a label that was not sure to win
         self._solve(first[~np.isin(first, self._bags)] if voted else first)
-        found, limit = self._best(k)
+        best, limit = self._best(k)
         left, better = self._left(k, limit)
         if voted:
             new = ~np.isin(left, self._bags)
@@ -91,16 +91,16 @@ class Cascade:
             if better[at] > limit:
                 break
             self._solve(left[at : at + 1])
-            found, limit = self._best(k)
-        return self._distances[found], self._bags[found]
+            best, limit = self._best(k)
+        return self._distances[best], self._bags[best]
 
     def within(self, radius: float) -> tuple[np.ndarray, np.ndarray]:
         """Distances and numbers of the bags within a radius, by (distance, number)."""
         left, _ = self._left(0, self._scaled(radius))
         self._solve(left)
         order = np.lexsort((self._bags, self._distances))
-        found = order[self._distances[order] <= radius]
-        return self._distances[found], self._bags[found]
+        within = order[self._distances[order] <= radius]
+        return self._distances[within], self._bags[within]
 
     def winner(self, k: int, labels: np.ndarray) -> int:
         """A label that is sure of more than half of the `k` nearest bags, or -1.
@@ -203,7 +203,7 @@ def _least(bounds: np.ndarray, n: int) -> np.ndarray:
         # a sample of every so-manieth says about where they end
         step = len(bounds) // (8 * n)
         ends = np.partition(bounds[::step], 16)[16]
-        some = np.flatnonzero(bounds <= ends)
-        if len(some) >= n:
-            return some[np.argpartition(bounds[some], n - 1)[:n]]
+        low = np.flatnonzero(bounds <= ends)
+        if len(low) >= n:
+            return low[np.argpartition(bounds[low], n - 1)[:n]]
     return np.argpartition(bounds, n - 1)[:n]

@@ -22,11 +22,10 @@ from skdptext.transport._loops import BITS, DAMPING, SAME, WORTH_REDUCING
 
 __all__ = [
     "Problem",
-    "goes_first",
     "one_hot_distances",
     "pair_distance",
     "pair_problem",
-    "residual",
+    "problem_from",
     "rounded",
     "transport_cost",
     "word_costs",
@@ -122,7 +121,7 @@ def _sum(numbers: np.ndarray) -> float:
     return float(np.add.accumulate(numbers)[-1])
 
 
-def goes_first(a_ids: np.ndarray, b_ids: np.ndarray) -> bool:
+def _goes_first(a_ids: np.ndarray, b_ids: np.ndarray) -> bool:
     # Residuals share no word, so this order is strict and d(x, y) == d(y, x) exactly.
     return (len(a_ids), a_ids[0]) < (len(b_ids), b_ids[0])
 
@@ -146,17 +145,33 @@ def pair_problem(
     y: np.ndarray,
     vectors: np.ndarray,
 ) -> Problem:
+    """`problem_from`, with costs from the vectors of all words."""
+
+    def costs_of(x_rows: np.ndarray, y_rows: np.ndarray) -> np.ndarray:
+        return word_costs(vectors, x_ids[x_rows], y_ids[y_rows])
+
+    return problem_from(x_ids, x, y_ids, y, costs_of)
+
+
+def problem_from(
+    x_ids: np.ndarray,
+    x: np.ndarray,
+    y_ids: np.ndarray,
+    y: np.ndarray,
+    costs_of: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> Problem:
     """Residual masses of two bags and their costs, in an order that the bags decide.
 
-    Both masses are empty where the bags are equal.
+    Both masses are empty where the bags are equal. `costs_of` gives the costs of words
+    by their places in the two bags.
     """
     x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
-    x_ids, y_ids = x_ids[x_rows], y_ids[y_rows]
     if not len(x_rows) or not len(y_rows):
         return np.empty(0), np.empty(0), np.empty((0, 0))
-    if goes_first(y_ids, x_ids):
-        return y_left, x_left, word_costs(vectors, x_ids, y_ids).T
-    return x_left, y_left, word_costs(vectors, x_ids, y_ids)
+    costs = costs_of(x_rows, y_rows)
+    if _goes_first(y_ids[y_rows], x_ids[x_rows]):
+        return y_left, x_left, costs.T
+    return x_left, y_left, costs
 
 
 def pair_distance(
@@ -198,5 +213,5 @@ def one_hot_distances(
     mine[x_ids] = x
     shared = np.minimum(mine[bags.ids], bags.weights)
     rows = np.repeat(np.arange(len(bags)), bags.sizes)
-    kept = np.bincount(rows, weights=shared, minlength=len(bags))
-    return _SQRT2 * np.maximum(np.round(1.0 - kept, 13), 0.0)
+    overlap = np.bincount(rows, weights=shared, minlength=len(bags))
+    return _SQRT2 * np.maximum(np.round(1.0 - overlap, 13), 0.0)

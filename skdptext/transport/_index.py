@@ -83,7 +83,10 @@ def table_columns(table: np.ndarray, words: np.ndarray) -> np.ndarray:
 
 
 class Bounds(Protocol):
-    """Lower bounds of queries to bags, in the unit of the index's table."""
+    """Lower bounds of queries to bags, in the unit of the index's table.
+
+    Threads take a copy each: what a call writes is not in the object before the first.
+    """
 
     def relax(self, i: int) -> np.ndarray:
         """Bounds of query `i`, which the next calls are about, to all bags."""
@@ -149,17 +152,18 @@ class CompiledBounds:
         self._bags = *bags[:2], index.local.weights
         self._first = -GROUP
         self._widths = [padded_width(n) for n in queries.sizes.tolist()]
-        n_words = len(index.words)
-        self._room = np.empty(n_words * max(self._widths, default=0), np.float32)
-        self._known = np.empty(n_words, np.uint8), np.empty(n_words, np.int32)
 
     def relax(self, i: int) -> np.ndarray:
+        n_words = len(self._index.words)
+        if self._first < 0:  # made here, so that copies share nothing that is written
+            self._room = np.empty(n_words * max(self._widths), np.float32)
+            self._known = np.empty(n_words, np.uint8), np.empty(n_words, np.int32)
         if not self._first <= i < self._first + GROUP:
             self._first = i
             n = min(GROUP, len(self._widths) - i)
             self._relaxed = np.empty((n, len(self._index.bags)), np.float32)
             self._loops.relax(*self._lengths, i, *self._all, self._relaxed)
-        n_words, self._width = len(self._index.words), self._widths[i]
+        self._width = self._widths[i]
         local = self._room[: n_words * self._width].reshape(n_words, self._width)
         self._query = *self._lengths, i, *self._known, local, *self._bags
         return self._relaxed[i - self._first]

@@ -195,11 +195,11 @@ def _is_exact(kernels: Kernels) -> bool:
     if not np.array_equal(costs, _exact.word_costs(vectors, x[0], every)):
         return False
     out = np.empty(len(bags))
-    some = bags.starts, bags.ids, bags.weights, bags.ids, costs
-    kernels.block(solver_address(), *x, *some, 0, out)
+    given = bags.starts, bags.ids, bags.weights, bags.ids, costs
+    kernels.block(solver_address(), *x, *given, 0, out)
     pairs = np.empty(len(bags))
     every = np.arange(len(bags))
-    kernels.pairs(solver_address(), *x, *some[:3], every, vectors, pairs)
+    kernels.pairs(solver_address(), *x, *given[:3], every, vectors, pairs)
     want = [
         _exact.transport_cost(*_exact.pair_problem(*x, *bags.row(i), vectors))
         for i in range(len(bags))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -18,12 +19,17 @@ from skdptext.transport._index import (
 )
 from skdptext.transport._kernels import BoundLoops, bounds_for, kernels_for
 from skdptext.transport._loops import GROUP
-from skdptext.utils import limit_blas_threads, progress_bar, working_memory_bytes
+from skdptext.utils import (
+    blocks,
+    limit_blas_threads,
+    progress_bar,
+    working_memory_bytes,
+)
 
 __all__ = ["BagIndex"]
 
 # Queries of one run, which share one product.
-_MOST = 16384
+_MAX_QUERIES = 16384
 
 
 class BagIndex(IndexedBags):
@@ -95,19 +101,19 @@ class BagIndex(IndexedBags):
             Those of query i are from ``starts[i]`` to ``starts[i + 1]``.
         rows, distances : ndarrays
         """
-        found = [(np.empty(0), np.empty(0, np.intp))] * len(queries)
+        near = [(np.empty(0), np.empty(0, np.intp))] * len(queries)
 
         def find(i: int, cascade: Cascade) -> None:
-            found[i] = cascade.within(radius)
+            near[i] = cascade.within(radius)
 
         def scan(i: int, exact: np.ndarray) -> None:
             rows = np.argsort(exact, kind="stable")
             rows = rows[exact[rows] <= radius]
-            found[i] = exact[rows], rows
+            near[i] = exact[rows], rows
 
         self._search(queries, find, scan, 1, exclude, n_jobs, verbose)
-        starts = np.cumsum([0] + [len(rows) for _, rows in found])
-        distances, rows = map(np.concatenate, zip(*found, strict=True))
+        starts = np.cumsum([0] + [len(rows) for _, rows in near])
+        distances, rows = map(np.concatenate, zip(*near, strict=True))
         return starts, rows, distances
 
     def vote(
@@ -171,30 +177,38 @@ class BagIndex(IndexedBags):
             loops = bounds_for(n_pairs)
             kernels = kernels_for(1 if loops else 0)
 
-        def search(block: slice) -> None:
-            some = slice_bags(queries, block)
-            bounds = self._bounds(some, loops)
-            for i in range(len(some)):
-                skip = -1 if exclude is None else int(exclude[block.start + i])
+        def search(
+            run: slice, asked: WordBags, shared: Bounds | None, part: slice
+        ) -> None:
+            bounds = copy(shared)  # what it keeps of a query is its own
+            for i in range(part.start, part.stop):
+                skip = -1 if exclude is None else int(exclude[run.start + i])
                 if bounds is None:
-                    exact = one_hot_distances(*some.row(i), self.bags, self.n_words)
+                    exact = one_hot_distances(*asked.row(i), self.bags, self.n_words)
                     if skip >= 0:
                         exact[skip] = np.inf
-                    scan(block.start + i, exact)
+                    scan(run.start + i, exact)
                 else:
-                    cascade = Cascade(self, some, i, few, bounds, skip, kernels)
-                    find(block.start + i, cascade)
-            bar.update(len(some))
+                    cascade = Cascade(self, asked, i, few, bounds, skip, kernels)
+                    find(run.start + i, cascade)
+            bar.update(part.stop - part.start)
 
         workers = effective_n_jobs(n_jobs)
-        # One BLAS thread: with threads over queries, more would only interfere.
-        with (
-            limit_blas_threads(1),
-            progress_bar(verbose, "neighbours", total=len(queries), unit="doc") as bar,
-        ):
-            Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-                delayed(search)(block) for block in self._blocks(queries, few, workers)
-            )
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")
+        with progress_bar(verbose, "neighbours", total=len(queries), unit="doc") as bar:
+            for run in self._runs(queries, few, workers):
+                asked = slice_bags(queries, run)
+                # the product takes all threads; then each takes queries, and products
+                # of more would only interfere
+                with limit_blas_threads(workers):
+                    bounds = self._bounds(asked, loops)
+                size = len(asked) if workers == 1 else -(-len(asked) // (4 * workers))
+                size = -(-size // GROUP) * GROUP
+                with limit_blas_threads(1):
+                    parallel(
+                        delayed(search)(run, asked, bounds, part)
+                        for part in blocks(len(asked), size)
+                    )
 
     def _bounds(self, queries: WordBags, loops: BoundLoops | None) -> Bounds | None:
         if self.vectors is None:
@@ -203,26 +217,25 @@ class BagIndex(IndexedBags):
             return PlainBounds(self, queries)
         return CompiledBounds(self, queries, loops)
 
-    def _blocks(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
-        """Runs of at most `_MOST` queries whose arrays fit in the working memory.
+    def _runs(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
+        """At most `_MAX_QUERIES` queries whose arrays fit in the working memory.
 
         Queries of a run share the product of each word that they hold.
         """
-        memory = working_memory_bytes() / n_workers
-        most_words, most_queries = len(queries.ids), _MOST
+        memory = working_memory_bytes()
+        most_words = len(queries.ids)
         if self.vectors is not None:
-            # what one query needs, or a group of them: bounds and numbers of bags;
-            # of words, costs, potentials and places
+            # what a worker needs for a query, or a group of them: bounds and numbers of
+            # bags; of words, costs, potentials and places
             longest, n_words = int(queries.sizes.max(initial=0)), len(self.words)
             taken = (4 * GROUP + 24) * len(self.bags)
             taken += 4 * few * longest + (16 * longest + 64) * n_words
             each = 4 * n_words + 8 * self.vectors.shape[1]  # products, and a point
-            most_words = max(1, int(max(memory - taken, memory / 2) // each))
-        if n_workers > 1:  # no run so long that a worker idles
-            most_queries = min(most_queries, -(-len(queries) // (4 * n_workers)))
+            room = max(memory - taken * n_workers, memory / 2)
+            most_words = max(1, int(room // each))
         start = 0
         while start < len(queries):
-            stop = min(start + most_queries, len(queries))
+            stop = min(start + _MAX_QUERIES, len(queries))
             low, high = queries.starts[start], queries.starts[stop]
             new = np.unique(queries.ids[low:high], return_index=True)[1]
             if len(new) > most_words:  # up to the query with one word too many

@@ -36,9 +36,9 @@ def solver_address() -> int:
     except OSError:
         return 0
     for name in _NAMES:
-        found = getattr(library, name, None)
-        if found is not None:
-            address = ctypes.cast(found, ctypes.c_void_p).value or 0
+        symbol = getattr(library, name, None)
+        if symbol is not None:
+            address = ctypes.cast(symbol, ctypes.c_void_p).value or 0
             return address if _is_emd_c(address) else 0
     return 0
 

@@ -14,7 +14,7 @@ from skdptext.utils._inputs import (
     plain_documents,
 )
 from skdptext.utils._memo import Memo, memo_property
-from skdptext.utils._labels import as_labels, check_labels
+from skdptext.utils._labels import as_labels, check_labels, sums_by_label
 from skdptext.utils._lines import rounded_up, wrapped
 from skdptext.utils._locks import ProcessLock
 from skdptext.utils._optional import import_gensim, import_pandas, import_pyarrow
@@ -99,6 +99,7 @@ __all__ = [
     "show_progress",
     "shown",
     "shown_words",
+    "sums_by_label",
     "table",
     "warn_of_private_tuning",
     "warn_of_repeats",

@@ -15,8 +15,8 @@ def blocks(n: int, size: int) -> Iterator[slice]:
 
     scikit-learn's `gen_batches` refuses n = 0, and takes twenty times as long.
     """
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))
+    starts = range(0, n, size)
+    return map(slice, starts, (*starts[1:], n))
 
 
 def runs(

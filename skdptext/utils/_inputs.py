@@ -38,6 +38,8 @@ def is_column_of_documents(X: Any) -> bool:
 
 def plain_documents(X: Any) -> Any:
     """Documents of an Arrow array, or in a table of one column; else unchanged."""
+    if isinstance(X, list | tuple):
+        return X
     if is_column_of_documents(X):
         column = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
         return column.tolist() if hasattr(column, "tolist") else column.to_list()

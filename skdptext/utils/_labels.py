@@ -7,12 +7,13 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._inputs import as_array
 from skdptext.utils._validation import kind_of, shown
 
-__all__ = ["as_labels", "check_labels"]
+__all__ = ["as_labels", "check_labels", "sums_by_label"]
 
 _ENDLESS = (np.inf, -np.inf)
 
@@ -70,6 +71,12 @@ def check_labels(
             f"{different}."
         )
     return labels
+
+
+def sums_by_label(labels: np.ndarray, rows: Any, n_labels: int) -> Any:
+    """Sums of the rows of each label, which is a number below `n_labels`."""
+    one, at = np.ones(len(labels)), np.arange(len(labels))
+    return sp.csr_array((one, (labels, at)), shape=(n_labels, len(labels))) @ rows
 
 
 def _is_missing(label: Any) -> bool:

@@ -222,7 +222,7 @@ class Numbers:
         below = np.broadcast_to(np.asarray(high).astype(np.uint64), n)
         # all beyond a multiple of `high` is drawn again
         last = _LAST - (_LAST % below + np.uint64(1)) % below
-        found = np.empty(n, dtype=np.int64)
+        numbers = np.empty(n, dtype=np.int64)
         left = np.arange(n)
         turn = 0
         while len(left):
@@ -241,9 +241,9 @@ class Numbers:
             fits = drawn <= last[left, None]
             done = fits.any(axis=1)
             rows, first = left[done], fits[done].argmax(axis=1)
-            found[rows] = drawn[done, first] % below[rows]
+            numbers[rows] = drawn[done, first] % below[rows]
             left, turn = left[~done], turn + 1
-        return found
+        return numbers
 
 
 def _id_bytes(identity: Any) -> bytes:
@@ -285,7 +285,7 @@ def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
     """The ChaCha20 streams of 256-bit keys, of which one is read at a time."""
     if not _takes_turns():
         return [_generator(key) for key in keys]
-    return _Turns(list(keys))
+    return _OneAtATime(list(keys))
 
 
 def _generator(key: bytes) -> np.random.Generator:
@@ -295,7 +295,7 @@ def _generator(key: bytes) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-class _Turns(Sequence[np.random.Generator]):
+class _OneAtATime(Sequence[np.random.Generator]):
     """ChaCha20 streams of 256-bit keys, read in turn by one generator.
 
     Making a generator takes a hundred microseconds, setting its state five.
@@ -341,7 +341,7 @@ def _takes_turns() -> bool:
     """Whether the installed randomgen has the state that `_first_state` assumes."""
     keys = [bytes(range(32)), bytes(range(1, 33))]
     try:
-        turns = _Turns(keys)
+        turns = _OneAtATime(keys)
         ours = [turns[i].random(n).tolist() for n in (7, 20) for i in (0, 1)]
     except (KeyError, TypeError, ValueError):
         return False

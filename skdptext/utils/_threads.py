@@ -40,8 +40,11 @@ def _libraries() -> ThreadpoolController:
 
 
 def _counted(controller: ThreadpoolController) -> int:
-    counts = [p["num_threads"] for p in controller.info() if p["user_api"] == "blas"]
-    return max(counts, default=1)
+    most = 1
+    for library in controller.info():
+        if library["user_api"] == "blas":
+            most = max(most, library["num_threads"])
+    return most
 
 
 # Number of threads before the first user, and the first user's limit.

@@ -162,11 +162,12 @@ def refuse_masked(X: Any, name: str = "X") -> None:
     """Refuse masked arrays: NumPy and SciPy read what the mask hides."""
     rows = X[:] if isinstance(X, list | tuple) else (X,)
     # once per type, as a token list, which has one type, is checked several times
-    if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
-        raise InvalidParameterError(
-            f"{name} must not be a masked array: what the mask hides would be used. "
-            "Fill it first, as in X.filled(0)."
-        )
+    for kind in set(map(type, rows)):
+        if issubclass(kind, np.ma.MaskedArray):
+            raise InvalidParameterError(
+                f"{name} must not be a masked array: what the mask hides would be "
+                "used. Fill it first, as in X.filled(0)."
+            )
 
 
 def check_indices(X: Any, name: str = "X") -> None:

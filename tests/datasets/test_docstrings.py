@@ -172,6 +172,7 @@ bad = [m for m in sys.modules if m.startswith("matplotlib")
        or m.split(".")[0] in ("scipy", "sklearn", "numpy", "gensim", "ot")
        and ("tests" in m.split(".") or m.endswith(".plot"))]
 text = repr((corpus.names, corpus.data, list(corpus.target), list(corpus.author)))
+text += repr(load_docstrings(min_words=1, near_copies=True).data)
 print(early, bad, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest())
 """
 
@@ -182,15 +183,19 @@ from sklearn.experimental import enable_halving_search_cv, enable_iterative_impu
 
 
 def test_repeats_in_a_fresh_process_in_silence(tmp_path):
-    """Whatever the hash seed, and whatever the program has asked scikit-learn for.
+    """Whatever the hash seed, SciPy's switch, and the program asked scikit-learn for.
 
     No warnings, tests, plotting or network on the way.
     """
     outputs = []
-    for seed, first in (("1", ""), ("2", _EXPERIMENTS)):
+    switched = {
+        "SCIPY_ARRAY_API": "1"
+    }  # SciPy then documents a few functions otherwise
+    for seed, first, more in (("1", "", {}), ("2", _EXPERIMENTS, switched)):
+        own = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)}
         done = subprocess.run(
             [sys.executable, "-W", "default", "-c", first + _PROBE],
-            env={"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)},
+            env=own | more,
             capture_output=True,
             text=True,
             check=False,

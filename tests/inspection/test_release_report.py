@@ -207,14 +207,33 @@ def test_says_at_least_and_is_one_file(tmp_path):
     for text in report.sentences():
         assert "at least" in text or text.startswith(("Rare", "Copies"))
     assert max(map(len, str(report).splitlines())) <= 88
-    page = report.to_html(tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_text("utf-8") == page
+    assert "Of the 40 releases, 20 chose" in " ".join(str(report).split())
+    assert report.to_html(tmp_path / "report.html") is None
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert len(report.to_html()) == len(page)
     assert page.startswith("<!DOCTYPE html>")
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert sources
     assert all(source.startswith("data:") for source in sources)
     ax = report.plot()
     assert len(ax.get_yticklabels()) == len(report.frame().query("strongest"))
+
+
+def test_rare_words_are_those_of_public_texts():
+    """w0 to w9 are frequent in public; of the others, every second is left."""
+    public = [" ".join(f"w{i}" for i in range(10))] * 100
+    clear = [f"w{i % 10} w{20 + i} w{100 + i}" for i in range(20)]
+    released = [f"w{i % 10} w{20 + i}" for i in range(20)]
+    rare = release_report(clear, released, public=public, random_state=0).details
+    assert rare["rare words"].value == 0.5
+    assert rare["rare words"].adversary == "public texts"
+    # of two thousand, one may hold a frequent word, but not a rare one twice
+    often = [*public * 20, "w20", "w21 w22"]
+    again = release_report(clear, released, public=often, random_state=0).details
+    assert again["rare words"].value == 0.5
+    for wrong in (np.eye(2), [], [""]):
+        with pytest.raises(InvalidParameterError, match="public must hold"):
+            release_report(clear, released, public=wrong)
 
 
 def test_bad_input():

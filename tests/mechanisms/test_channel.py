@@ -27,15 +27,23 @@ from skdptext.inspection import (
     words_under_noise,
 )
 from skdptext.mechanisms import (
+    Exponential,
+    ExponentialChannel,
+    FiniteChannel,
+    InvertedChannel,
+    Law,
     MahalanobisChannel,
     MahalanobisMetric,
     MahalanobisNoise,
+    RandomizedResponse,
     RandomizedResponseChannel,
     Spectrum,
+    VickreyChannel,
     WordChannel,
     WordMechanism,
     embedding_spectrum,
     law_fingerprint,
+    word_losses,
 )
 from skdptext.metrics import (
     plausible_deniability,
@@ -43,7 +51,7 @@ from skdptext.metrics import (
     words_unchanged,
 )
 from skdptext.model_selection import calibrate_epsilon, search_results_frame
-from skdptext.perturbation import Release
+from skdptext.perturbation import NoiseRun
 from skdptext.privacy import PrivacyGuarantee
 
 pytestmark = pytest.mark.filterwarnings(
@@ -424,7 +432,7 @@ def no_noise(draws):
 def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
     """Whatever way through the release has none."""
     perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
-    draws = Release._draws
+    draws = NoiseRun._draws
 
     def silent(self, *args):
         here = {
@@ -435,7 +443,7 @@ def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
         }
         return map(no_noise if here[where] else tuple, draws(self, *args))
 
-    monkeypatch.setattr(Release, "_draws", silent)
+    monkeypatch.setattr(NoiseRun, "_draws", silent)
     for source in (perturber, perturber.mechanism_):
         audit = audit_noise_law(source, alpha=1e-6, random_state=0)
         assert {"radius", "repeats"} <= set(audit.failed)
@@ -443,7 +451,7 @@ def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
 
 @pytest.mark.parametrize("sampled", [True, False])
 def test_a_release_in_clear_is_caught(small_embedding, monkeypatch, sampled):
-    perturb = Release._perturb
+    perturb = NoiseRun._perturb
 
     def clear(self, documents, start, stop, block, apply):
         noisy = perturb(self, documents, start, stop, block, apply)
@@ -453,7 +461,7 @@ def test_a_release_in_clear_is_caught(small_embedding, monkeypatch, sampled):
             noisy[:] = np.repeat(codes, len(noisy) // len(codes))
         return noisy
 
-    monkeypatch.setattr(Release, "_perturb", clear)
+    monkeypatch.setattr(NoiseRun, "_perturb", clear)
     perturber = DPWordPerturber(small_embedding, epsilon=1.0, document_length=2)
     assert "words" in audit_noise_law(perturber.fit([]), random_state=0).failed
 
@@ -464,6 +472,8 @@ class NoNoise(MahalanobisNoise):
 
 
 class NoNoiseChannel(MahalanobisChannel):
+    law = MahalanobisChannel.law  # which other draws take back
+
     def draw(self, rng, n):
         return no_noise(super().draw(rng, n))
 
@@ -474,7 +484,7 @@ class NoiseIgnored(MahalanobisNoise):
 
 
 class NoiseIgnoredChannel(MahalanobisChannel):
-    noise = MahalanobisChannel.noise  # which another `apply` takes back
+    law = MahalanobisChannel.law
 
     def apply(self, words, draws, memory=None):
         return words
@@ -517,41 +527,127 @@ def test_a_false_claim_is_caught():
 # -- what a subclass keeps of its parent ---------------------------------------------
 
 
-def test_a_redefined_law_drops_what_was_derived_from_it():
-    class Posterior(MahalanobisChannel):
-        def apply(self, words, draws, memory=None):
-            return np.roll(super().apply(words, draws, memory), 0)
+def prepared(kind, mechanism=None):
+    return kind(mechanism or MahalanobisNoise(), ROW, 1.0, 0.0)
 
-    class OtherDraws(MahalanobisChannel):
-        def draw(self, rng, n):
-            return super().draw(rng, n)
 
-    class OtherClaim(MahalanobisChannel):
-        def exponents(self, x, y):
-            return super().exponents(x, y) + 1
+class OtherWords(MahalanobisChannel):
+    def apply(self, words, draws, memory=None):
+        return np.roll(super().apply(words, draws, memory), 0)
 
-    class ShiftedWords(RandomizedResponseChannel):
-        def apply(self, words, draws):
-            return super().apply(words, draws)[::-1]
 
-    class Both(MahalanobisChannel):
-        def draw(self, rng, n):
-            return super().draw(rng, n)
+class OtherSession(MahalanobisChannel):
+    def session(self, n_threads, memory):
+        return contextlib.nullcontext(self.apply)
 
-        unit_noise = MahalanobisChannel.unit_noise
 
-    assert (Posterior.noise, Posterior.unit_noise) == (None, None)
-    assert OtherDraws.unit_noise is None
-    assert OtherDraws.noise is MahalanobisChannel.noise
-    assert OtherClaim.unit_noise is MahalanobisChannel.unit_noise
-    assert Both.unit_noise is MahalanobisChannel.unit_noise
-    assert ShiftedWords.log_proba is None
-    assert RandomizedResponseChannel.log_proba is not None
-    # a metric that is set by __init__ must not come back
-    channel = OtherClaim(MahalanobisNoise(), ROW, 1.0, 0.0)
+class OtherDraws(MahalanobisChannel):
+    def draw(self, rng, n):
+        return super().draw(rng, n)
+
+
+class OtherNoise(MahalanobisChannel):
+    def noise(self, draws):
+        return super().noise(draws)
+
+
+class OtherClaim(MahalanobisChannel):
+    def exponents(self, x, y):
+        return super().exponents(x, y) + 1
+
+
+class ShiftedWords(RandomizedResponseChannel):
+    def apply(self, words, draws):
+        return super().apply(words, draws)[::-1]
+
+
+class OtherProbabilities(ExponentialChannel):
+    def log_proba(self, words):
+        return super().log_proba(words)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [OtherWords, OtherSession, OtherDraws, OtherNoise, OtherClaim]
+    + [ShiftedWords, OtherProbabilities],
+)
+def test_of_a_distribution_of_its_own_nothing_is_known(kind):
+    of = {"ShiftedWords": RandomizedResponse(), "OtherProbabilities": Exponential()}
+    mechanism = of.get(kind.__name__)
+    assert prepared(kind.__bases__[0], mechanism).law() != Law()
+    assert prepared(kind, mechanism).law() == Law()
+    heir = type("Heir", (kind,), {})
+    assert prepared(heir, mechanism).law() == Law()
+    stated = type("Stated", (kind,), {"law": kind.__bases__[0].law})
+    assert prepared(stated, mechanism).law() != Law()
+
+
+def test_what_is_not_stated_is_not_used():
+    channel = prepared(OtherClaim)
     with pytest.raises(InvalidParameterError, match="metric on vectors"):
         PrivacyGuarantee(channel).relative_to(0.5)
     assert PrivacyGuarantee(channel).exponent("w1", "w2") == 2.0
+
+
+def test_a_class_that_changes_nothing_keeps_what_is_known():
+    class Named(MahalanobisChannel):
+        def __repr__(self):
+            return "named"
+
+    law = prepared(Named).law()
+    assert law.scales
+    assert law.numerical_delta == 2.0**-50
+
+
+class Even(FiniteChannel):
+    """A finite channel with draws of its own."""
+
+    def draw(self, rng, n):
+        return (rng.integers(12, size=n),)
+
+    def apply(self, words, draws):
+        return draws[0]
+
+    def log_proba(self, words):
+        return np.full((len(words), 12), -math.log(12))
+
+
+def test_probabilities_are_a_statement():
+    class Claimed(Even):
+        def exponents(self, x, y):
+            return np.zeros((len(x), len(y)))
+
+        log_proba = Even.log_proba
+
+    class Skewed(Even):
+        def apply(self, words, draws):
+            return draws[0] // 2
+
+    class Again(Skewed):
+        def log_proba(self, words):
+            rows = super().log_proba(words)
+            return np.where(np.arange(12) < 6, rows + math.log(2), -np.inf)
+
+        law = FiniteChannel.law
+
+    for kind, known in ((Even, True), (Claimed, True), (Skewed, False), (Again, True)):
+        law = prepared(kind, RandomizedResponse()).law()
+        assert (law.log_proba is not None) == known
+        assert law.numerical_delta is None
+
+
+def test_inverted_probabilities_vouch_for_their_own_draws_only():
+    class Inverted(InvertedChannel):
+        log_proba = Even.log_proba
+
+    class OwnDraws(Inverted):
+        draw, log_proba = Even.draw, Even.log_proba
+
+    inverted = prepared(Inverted, RandomizedResponse()).law()
+    assert inverted.numerical_delta == 2.0**-36 + 12 * 2.0**-51
+    own = prepared(OwnDraws, RandomizedResponse()).law()
+    assert own.numerical_delta is None
+    assert own.log_proba is not None
 
 
 class Shifted:
@@ -598,37 +694,108 @@ def test_noise_or_draws_of_ones_own_have_no_known_lengths():
         def noise(self, draws):
             return np.clip(super().noise(draws), -0.1, 0.1)
 
+        def law(self):
+            return Law(noise=self.noise, scales=True, numerical_delta=0.0)
+
     class Longer(MahalanobisChannel):
         def draw(self, rng, n):
             radii, normals = super().draw(rng, n)
             return 5 * radii, normals
 
-    class Stays(MahalanobisChannel):
-        def apply(self, words, draws, memory=None):
-            return words
-
-    assert Stays.numerical_delta is Stays.unit_noise is None
     for kind in (Clipped, Longer):
-        assert kind.unit_noise is None
-        assert kind.gamma_lengths is None
         reader = DocumentReader(ROW, document_length=2)
-        guarantee = PrivacyGuarantee(kind(MahalanobisNoise(), ROW, 1.0, 0.0), reader)
-        with pytest.raises(InvalidParameterError, match="Gamma-distributed length"):
+        guarantee = PrivacyGuarantee(prepared(kind), reader)
+        with pytest.raises(InvalidParameterError, match="metric on vectors"):
             guarantee.utility_probability(1.0)
-    assert Longer.numerical_delta is None
     text = " ".join(str(guarantee).split())
     assert "differs from it with an unknown probability per document" in text
     assert guarantee.numerical_delta is None
 
 
-def test_a_metric_of_an_instance_would_outlive_its_claim():
-    class Careful(StepsChannel):
-        def __init__(self, *args):
-            super().__init__(*args)
-            self.metric = MahalanobisMetric(0.0, embedding_spectrum(ROW))
+def test_a_statement_must_hold_together():
+    with pytest.raises(InvalidParameterError, match="scales must be False without"):
+        Law(scales=True)
 
-    with pytest.raises(AttributeError, match="metric must be a member of the class"):
-        Careful(Steps(), ROW, 1.0, 0.0)
+    class Wordy(StepsChannel):
+        def law(self):
+            return {"sentences": "much"}
+
+    class Speaks(Steps):
+        def prepare(self, embedding, epsilon, lam):
+            return Wordy(self, embedding, epsilon, lam)
+
+    with pytest.raises(InvalidParameterError, match="law of Wordy must return a Law"):
+        DPWordPerturber(ROW, mechanism=Speaks(), document_length=1).fit([])
+
+
+# -- as it was before there was `law` ------------------------------------------------
+
+
+def test_members_that_used_to_state_it_are_read_with_a_warning():
+    with pytest.warns(
+        FutureWarning, match="Old states describe, losses, metric, noise as"
+    ):
+
+        class Old(WordChannel):
+            draw, apply = MahalanobisChannel.draw, MahalanobisChannel.apply
+            noise, exponents = MahalanobisChannel.noise, MahalanobisChannel.exponents
+            _search = MahalanobisChannel._search
+            metric = MahalanobisMetric(0.0, embedding_spectrum(ROW))
+
+            def losses(self, x, y):
+                return word_losses(prepared(MahalanobisChannel), x, y)
+
+            def describe(self):
+                return ["This is of old."]
+
+    class OldNoise(WordMechanism):
+        def prepare(self, embedding, epsilon, lam):
+            return Old(self, embedding, epsilon, lam)
+
+    perturber = DPWordPerturber(ROW, epsilon=1.0, mechanism=OldNoise()).fit([])
+    guarantee, new = (
+        perturber.guarantee(),
+        PrivacyGuarantee(prepared(MahalanobisChannel)),
+    )
+    assert guarantee.metric == "euclidean"
+    assert guarantee.euclidean().exponent("w1", "w3") == 2.0
+    assert guarantee.exponent("w1", "w3", delta=0.1) == new.exponent(
+        "w1", "w3", delta=0.1
+    )
+    assert "This is of old." in str(guarantee)
+    # of a noise of unknown density nothing follows
+    with pytest.raises(InvalidParameterError, match="Gamma-distributed length"):
+        guarantee.utility_probability(1.0)
+
+
+def test_members_are_added_to_the_law_of_a_parent():
+    with pytest.warns(FutureWarning, match="Said states describe as members"):
+
+        class Said(MahalanobisChannel):
+            def describe(self):
+                return ["So it is."]
+
+    law = prepared(Said).law()
+    assert law.said() == ["So it is."]
+    assert law.scales
+
+    class Lengths(StepsChannel):
+        """States nothing by members."""
+
+    assert prepared(Lengths, Steps()).law() == Law()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("numerical_delta", 2.0**-50), ("log_proba", None), ("losses", None)],
+)
+def test_what_could_be_read_from_a_channel_still_can(name, value):
+    with pytest.warns(FutureWarning, match=rf"{name} of a channel is now law\(\)"):
+        assert getattr(prepared(MahalanobisChannel), name) == value
+    second = prepared(VickreyChannel, MahalanobisNoise(second=0.1))
+    with pytest.warns(FutureWarning, match=r"is now law\(\).said"):
+        assert len(second.describe()) == 1
+    assert not hasattr(second, "unheard")
 
 
 # -- words to documents, for exponents of any kind -----------------------------------
@@ -827,9 +994,9 @@ def test_no_word_is_released_without_noise(channel, message, random_state):
 
 def test_a_release_that_loses_draws_stops(small_embedding, monkeypatch):
     """A fault that no input brings about."""
-    draws = Release._draws
+    draws = NoiseRun._draws
     monkeypatch.setattr(
-        Release, "_draws", lambda self, *a: itertools.islice(draws(self, *a), 0)
+        NoiseRun, "_draws", lambda self, *a: itertools.islice(draws(self, *a), 0)
     )
     perturber = DPWordPerturber(small_embedding, document_length=2).fit([])
     with pytest.raises(RuntimeError, match="2 of 2 words got no noise"):

@@ -789,29 +789,29 @@ def test_nothing_keeps_more_words_than_tight(cap, equal):
         channel = Exponential(calibration, cap).prepare(table, epsilon, 0.0)
         P, _ = all_of(channel)
         assert np.diag(P).mean() == pytest.approx(best, rel=1e-6)
-        said = " ".join(channel.describe())
+        said = " ".join(channel.law().said())
         assert "no mechanism with this ε and this d keeps more" in said
         share = re.search(r"stays as it is with probability ([\d.]+),", said)
         assert float(share[1]) == pytest.approx(best, rel=1e-3)
     other = Exponential("exact", cap).prepare(table, epsilon, 0.0)
     assert np.diag(all_of(other)[0]).mean() < best * (1 - 1e-3)
-    assert "keeps more" not in " ".join(other.describe())
+    assert "keeps more" not in " ".join(other.law().said())
 
 
 def test_where_weights_are_cut_off_nothing_is_said_to_be_best():
     channel = Exponential("balanced").prepare(TABLE, 0.7, 0.0)
-    assert "keeps more" not in " ".join(channel.describe())
+    assert "keeps more" not in " ".join(channel.law().said())
     with pytest.raises(InvalidParameterError, match='"tight" where only some of the'):
         Exponential("tight").prepare_among(TABLE, 12.0, 0.0, [1, 2, 3])
     some = Exponential("balanced").prepare_among(TABLE, 12.0, 0.0, [1, 2, 3])
-    assert "keeps more" not in " ".join(some.describe())
+    assert "keeps more" not in " ".join(some.law().said())
 
 
 @pytest.mark.parametrize("n_words", [1, 3])
 def test_without_two_different_words_no_loss_is_told(n_words):
     for calibration in ("half", "exact"):
         table = named(np.ones((n_words, 2)))
-        (law,) = Exponential(calibration).prepare(table, 1.0, 0.0).describe()
+        (law,) = Exponential(calibration).prepare(table, 1.0, 0.0).law().said()
         assert law.endswith(f'(calibration "{calibration}").')
 
 
@@ -868,7 +868,7 @@ def test_rates_keep_the_outputs_of_a_channel():
     outputs = [3, 8, 20]
     channel = Exponential().prepare_among(TABLE, 2.0, 0.0, outputs)
     words = np.arange(len(TABLE))
-    other = channel.at_rate(0.8)
+    other = channel.law().at_rate(0.8)
     half = Exponential("half").prepare_among(TABLE, 1.6, 0.0, outputs)
     for name in ("log_proba", "exponents"):
         given = (words,) if name == "log_proba" else (words, words)
@@ -890,18 +890,18 @@ def test_tight_among_vectors_that_are_nearly_equal():
 def test_a_large_table_is_shown_without_a_look_at_all_pairs():
     table = random_table(3001, 2, 0)
     channel = Exponential("half", 2.0).prepare(table, 1.0, 0.0)
-    law, worst = channel.describe()
+    law, worst = channel.law().said()
     assert "no two words lose more than 1 per unit of d" in law
     assert "ε*" not in law
     assert says(worst, "is at most ") == 2.0
     channel.worst_exponent  # noqa: B018 - asked for, it is told
-    law, worst = channel.describe()
+    law, worst = channel.law().said()
     assert says(law, r"ε\* = ") < 1
     assert says(worst, "is at most ") < 2
     # no cap: the words lie within a ball
     far = Exponential("half").prepare(table, 1.0, 0.0)
     assert (
-        says(far.describe()[1], "is at most ") >= distances(table.restrict(300)).max()
+        says(far.law().said()[1], "is at most ") >= distances(table.restrict(300)).max()
     )
 
 
@@ -911,7 +911,7 @@ def test_subclasses_do_not_inherit_what_is_said():
             return (np.zeros(n),)
 
     other = Other(Exponential("half"), TABLE, 1.0, 0.0)
-    assert other.describe is None
+    assert other.law().said() == []
     reader = DocumentReader(TABLE)
     assert "ε*" not in str(PrivacyGuarantee(other, reader))
 

@@ -10,23 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skdptext import WordEmbedding
-from skdptext.mechanisms import (
-    Directional,
-    Exponential,
-    MahalanobisNoise,
-    RandomizedResponse,
-    Ranked,
-    SensitiveWords,
-    TopicResponse,
-    WordClasses,
-    WordLists,
-)
+from skdptext.embeddings import one_hot_embedding
+from skdptext.mechanisms import Exponential, Ranked
 from skdptext.utils import rounded_up
+from tests.mechanism_forms import forms
 
 _NUMBER = r"(\d[\d.]*(?:e[+-]?\d+)?)"
 _SOME = [0, 2, 3, 7]
 _WORDS = [f"w{i}" for i in range(12)]
-_SENSITIVE = [_WORDS[i] for i in _SOME]
 
 
 class Among(Exponential):
@@ -41,37 +32,13 @@ class Among(Exponential):
         return plain.prepare_among(embedding, epsilon, lam, self.outputs)
 
 
-EVERY = {
-    "noise": MahalanobisNoise(),
-    "Vickrey": MahalanobisNoise(second=0.4),
-    "exact": Exponential(),
-    "half": Exponential("half"),
-    "balanced": Exponential("balanced"),
-    "tight": Exponential("tight"),
-    "capped": Exponential("exact", 0.7),
+EVERY = forms(one_hot_embedding(_WORDS)) | {
     "some": Among(),
     "some, half": Among("half"),
     "some, balanced": Among("balanced"),
     "some, capped": Among("exact", 0.7),
     "one": Among(outputs=[4]),
-    "response": RandomizedResponse(),
-    "ranks": Ranked(),
     "ranks of some": Ranked(Among()),
-    "sensitive": SensitiveWords(words=_SENSITIVE),
-    "sensitive, all move": SensitiveWords(words=_SENSITIVE, probability=1),
-    "sensitive, half, all move": SensitiveWords(
-        Exponential("half"), words=_SENSITIVE, probability=1
-    ),
-    "list": WordLists(),
-    "lists": WordLists(3),
-    "classes": WordClasses(4),
-    "directions": Directional(),
-    "angles": Directional("purkayastha"),
-    "public outputs": Exponential(outputs=_SENSITIVE),
-    "topics": TopicResponse(
-        np.random.default_rng(0).normal(size=(12, 3)) * np.logspace(-2, 0, 12)[:, None],
-        topics=["sport", "trade", "law"],
-    ),
 }
 
 
@@ -135,14 +102,14 @@ def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
     if "tight" in name:
         epsilon = feasible(table)
     channel = EVERY[name].prepare(table, epsilon, 0.0)
-    text = " ".join(channel.describe() if channel.describe else [])
+    text = " ".join(channel.law().said())
     everything = np.arange(12)
     claimed = channel.exponents(everything, everything)
     D = between(channel)
     apart = D > 0
-    if channel.log_proba is not None:
+    if channel.law().log_proba is not None:
         # what is really lost is what is claimed, or less
-        logs = channel.log_proba(everything)
+        logs = channel.law().log_proba(everything)
         with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
             gaps = np.where(np.isneginf(logs)[:, None], -np.inf, logs[:, None] - logs)
         true = gaps.max(axis=2)
@@ -172,7 +139,7 @@ def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
         if said["kappa"] is not None:
             assert inner.rate * (1 + said["kappa"]) * slack >= inner.attained
     if (kept := said["kept"]) is not None:
-        true = np.exp(channel.log_proba(everything)).diagonal().mean()
+        true = np.exp(channel.law().log_proba(everything)).diagonal().mean()
         assert kept == pytest.approx(true, rel=6e-3)
     if said["1 - p"] is not None:
         p = channel.mechanism.probability
@@ -192,7 +159,7 @@ def test_every_number_that_is_printed_is_one_of_these(name):
     table = table_of(0, 3)
     epsilon = feasible(table) if "tight" in name else 2.123456
     channel = EVERY[name].prepare(table, epsilon, 0.0)
-    text = " ".join(channel.describe() if channel.describe else [])
+    text = " ".join(channel.law().said())
     for sentence in STATEMENTS:
         text = re.sub(sentence.replace("NUMBER", _NUMBER), "", text)
     # counts of words, classes and lists, and what says nothing about a loss

@@ -203,9 +203,9 @@ def test_adversaries_and_audits():
     words = WordReconstructionAttack(fitted, random_state=0).fit()
     posterior = np.exp(words.predict_log_proba(["art"]))[0]
     np.testing.assert_allclose(posterior, P[:, 0] / P[:, 0].sum(), rtol=1e-4)
-    channel = word_transitions(fitted)
-    assert channel.released.tolist() == NAMES
-    np.testing.assert_allclose(channel.proba, P, rtol=1e-5)
+    transitions = word_transitions(fitted)
+    assert transitions.released.tolist() == NAMES
+    np.testing.assert_allclose(transitions.proba, P, rtol=1e-5)
     deniability = plausible_deniability(fitted)
     assert (deniability.n_unchanged == 0).all()
     assert (deniability.n_distinct <= 3).all()
@@ -349,8 +349,7 @@ def test_nearly_neutral_words_differ_by_no_more_than_is_printed():
     log_odds = np.zeros((2, 8))
     log_odds[0, 0], log_odds[1, 1:] = 0.2, 0.2  # s spans 0.1 for both
     channel = TopicResponse(log_odds).prepare(one_hot_embedding(["x", "y"]), 10.0, 0.0)
-    printed = float(
-        re.search(r"differ by at most (\d+(?:\.\d+)?)", " ".join(channel.describe()))[1]
-    )
+    said = " ".join(channel.law().said())
+    printed = float(re.search(r"differ by at most (\d+(?:\.\d+)?)", said)[1])
     actual = channel.exponents(np.array([0]), np.array([1]))[0]
     assert 1.5 < actual <= printed

@@ -72,3 +72,20 @@ def test_memory_where_bounds_rule_nothing_out(small_embedding, peak, monkeypatch
     )
     index = BagIndex(train, 200, small_embedding.vectors)
     assert peak(index, queries, 8) < 8 * 2**20
+
+
+def test_an_index_holds_the_bags_that_it_is_given(bags, built_in):
+    """Those of a process are read only; the loops want arrays of one kind."""
+    train, _ = bags
+    index = BagIndex(train, len(built_in), built_in.vectors)
+    assert index.bags.ids is train.ids
+    assert index.bags.weights is train.weights is index.local.weights
+    for array in (train.starts, train.ids, train.weights):
+        array.flags.writeable = False
+    try:
+        other = BagIndex(train, len(built_in), built_in.vectors)
+    finally:
+        for array in (train.starts, train.ids, train.weights):
+            array.flags.writeable = True
+    assert other.bags.ids.flags.writeable
+    assert np.array_equal(other.bags.ids, train.ids)

@@ -21,7 +21,7 @@ from skdptext.datasets import (
 )
 
 N_WORDS = 3000  # of each embedding, the most frequent ones
-MAX_DOCUMENTS = 2000  # of each half of a corpus
+MAX_DOCUMENTS = 1000  # of each half of a corpus
 GOOGLE, FICTION = "googlenews_8k_300d.npz", "pan19_fanfiction_en.jsonl.gz"
 AUTHORED = ("fan fiction", "docstrings")
 

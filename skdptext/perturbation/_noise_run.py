@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdptext.documents import EncodedDocuments, resample
-from skdptext.mechanisms import WordChannel, checked_draws, checked_words
+from skdptext.mechanisms import WordChannel, check_draws, check_words
 from skdptext.utils import (
     NoiseStreams,
     blas_threads,
@@ -21,7 +22,7 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = ["Release"]
+__all__ = ["NoiseRun"]
 
 # Words perturbed at a time: enough for an efficient product, few beside the embedding;
 # more where a word takes little memory.
@@ -39,7 +40,7 @@ Segments = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Release:
+class NoiseRun:
     """One noisy release of some documents.
 
     Parameters
@@ -89,13 +90,11 @@ class Release:
             limit_blas_threads(each) if share_out else nullcontext(),
             self.channel.session(each, memory) as apply,
             progress_bar(
-                verbose, "perturbing", total=len(documents), unit="doc"
+                verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            # sharedmem: processes would be sent the embedding with each task
-            results = Parallel(
-                n_jobs=n_threads, require="sharedmem", return_as="generator"
-            )(delayed(self._perturb)(documents, task, block, apply) for task in tasks)
+            calls = [(documents, t.start, t.stop, block, apply) for t in tasks]
+            results = _each(self._perturb, calls, n_threads)
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
                 progress.update(task.stop - task.start)
@@ -113,10 +112,9 @@ class Release:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, task: slice, block: int, apply: Any
+        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
     ) -> np.ndarray:
-        """Noisy codes of the documents of a task."""
-        start, stop = task.start, task.stop
+        """Noisy codes of the documents from `start` to `stop`."""
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
@@ -138,8 +136,8 @@ class Release:
         done = 0
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
-            found, n = apply(codes[where], draws), len(where)
-            noisy[where] = checked_words(self.channel, found, n)
+            ids, n = apply(codes[where], draws), len(where)
+            noisy[where] = check_words(self.channel, ids, n)
             done += n
         if done != len(known):
             raise RuntimeError(
@@ -167,17 +165,26 @@ class Release:
             while stream is not None and n:
                 take = min(n, piece)
                 if filled + take > block:
-                    yield _joined(pieces)
+                    yield _joined(pieces) if len(pieces) > 1 else pieces[0]
                     pieces, filled = [], 0
-                pieces.append(checked_draws(self.channel, stream, take))
+                pieces.append(check_draws(self.channel, stream, take))
                 filled, n = filled + take, n - take
         if filled:
-            yield _joined(pieces)
+            yield _joined(pieces) if len(pieces) > 1 else pieces[0]
+
+
+def _each(
+    run: Callable[..., np.ndarray], calls: list[tuple[Any, ...]], n_threads: int
+) -> Iterable[np.ndarray]:
+    """Results of the calls, in their order."""
+    if n_threads == 1:
+        return starmap(run, calls)
+    # sharedmem: processes would be sent the embedding with each task
+    parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
+    return parallel(delayed(run)(*call) for call in calls)
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    if len(pieces) == 1:
-        return pieces[0]
     return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
 
 

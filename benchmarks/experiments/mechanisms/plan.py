@@ -6,29 +6,45 @@ import json
 from functools import partial
 from typing import Any
 
-from corpora import corpus, names
-from field import FIELD, REPLACED, SUCCESSES, match
-from measure import N_RELEASES, ceiling, found, neighbours, use, words
-from paper.cells import Cell, Store
+from experiments.mechanisms.corpora import AUTHORED, corpus, names
+from experiments.mechanisms.field import FIELD, REPLACED, match
+from experiments.mechanisms.measure import (
+    N_RELEASES,
+    ceiling,
+    found,
+    neighbours,
+    use,
+    words,
+)
+from experiments.store import Cell, Store
 from results import RESULTS, results_folder
 
 QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
 # Neighbours are looked for in what these released, where half the words are guessed.
 OF_NEIGHBOURS, AT_NEIGHBOURS = ("Exponential, exact",), 0.5
+# Whose use is measured first; the others follow.
+FIRST = (
+    "Exponential, exact", REPLACED, "Laplace noise", "Randomized response",
+    "Ranked Laplace noise", "1-Diffractor, one list", "CusText, classes of 20",
+    "Exponential, half (SanText)", "von Mises–Fisher", "TEM", "Exponential, balanced",
+)  # fmt: skip
+# Successes at which use is measured.
+USED = (0.5,)
 # ε of the replaced documents, which have no word to guess.
 REPLACED_EPSILON = 4.0
 VERSION = 1  # raise it when a change of the code changes the numbers
 
 
-def chosen(quick: bool) -> tuple[list[str], list[str]]:
-    """The mechanisms and the corpora of a run."""
-    return (list(QUICK), ["docstrings"]) if quick else (list(FIELD), names())
+def chosen(quick: bool) -> tuple[list[str], list[str], str]:
+    """The mechanisms and corpora of a run, and how the names of its tables begin."""
+    if quick:
+        return list(QUICK), ["docstrings"], "comparison_quick"
+    return list(FIELD), names(), "comparison"
 
 
 def cell(kind: str, *what: object, compute: object) -> Cell:
     name = "-".join([kind, *(str(part) for part in what)])
-    plain = "".join(c if c.isalnum() or c in "-." else "_" for c in name)
-    return Cell(plain, {"version": VERSION, "what": list(what)}, compute)  # type: ignore[arg-type]
+    return Cell(name, {"version": VERSION, "what": list(what)}, compute)  # type: ignore[arg-type]
 
 
 def match_cell(name: str, table: str) -> Cell:
@@ -41,7 +57,7 @@ def word_cells(
     """Of each embedding and aim, a cell, where ε was found."""
     cells = {}
     for table in dict.fromkeys(corpus(of).embedding for of in corpora):
-        matched = store.get(match_cell(name, table)) or {}
+        matched = store.get(match_cell(name, table))
         for point in (p for points in matched.values() for p in points):
             if (epsilon := point["epsilon"]) is not None:
                 aim = point["aim"]
@@ -82,9 +98,10 @@ def use_cells(
         table: recorded_words(prefix, table)
         for table in dict.fromkeys(corpus(of).embedding for of in corpora)
     }
-    # those first that the pages speak of
-    for aim in sorted(SUCCESSES, key=lambda aim: abs(aim - 0.4)):
-        for name in (*mechanisms, REPLACED):
+    every = [name for name in FIRST if name in (*mechanisms, REPLACED)]
+    every += [name for name in mechanisms if name not in every]
+    for aim in USED:
+        for name in every:
             for of in corpora:
                 row = recorded[corpus(of).embedding].get((name, aim))
                 if name == REPLACED:
@@ -94,9 +111,10 @@ def use_cells(
                 if row is None:
                     continue
                 what, epsilon = (name, of, aim), row["ε"]
-                cells["found", *what] = cell(
-                    "found", *what, compute=partial(found, name, of, epsilon)
-                )
+                if of in AUTHORED:  # the longer documents
+                    cells["found", *what] = cell(
+                        "found", *what, compute=partial(found, name, of, epsilon)
+                    )
                 for release in range(N_RELEASES):
                     asked = name, of, epsilon, release
                     cells["use", *what, release] = cell(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpora import AUTHORED, corpus
-from field import EXPONENTS, REPLACED, SUCCESSES
-from matplotlib.figure import Figure
-from measure import (
+from experiments.mechanisms.corpora import corpus
+from experiments.mechanisms.field import EXPONENTS, REPLACED, SUCCESSES
+from experiments.mechanisms.intervals import accuracies, limits, two_sided
+from experiments.mechanisms.measure import (
     DELTA,
     MESSAGE,
     N_AUDIT,
@@ -20,27 +19,26 @@ from measure import (
     N_RELEASES,
     K,
 )
-from paper.cells import Store
-from paper.significance import holm
-from plan import (
+from experiments.mechanisms.plan import (
     AT_NEIGHBOURS,
     OF_NEIGHBOURS,
     REPLACED_EPSILON,
+    USED,
     ceiling_cell,
     match_cell,
     recorded_words,
     use_cells,
     word_cells,
 )
+from experiments.paper.significance import holm
+from experiments.store import MissingCellError, Store
+from matplotlib.figure import Figure
 from results import record
-from scipy.stats import norm
 
 # What the others are compared with: what we recommend.
 REFERENCE = "Exponential, exact"
-N_BOOTSTRAPS = 1000
-# Okabe and Ito's colours and five markers: apart for every eye.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9")
-MARKERS = "os^Dv"
+# Okabe and Ito's blue, vermilion and grey: apart for every eye.
+BLUE, RED, GREY = "#0072b2", "#d55e00", "#666666"
 
 
 class Words:
@@ -86,25 +84,37 @@ class Use:
     def __init__(
         self, store: Store, mechanisms: list[str], corpora: list[str], prefix: str
     ) -> None:
-        self.mechanisms, self.corpora = [*mechanisms, REPLACED], corpora
+        self.corpora = corpora
         self.tables = list(dict.fromkeys(corpus(of).embedding for of in corpora))
         self.words = {table: recorded_words(prefix, table) for table in self.tables}
         self.clear = {of: store.get(ceiling_cell(of)) for of in corpora}
         self.found: dict[tuple[str, str, float], Any] = {}
         self.speed: dict[tuple[str, str, float], float] = {}
         right: dict[tuple[Any, ...], list[np.ndarray]] = {}
+        kept, missing = {}, set()
         for key, one in use_cells(prefix, mechanisms, corpora).items():
+            try:
+                kept[key] = store.get(one)
+            except MissingCellError:
+                missing.add((key[1], key[3] if key[0] != "neighbours" else None))
+        for key, result in kept.items():
             kind, name, of, *rest = key
-            result = store.get(one)
+            aim = rest[0] if kind != "neighbours" else None
+            if (name, aim) in missing:  # a mechanism is compared on all corpora
+                continue
             if kind == "found":
                 self.found[name, of, rest[0]] = result
                 continue
             if kind == "use":
                 speed = self.speed.get((name, of, rest[0]), 0.0)
                 self.speed[name, of, rest[0]] = max(speed, result.pop("tokens_per_s"))
-            aim = rest[0] if kind == "use" else None
             for what, marks in result.items():
                 right.setdefault((name, of, aim, what), []).append(marked(marks))
+        self.mechanisms = [
+            name
+            for name in (*mechanisms, REPLACED)
+            if any(key[0] == name and key[2] is not None for key in right)
+        ]
         self.draws = {
             key: accuracies(np.array(marks), corpus(key[1]).labels[question(key[3])][1])
             for key, marks in right.items()
@@ -120,7 +130,12 @@ class Use:
         }
 
     def aims(self, name: str, of: str) -> list[float]:
-        return [aim for aim in SUCCESSES if (name, of, aim) in self.found]
+        return [aim for aim in USED if (name, of, aim, "topic_noisy") in self.draws]
+
+    def has(self, name: str, aim: float) -> bool:
+        """Whether there is something to say, if only that this cannot be met."""
+        can = (name, aim) in self.words[self.tables[0]]
+        return not can or aim in self.aims(name, self.corpora[0])
 
     def against(self, aim: float) -> dict[tuple[str, str, str], tuple[float, ...]]:
         """By (mechanism, corpus, question): gain over the reference, limits, Holm's p.
@@ -153,56 +168,17 @@ def marked(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
 
 
-def accuracies(right: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Balanced accuracy of marks (n_releases, n_documents), and of bootstraps of both.
-
-    Documents and releases are drawn again, each on its own; equal documents and
-    releases for every mechanism, so that differences are of pairs.
-    """
-    kinds, codes = np.unique(truth, return_inverse=True)
-    n_releases, n = right.shape
-    documents, releases = drawn_again(n), drawn_again(n_releases) / n_releases
-    shares = []
-    for k in range(len(kinds)):
-        mine = codes == k
-        hits = documents[:, mine] @ right[:, mine].T.astype(float)
-        with np.errstate(invalid="ignore"):
-            shares.append(
-                (hits * releases).sum(axis=1) / documents[:, mine].sum(axis=1)
-            )
-    return np.nanmean(shares, axis=0)
-
-
-@cache
-def drawn_again(n: int) -> np.ndarray:
-    """How often each of n is drawn, in every bootstrap; first each once."""
-    rng = np.random.default_rng(n)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), N_BOOTSTRAPS)
-    return np.concatenate([np.ones((1, n)), drawn])
-
-
-def limits(draws: np.ndarray) -> tuple[float, float, float]:
-    """The value, and what 95 % of the bootstraps lie between."""
-    low, high = np.quantile(draws[1:], [0.025, 0.975])
-    return float(draws[0]), float(low), float(high)
-
-
-def two_sided(draws: np.ndarray) -> float:
-    """p-value of a difference, by the standard error of its bootstraps."""
-    error = draws[1:].std(ddof=1)
-    return float(2 * norm.sf(abs(draws[0]) / error)) if error > 0 else 1.0
-
-
 def report_use(
     store: Store, mechanisms: list[str], corpora: list[str], prefix: str, figures: Path
 ) -> None:
     """Record the tables of use, and draw the figure."""
     found = Use(store, mechanisms, corpora, prefix)
-    gains = {aim: found.against(aim) for aim in SUCCESSES}
+    aims = [aim for aim in USED if aim in found.aims(REFERENCE, corpora[0])]
+    gains = {aim: found.against(aim) for aim in aims}
     for of in corpora:
         rows = [
             use_row(found, gains[aim], name, of, aim)
-            for aim in SUCCESSES
+            for aim in aims
             for name in found.mechanisms
             if aim in found.aims(name, of)
         ]
@@ -211,12 +187,16 @@ def report_use(
             title=f"What classifiers make of a release: {of}",
             note=use_note(found, of),
         )  # fmt: skip
-    for aim in SUCCESSES:
+    for aim in aims:
         record(
             f"{prefix}_summary_{100 * aim:.0f}",
-            [summary_row(found, gains[aim], name, aim) for name in found.mechanisms],
+            [
+                summary_row(found, gains[aim], name, aim)
+                for name in (*mechanisms, REPLACED)
+                if found.has(name, aim)
+            ],
             title=f"Best guess right for {100 * aim:.0f} % of the words",
-            note=summary_note(found),
+            note=summary_note(found, [n for n in mechanisms if not found.has(n, aim)]),
         )
     record(
         f"{prefix}_neighbours", neighbour_rows(found),
@@ -290,20 +270,18 @@ def summary_row(
         )
         row["ε"] = REPLACED_EPSILON
     own = AT_NEIGHBOURS if name == REPLACED else aim
+    differs = []
     for of in found.corpora:
         for kind in found.ceilings[of]:
             draws = found.draws.get((name, of, own, f"{kind}_noisy"))
-            if draws is not None:
-                apart = gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))
-                mark = "" if apart[3] > 0.05 else " *"
-                row[f"{of}: {kind}"] = f"{draws[0]:.2f}{mark}"
+            row[f"{of}: {kind}"] = None if draws is None else float(draws[0])
+            if gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))[3] < 0.05:
+                differs.append(f"{of}: {kind}")
+    row[f"differs from {REFERENCE}"] = ", ".join(differs) or None
     for of in found.corpora:
-        if of in LINKED and (cell := found.found.get((name, of, own))):
+        if cell := found.found.get((name, of, own)):
             row[f"{of}: found among {N_CANDIDATES}, at least"] = _found(cell)
     return row
-
-
-LINKED = ("fan fiction", "docstrings")
 
 
 def use_row(
@@ -322,12 +300,12 @@ def use_row(
         clear = found.draws.get((name, of, aim, f"{kind}_clean"))
         if clear is not None:
             row[f"{kind}, trained on clear text"] = f"{clear[0]:.2f}"
-    cell = found.found[name, of, aim]
-    return row | {
-        f"found among {N_CANDIDATES}, at least": _found(cell),
-        "by": cell["strongest"],
-        "tokens/s": found.speed[name, of, aim],
-    }
+    if cell := found.found.get((name, of, aim)):
+        row |= {
+            f"found among {N_CANDIDATES}, at least": _found(cell),
+            "by": cell["strongest"],
+        }
+    return row | {"tokens/s": found.speed[name, of, aim]}
 
 
 def _p(p: float) -> str:
@@ -375,7 +353,7 @@ NEIGHBOURS_NOTE = (
 )
 
 
-def summary_note(found: Use) -> str:
+def summary_note(found: Use, missing: list[str]) -> str:
     clear = "; ".join(
         f"{of} {kind} {draws[0]:.2f}"
         for of, kinds in found.ceilings.items()
@@ -384,14 +362,17 @@ def summary_note(found: Use) -> str:
     return (
         "ε and nats under the first embedding; nats as in its own table. Then the "
         "balanced accuracy of a classifier trained on noisy text, the mean of "
-        f"{N_RELEASES} releases; the corpora's tables have the intervals. * differs "
+        f"{N_RELEASES} releases; the corpora's tables have the intervals. Differs "
         f"from {REFERENCE}: p < 0.05, two-sided, in pairs over documents and releases, "
         f"after Holm's correction for the whole table. In clear: {clear}. Found: of "
         f"{N_FOUND} documents released as bags, by the strongest adversary, chosen on "
         "one half of them and scored on the other. Replaced documents: the other half "
         f"of the training text is public, in {N_GROUPS} groups made without labels; "
         f"their ε = {REPLACED_EPSILON:g} holds between any two documents, and nobody "
-        "finds more than 0.07. A dash: this success cannot be met."
+        "finds more than 0.07; what is released is all of a public text, not 3,000 "
+        "words. A dash: this success cannot be met."
+        + f" Not measured: {', '.join(missing)}."
+        * bool(missing)
     )
 
 
@@ -419,34 +400,30 @@ def _nats(value: float) -> float | str:
 
 
 def figure(found: Use) -> Figure:
-    """Accuracy against the success of the best guess, a panel for each question."""
-    panels = [(of, "topic") for of in found.corpora]
-    panels += [(of, "author") for of in found.corpora if of in AUTHORED]
+    """Accuracy of each mechanism with its interval, a panel for each question."""
+    panels = [(of, kind) for of in found.corpora for kind in found.ceilings[of]]
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
-    drawn = Figure(figsize=(3.6 * columns, 3.2 * rows + 1.6), layout="constrained")
-    axes = drawn.subplots(rows, columns, squeeze=False).ravel()
+    names = found.mechanisms[::-1]
+    height = (0.26 * len(names) + 0.9) * rows
+    drawn = Figure(figsize=(2.6 * columns + 2.2, height), layout="constrained")
+    axes = drawn.subplots(rows, columns, squeeze=False, sharey=True).ravel()
     for axis, (of, kind) in zip(axes, panels, strict=False):
-        for i, name in enumerate(found.mechanisms):
-            table = corpus(of).embedding
-            if not (at := found.aims(name, of)):
+        for y, name in enumerate(names):
+            draws = found.draws.get((name, of, AT_NEIGHBOURS, f"{kind}_noisy"))
+            if draws is None:
                 continue
-            y = [found.draws[name, of, a, f"{kind}_noisy"][0] for a in at]
-            if name == REPLACED:
-                axis.axhline(y[0], color="#cc79a7", ls="--", lw=1.2, label=name)
-                continue
-            x = [found.words[table][name, a]["best guess, %"] for a in at]
-            style = {"color": COLOURS[i % len(COLOURS)], "lw": 1, "ms": 4}
-            axis.plot(x, y, MARKERS[i % len(MARKERS)] + "-", label=name, **style)
-        axis.axhline(found.ceilings[of][kind][0], color="0.5", ls=":", lw=1)
+            value, low, high = limits(draws)
+            colour = {REFERENCE: BLUE, REPLACED: RED}.get(name, GREY)
+            axis.plot([low, high], [y, y], color=colour, lw=1.5)
+            axis.plot(value, y, "o", color=colour, ms=5)
         chance = 1 / len(set(corpus(of).labels[kind][1]))
-        axis.axhline(chance, color="0.8", lw=1)
-        axis.set(title=f"{of}: {kind}", xlim=(0, 85), xlabel="best guess of a word, %")
-        axis.grid(lw=0.4, color="#dddddd")
-        if axis in axes[::columns]:
-            axis.set_ylabel("balanced accuracy")
+        axis.axvline(found.ceilings[of][kind][0], color="black", ls=":", lw=1)
+        axis.axvline(chance, color="0.7", lw=1)
+        axis.set(title=f"{of}: {kind}", xlim=(0, 1), ylim=(-0.6, len(names) - 0.4))
+        axis.set_yticks(range(len(names)), names)
+        axis.grid(axis="x", lw=0.4, color="#dddddd")
     for axis in axes[len(panels) :]:
         axis.remove()
-    handles, labels = axes[0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
+    drawn.supxlabel("balanced accuracy; dotted: in clear, grey: chance", fontsize=9)
     return drawn

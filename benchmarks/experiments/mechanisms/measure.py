@@ -6,8 +6,13 @@ import time
 from functools import cache
 
 import numpy as np
-from corpora import corpus, embedding, prior
-from field import REPLACED, channel, nearest_and_random, perturber
+from experiments.mechanisms.corpora import corpus, embedding, prior
+from experiments.mechanisms.field import (
+    REPLACED,
+    channel,
+    nearest_and_random,
+    perturber,
+)
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.frozen import FrozenEstimator

@@ -186,8 +186,9 @@ class WordTransitions:
         if not self._of_embedding or len(ids) < _FEW_WORDS:
             return None
         points = channel.embedding.vectors.astype(np.float64)
-        if channel.metric is not None:
-            points = channel.metric.whiten(points - points.mean(axis=0))
+        metric = channel.law().metric
+        if metric is not None:
+            points = metric.whiten(points - points.mean(axis=0))
         marginal = self._by_released @ self.prior
         return LogBilinear(points, ids, self.prior, marginal, self._pairs)
 
@@ -654,7 +655,7 @@ def word_transitions(
         rng = check_rng(random_state)
         simulated = SimulatedReleases(channel, ids, p)
         seed = int(rng.integers(2**63))
-        if channel.log_proba is not None:
+        if channel.law().log_proba is not None:
             law = np.empty((n_released, len(ids)), dtype=np.float32)
             for rows, part in probabilities(channel, ids):
                 law[:, rows] = part.T
@@ -754,7 +755,7 @@ def released_profiles(
         return transitions.profiles(weights)
     n_draws = check_integer("n_draws", n_draws, low=1)
     rng = check_rng(random_state)
-    if channel.log_proba is not None:
+    if channel.law().log_proba is not None:
         released = np.zeros((len(totals), n_released), dtype=np.float32)
         for rows, part in probabilities(channel, ids):
             released += weights[:, rows] @ part
@@ -771,15 +772,15 @@ def _check_prior(prior: Any, n_words: int) -> np.ndarray:
     if prior is None:
         return np.full(n_words, 1 / n_words)
     rule = f"prior must hold one number per word of the embedding ({n_words})"
-    found = as_array(prior, rule, dtype=np.float64)
-    if found.shape != (n_words,):
-        raise InvalidParameterError(f"{rule}, got shape {found.shape}.")
-    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+    frequency = as_array(prior, rule, dtype=np.float64)
+    if frequency.shape != (n_words,):
+        raise InvalidParameterError(f"{rule}, got shape {frequency.shape}.")
+    if not np.isfinite(frequency).all() or (frequency < 0).any() or not frequency.any():
         raise InvalidParameterError(
             "prior must be finite, non-negative and not all 0, got numbers from "
-            f"{found.min()} to {found.max()}."
+            f"{frequency.min()} to {frequency.max()}."
         )
-    return found / found.sum()
+    return frequency / frequency.sum()
 
 
 def _simulate(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from corpora import embedding, prior
+from experiments.mechanisms.corpora import embedding, prior
 
 from skdptext import DPWordPerturber
 from skdptext.exceptions import InvalidParameterError

@@ -3,7 +3,7 @@
 One command, some minutes; the packages are installed into throw-away environments
 (benchmarks/peers.py)::
 
-    python benchmarks/mechanisms/published.py
+    python benchmarks/experiments/mechanisms/published.py
 
 Each mechanism of mldp-text, pyPANTERA and dp-diffractor that can be given an embedding
 is asked for one release of words of public text, beside the same law of ours; and is
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(1, str(HERE.parent))  # results, real_data, peers, mechanisms
+BENCHMARKS = Path(__file__).resolve().parents[2]
+sys.path.insert(1, str(BENCHMARKS))
 
-from corpora import embedding, names, prior  # noqa: E402
+from experiments.mechanisms.corpora import embedding, names, prior  # noqa: E402
 from peers import PeerUnavailable, ask  # noqa: E402
 from results import record  # noqa: E402
 
@@ -108,7 +108,7 @@ def drawn(peer: Peer, table: WordEmbedding, epsilon: float, **question: Any) -> 
     with tempfile.TemporaryDirectory() as folder:
         return ask(
             peer.package,
-            HERE.parent / "audit_peer.py",
+            BENCHMARKS / "audit_peer.py",
             request | question,
             Path(folder),
         )
