@@ -121,7 +121,9 @@ def corpus_rows(name: str, *, quick: bool) -> list[dict[str, Any]]:
         on_public = encoder == BY_LABELS
         chosen = encoder in (None, CHOSEN.get(name, FIRST))
         seeds = divisions if chosen or on_public else few
-        # for stories, groups are made six times: the authors of each fandom apart
+        if division != "own" and on_public:
+            # for stories, groups are chosen six times: the authors of each fandom apart
+            seeds = few
         scale = GROUPS if chosen and not quick and not author else (AT[name],)
         for n_groups in (0,) if encoder is None or on_public else scale:
             cells = {
