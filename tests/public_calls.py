@@ -285,6 +285,8 @@ VALID: dict[Any, Valid] = {
         lambda: (reconstruction(), ["w0"], ["w1"])
     ),
     attacks.attribution_attack: Valid(lambda: (TEXTS, TOPICS, None, released())),
+    attacks.as_released: Valid(lambda: (released(), TEXTS, 0)),
+    attacks.bayes_of_released: Valid(lambda: ()),
     attacks.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
     attacks.learned_similarity: Valid(lambda: ({"a": np.eye(10)}, list(range(10)))),
     attacks.split_words: Valid(lambda: ("w0 w1",)),
@@ -649,6 +651,9 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.Spectrum: _NUMBERS,
     mechanisms.embedding_spectrum: _NUMBERS,
     mechanisms.scaled_covariance: _NUMBERS,
+    attacks.Trial: "holds what attribution_attack and release_report have read",
+    attacks.run_trials: "gets what attribution_attack and release_report have read",
+    perturbation.Candidates: "gets what the perturber has read, and releases",
     perturbation.NoiseRun: "gets ids of words that the perturber has read",
     documents.EncodedDocuments.bags: "takes the number of words",
     documents.as_frame: "gets a release, and what it was read from by then",
