@@ -150,6 +150,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour
 	$(PIN) $(PY) benchmarks/frontier/run.py $(FRONTIER_ARGS)
 	$(PIN) $(PY) benchmarks/frontier/report.py
+	$(PIN) $(PY) benchmarks/frontier/tried.py
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
