@@ -162,6 +162,12 @@ def add_commands(commands: Any) -> None:
         help="originals that an adversary has to choose from (default 100)",
     )
     group.add_argument(
+        "--public",
+        metavar="SOURCE",
+        help="public text of the same kind, in the same column, which says which words "
+        "are rare (default: the originals say it)",
+    )
+    group.add_argument(
         "--examples",
         action="store_true",
         help="QUOTE the documents that were found most surely",
@@ -171,12 +177,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    texts = None
-    if arguments.public is not None:
-        (texts,) = read_flagged(
-            arguments.public, "--public", {"--column": arguments.column}
-        )
-        texts = [text or "" for text in texts]
+    texts = _public_texts(arguments)
     perturber = make_perturber(
         arguments,
         load_embedding(arguments),
@@ -233,7 +234,7 @@ def _report(arguments: argparse.Namespace) -> int:
                 f"--{name} must be given to release the documents; or name a second "
                 "source, of their releases."
             )
-    refuse(arguments, "--id --candidates --examples", "with one source.")
+    refuse(arguments, "--id --candidates --public --examples", "with one source.")
     if arguments.author is None:
         refuse(arguments, "--topic --html --n-jobs", "without --author.")
     columns = {"--column": arguments.column, **_labels(arguments)}
@@ -289,6 +290,7 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
         released,
         authors=labels.get("--author"),
         topics=labels.get("--topic"),
+        public=_public_texts(arguments),
         embedding=None if arguments.embedding is None else load_embedding(arguments),
         n_candidates=arguments.candidates,
         examples=arguments.examples,
@@ -300,6 +302,15 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
     report.to_html(path)
     print(f"The report as a page: {path}", file=sys.stderr)
     return 0
+
+
+def _public_texts(arguments: argparse.Namespace) -> list[str] | None:
+    """The texts of --public, if it is given."""
+    if arguments.public is None:
+        return None
+    columns = {"--column": arguments.column}
+    (texts,) = read_flagged(arguments.public, "--public", columns)
+    return [text or "" for text in texts]
 
 
 def _labels(arguments: argparse.Namespace) -> dict[str, str | None]:

@@ -37,7 +37,7 @@ _FLAGS = {
     "authors": ("author",),
     "columns": ("column",),
     "document_length": ("length",),
-    "documents": ("public", "source"),
+    "documents": ("source", "public"),
     "grouper": ("groups",),
     "n_candidates": ("candidates",),
     "n_draws": ("draws",),
@@ -46,7 +46,7 @@ _FLAGS = {
     "path": ("embedding",),
     "public_documents": ("replace_by",),
     "public_labels": ("label_column",),
-    "source": ("public", "source"),
+    "source": ("source", "public"),
     "text": ("column",),
     "topics": ("topic",),
     "X": ("replace_by",),  # nothing else is learned from documents

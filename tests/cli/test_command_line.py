@@ -330,6 +330,13 @@ def test_report_on_what_another_tool_released(files, capsys):
     assert (files / "by-order.html").exists()
     assert main([*report, "--id", "row", "--examples"]) == 0
     assert "original: the secret of" in capsys.readouterr().out
+    # of the originals each name is rare; this public text says that nothing here is
+    write_rows("web.csv", ["said"], [[" ".join(texts)]])
+    assert main([*report, "--id", "row", "--public", "web.csv"]) == 0
+    public = capsys.readouterr().out
+    assert "Rare words" not in public
+    assert main([*report, "--id", "row"]) == 0
+    assert "Rare words" in capsys.readouterr().out
 
 
 def test_report_refuses_what_does_not_match(files, capsys):
@@ -351,11 +358,15 @@ def test_report_refuses_what_does_not_match(files, capsys):
         ([], "equal length, got 5 and 2 texts"),
         (["--text", "gone"], "gone"),
         (["--epsilon", "1"], "--epsilon must not be given with two sources"),
+        (["--public", "gone.csv"], "gone.csv"),
     ):
         assert main(["report", "in.csv", "out.csv", "--text", "said", *more]) == 2
         told = capsys.readouterr().err
         assert message in told
         assert "zqcanary" not in told
+    noise = ["--epsilon", "1", "--length", "5"]
+    assert main(["report", "in.csv", *noise, "--public", "in.csv"]) == 2
+    assert "--public must not be given with one source" in capsys.readouterr().err
     assert main(["report", "in.csv", "--text", "said"]) == 2
     assert "--epsilon must be given to release the documents" in capsys.readouterr().err
     assert not list(files.glob("*.html"))
