@@ -101,7 +101,8 @@ def fetch(
     except _BadContentError as error:
         raise OSError(_advice(public_set, url, cached, str(error))) from error
     except _NetworkError as error:
-        raise ConnectionError(_advice(public_set, url, cached, str(error))) from error
+        # the advice ends with the reason; pooch's traceback would be ninety lines more
+        raise ConnectionError(_advice(public_set, url, cached, str(error))) from None
     with replacing(cached) as file:
         file.write(table)
     return records
