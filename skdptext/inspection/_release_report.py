@@ -128,8 +128,8 @@ class ReleaseReport:
         words = self.scores["words"]
         sentences.append(
             f"Words: at least {_share(words)} of the words of a text can be read from "
-            f"its release ({words.adversary}; {words.chance:.1%} from the release of "
-            "another)."
+            f"its release ({words.adversary}); {words.chance:.1%} can be read from the "
+            "release of another text."
         )
         rare = self.details.get("rare words")
         if rare:
@@ -147,17 +147,18 @@ class ReleaseReport:
         if author:
             sentences.append(
                 f"Author: named for at least {_share(author)} of the releases "
-                f"({author.adversary}; the most frequent answer is right for "
-                f"{author.chance:.1%}); for {author.in_clear:.1%} of the whole "
-                f"originals, and for {author.in_clear_cut:.1%} of the originals cut to "
-                "the length of their releases."
+                f"({author.adversary}). Always to say the most frequent author is right "
+                f"for {author.chance:.1%}. Of the whole originals {author.in_clear:.1%} "
+                f"are named, and {author.in_clear_cut:.1%} of the originals if they are "
+                "cut to the length of their releases."
             )
         topic = self.scores.get("topic")
         if topic:
             sentences.append(
                 "Topic, which may be what the release is for: at least "
-                f"{_share(topic)} ({topic.adversary}; the most frequent answer "
-                f"{topic.chance:.1%}); {topic.in_clear:.1%} of the whole originals."
+                f"{_share(topic)} ({topic.adversary}). Always to say the most frequent "
+                f"topic is right for {topic.chance:.1%}. Of the whole originals "
+                f"{topic.in_clear:.1%} are named."
             )
         return sentences
 
