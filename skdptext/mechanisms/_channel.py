@@ -48,6 +48,7 @@ _FORMER |= {"losses", "numerical_delta", "describe", "at_rate"}
 # Where those that could be read from a channel are found now.
 _READ = {name: name for name in ("metric", "noise", "log_proba", "losses", "at_rate")}
 _READ |= {"numerical_delta": "numerical_delta", "describe": "said"}
+_READ |= {"gamma_noise": "noise"}
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,10 @@ class Law:
     def __post_init__(self) -> None:
         if self.scales and self.noise is None:
             raise InvalidParameterError("scales must be False without noise, got True.")
+        if isinstance(self.sentences, str):
+            raise InvalidParameterError(
+                "sentences must be a sequence of str or a callable, got a str."
+            )
 
     def said(self) -> list[str]:
         """Work the sentences out, if they are not known yet.
@@ -275,7 +280,7 @@ class WordChannel(ABC):
         waits = _is_abstract(stating, "log_proba")
         stated = cls._provider("log_proba" if waits else "law")
         if not (waits and _is_abstract(cls, "log_proba")) and any(
-            cls._provider(name) < stated for name in _PARTS
+            _is_replaced(cls, stated, name) for name in _PARTS
         ):
             cls.law = WordChannel.law  # type: ignore[method-assign]
         _read_members(cls, stating)
@@ -440,6 +445,18 @@ class WordChannel(ABC):
         )
 
 
+def _is_replaced(cls: Any, stated: int, name: str) -> bool:
+    """Whether a member is not the one that the class which states the law had."""
+    provided = cls._provider(name)
+    if provided < stated:
+        return True
+    # a sibling's, which the class that states has never seen; a mixin that defines the
+    # law alone speaks of whatever comes after it
+    known = [p for p in cls.__mro__[stated].__mro__ if name in vars(p)]
+    mine = cls.__mro__[provided : provided + 1]
+    return bool(known) and known[0] is not WordChannel and known[:1] != list(mine)
+
+
 def _is_abstract(cls: type, name: str) -> bool:
     return getattr(getattr(cls, name, None), "__isabstractmethod__", False)
 
@@ -462,22 +479,23 @@ def _read_members(cls: Any, stating: type) -> None:
 
 
 def _law_from(members: Mapping[str, Any], law: Law) -> Law:
-    """A law, and what the members that used to state one say."""
+    """A law, and what the members that used to state one say.
+
+    A member that is None, or False, takes back what the law said.
+    """
     get = members.get
+    names = ("metric", "log_proba", "losses", "numerical_delta", "at_rate")
+    said: dict[str, Any] = {name: get(name) for name in names if name in members}
+    if "describe" in members:
+        said["sentences"] = get("describe") or ()
     # noise of another density bounds no loss
     known = get("gamma_lengths") or get("metric") is None
     noise = get("noise") if known else None
-    said: dict[str, Any] = {
-        "metric": get("metric"),
-        "noise": noise or get("gamma_noise"),
-        "scales": (noise is not None and get("unit_noise") is not None) or None,
-        "log_proba": get("log_proba"),
-        "losses": get("losses"),
-        "numerical_delta": get("numerical_delta"),
-        "sentences": get("describe"),
-        "at_rate": get("at_rate"),
-    }
-    return replace(law, **{k: v for k, v in said.items() if v is not None})
+    if members.keys() & {"noise", "gamma_lengths", "gamma_noise"}:
+        said["noise"] = noise or get("gamma_noise")
+    if "unit_noise" in members or "noise" in said:
+        said["scales"] = noise is not None and get("unit_noise") is not None
+    return replace(law, **said)
 
 
 def _warn_of_members(cls: type, names: Iterable[str], stacklevel: int) -> None:

@@ -341,7 +341,7 @@ def _grouped(
     if empty or not np.isin(assigned, names).all():
         raise InvalidParameterError(
             "grouper must have a public document in every group, but "
-            f"{empty or 'block'} of {len(possible)} have none. {_WHAT_TO_DO}"
+            f"{empty or 'some'} of {len(possible)} have none. {_WHAT_TO_DO}"
         )
     if len(names) > _MOST_GROUPS:
         raise InvalidParameterError(

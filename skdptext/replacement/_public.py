@@ -186,6 +186,10 @@ class PublicLabels(np.ndarray):
     def __repr__(self) -> str:
         return f"<{len(self):,} public labels>"
 
+    def __setstate__(self, state: Any, /) -> None:
+        super().__setstate__(state)
+        self.flags.writeable = False
+
     def __copy__(self) -> PublicLabels:
         return self
 

@@ -664,7 +664,8 @@ class _Draws:
     """Draws for some documents, the first of which is document `start`.
 
     Fresh ones come from one stream. Else each document has its own numbers, by its id;
-    without ids, by its content, where answers must be repeated, or by its position.
+    without ids, by its position and content: a generator is copied by `clone`, and what
+    answers two documents must not be the same noise.
     """
 
     def __init__(
@@ -675,7 +676,7 @@ class _Draws:
         if label is None:
             self._stream = streams.open(b"%d" % start)
             return
-        by_content = ids is None and streams.repeatable
+        by_content = ids is None
         self._owners = [
             label(i, document_bytes(document, i) if by_content else b"")
             for i, document in enumerate(documents, start)

@@ -785,6 +785,65 @@ def test_members_are_added_to_the_law_of_a_parent():
     assert prepared(Lengths, Steps()).law() == Law()
 
 
+def test_members_take_back_what_a_parent_stated():
+    """A class that says None, or False, claims as little as it did before `law`."""
+    with pytest.warns(FutureWarning, match="Silent states gamma_lengths, numerical"):
+
+        class Silent(MahalanobisChannel):
+            gamma_lengths = False
+            numerical_delta = None
+
+    law = prepared(Silent).law()
+    assert law.metric is not None  # not taken back
+    assert (law.noise, law.scales, law.numerical_delta) == (None, False, None)
+    with pytest.warns(FutureWarning, match="Own states unit_noise"):
+
+        class Own(MahalanobisChannel):
+            unit_noise = None
+
+    law = prepared(Own).law()
+    assert law.noise is not None
+    assert not law.scales
+
+
+def test_what_is_stated_does_not_hold_for_the_draws_of_a_sibling():
+    class Half(MahalanobisChannel):
+        def draw(self, rng, n):
+            radii, directions = super().draw(rng, n)
+            return radii / 2, directions
+
+    class Stating(MahalanobisChannel):
+        def apply(self, words, draws, memory=None):
+            return super().apply(words, draws, memory)
+
+        law = MahalanobisChannel.law
+
+    class Both(Stating, Half):
+        """Draws as one parent does, and states what the other does."""
+
+    class Alone(Stating):
+        """Draws as it states."""
+
+    assert prepared(Both).law() == Law()
+    assert prepared(Alone).law().scales
+
+    class Claim:
+        """A mixin that defines nothing but the law, of whatever comes after it."""
+
+        def law(self):
+            return Law(numerical_delta=0.25)
+
+    class Mixed(Claim, Half):
+        pass
+
+    assert prepared(Mixed).law() == Law(numerical_delta=0.25)
+
+
+def test_sentences_are_not_one_string():
+    with pytest.raises(InvalidParameterError, match="sentences must be a sequence"):
+        Law(sentences="abc")
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("numerical_delta", 2.0**-50), ("log_proba", None), ("losses", None)],

@@ -393,3 +393,26 @@ def test_no_change_is_rarer_than_claimed_at_the_end_of_the_range(epsilon):
     with localcontext() as context:
         context.prec = 60
         assert Decimal(kept) / each <= Decimal(epsilon).exp()
+
+
+@pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
+def test_copies_of_a_generator_give_different_documents_different_noise(public, kind):
+    """`clone` copies a generator's state, as every grid search does.
+
+    With the noise of one document in another one, whether two releases differ says
+    whether the groups do, at every ε: here in all of the cases, and in none by chance.
+    """
+    texts, topics = public
+    same, other = (f"cat dog {place}" for place in ("one", "two"))
+    replacer = DPDocumentReplacer(
+        texts, public_labels=topics, epsilon=0.1, output="group", random_state=kind(5)
+    )
+    n = 400
+    first = clone(replacer).fit().transform([same] * n)
+    assert (clone(replacer).fit().transform([same] * n) == first).all()
+    # of three groups at this ε, two draws agree in Σ p² of the cases
+    e = math.exp(0.1)
+    agree = (e * e + 2) / (e + 2) ** 2
+    hits = int((clone(replacer).fit().transform([other] * n) == first).sum())
+    counts = np.array([hits, n - hits])
+    assert_counts(counts, np.array([agree, 1 - agree]), alpha=1e-6)

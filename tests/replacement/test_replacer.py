@@ -165,6 +165,14 @@ def test_public_documents_are_held_once(public):
     assert elsewhere != public[0]
 
 
+def test_public_labels_cannot_be_changed_in_any_copy(public):
+    texts, topics = public
+    replacer = DPDocumentReplacer(texts, public_labels=topics)
+    for other in (replacer, clone(replacer), pickle.loads(pickle.dumps(replacer))):
+        with pytest.raises(ValueError, match="read-only"):
+            other.public_labels[0] = "none"
+
+
 def test_public_documents_come_back_as_they_were():
     documents = ["", "é \ud800", ["a", "b c"], [], "l[]"]
     held = PublicDocuments(documents)
