@@ -147,10 +147,10 @@ class ReleaseReport:
         if author:
             sentences.append(
                 f"Author: named for at least {_share(author)} of the releases "
-                f"({author.adversary}). Always to say the most frequent author is right "
-                f"for {author.chance:.1%}. Of the whole originals {author.in_clear:.1%} "
-                f"are named, and {author.in_clear_cut:.1%} of the originals if they are "
-                "cut to the length of their releases."
+                f"({author.adversary}). Always to say the most frequent author is "
+                f"right for {author.chance:.1%}. Of the whole originals "
+                f"{author.in_clear:.1%} are named, and {author.in_clear_cut:.1%} of "
+                "them if they are cut to the length of their releases."
             )
         topic = self.scores.get("topic")
         if topic:
@@ -538,6 +538,12 @@ def release_report(
         details |= words
         for target, values in labels.items():
             rows = _repeated(target, values, max_documents, rng, notes)
+            if len(np.unique(values[rows])) < 2:
+                notes.append(
+                    f"{target.capitalize()}s are not attacked: a sample of "
+                    f"{max_documents:,} documents holds too few that share one."
+                )
+                continue
             mine = None
             if more is not None and target in more:
                 mine = (more["texts"], more[target])
@@ -604,6 +610,8 @@ def _matched(original: Any, released: Any) -> Any:
 
 def _labels(name: str, values: Any, n: int) -> np.ndarray:
     labels = check_labels(name, values, n)
+    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        raise InvalidParameterError(f"{name} must hold classes, got fractions.")
     kinds, counts = np.unique(labels, return_counts=True)
     if len(kinds) < 2 or (counts > 1).sum() < 2:
         raise InvalidParameterError(

@@ -199,8 +199,9 @@ def log_likelihood(
     with warnings.catch_warnings():
         for kind in (PrivacyLeakWarning, EmptyDocumentWarning):
             warnings.simplefilter("ignore", kind)  # known to an attacker
-        if hasattr(mechanism, "log_likelihood"):
+        if not isinstance(mechanism, DPWordPerturber):
             return np.asarray(mechanism.log_likelihood(original, released))
+        # simulated from `seed`, so that a report can be repeated
         likelihood = ReleaseLikelihood(
             mechanism, original, n_draws=_N_DRAWS, random_state=seed
         )
@@ -268,13 +269,19 @@ def word_scores(release: Release, common: set[str] | None) -> dict[str, ReleaseS
     )
     by_name = {
         "words": _score(
-            release, right, _by_chance(release, counts, guessed[name]), mean_interval
+            release,
+            right,
+            _by_chance(release, release.scoring, counts, guessed[name]),
+            mean_interval,
         )
     }
     held = ~np.isnan(shares)
     if held.any():
         by_name["rare words"] = _fact(
-            shares[held], _by_chance(release, rare, shown), mean_interval, by
+            shares[held],
+            _by_chance(release, np.flatnonzero(held), rare, shown),
+            mean_interval,
+            by,
         )
     return by_name
 
@@ -289,17 +296,20 @@ def _overlap(words: Counter[str], guess: Counter[str]) -> float:
 
 
 def _by_chance(
-    release: Release, counts: Sequence[Counter[str]], guess: Sequence[Counter[str]]
+    release: Release,
+    rows: np.ndarray,
+    counts: Sequence[Counter[str]],
+    guess: Sequence[Counter[str]],
 ) -> float:
-    """The mean overlap with guesses from the releases of other documents."""
+    """The mean overlap of `rows` with guesses from the releases of other documents."""
     rng = np.random.default_rng([release.seed, 1])
     n = len(release)
-    shifts = rng.integers(1, n, (len(release.scoring), _OTHERS))
+    shifts = rng.integers(1, n, (len(rows), _OTHERS))
     return float(
         np.mean(
             [
                 _overlap(counts[i], guess[(i + shift) % n])
-                for i, row in zip(release.scoring, shifts.tolist(), strict=True)
+                for i, row in zip(rows, shifts.tolist(), strict=True)
                 for shift in row
             ]
         )
@@ -458,12 +468,14 @@ def _splits(release: Release, labels: np.ndarray) -> list[Any]:
     n = len(labels)
     pairs = both.row[alike], both.col[alike]
     links = sp.csr_array((np.ones(alike.sum()), pairs), shape=(n, n))
-    groups = connected_components(links, directed=False)[1]
+    n_groups, groups = connected_components(links, directed=False)
     most = max(Counter(labels.tolist()).values())
     options = {"shuffle": True, "random_state": release.seed}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # labels of few documents
         for kind in (StratifiedGroupKFold, StratifiedKFold):
+            if kind is StratifiedGroupKFold and n_groups < min(_FOLDS, most):
+                continue
             folds = kind(min(_FOLDS, most), **options)
             splits = list(folds.split(np.zeros(n), labels, groups))
             if all(len(learn) and len(ask) for learn, ask in splits):
@@ -520,7 +532,10 @@ class _Views:
             every_text = [*release.original, *more]
             through = as_released(mechanism, every_text, release.seed)
             if through is not None:
-                vocabulary = clone(mechanism).fit(every_text).mechanism_.released
+                with warnings.catch_warnings(
+                    action="ignore"
+                ):  # `as_released` fits, too
+                    vocabulary = clone(mechanism).fit(every_text).mechanism_.released
                 n = len(release)
                 self.lists["as released"] = {
                     "originals": through[:n],

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
+from skdptext.datasets import make_documents, make_embedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.inspection import ReleaseReport, release_report
 
 RNG = np.random.default_rng(0)
@@ -133,6 +136,50 @@ def test_a_known_mechanism_finds_more():
     assert any("with the mechanism" in name for name in named.by_adversary)
 
 
+def test_a_known_mechanism_is_simulated_in_silence_and_repeatably():
+    embedding = make_embedding(150, 8, random_state=0)
+    texts, topics = make_documents(embedding, 40, length=12, random_state=0)
+    texts = [text if isinstance(text, str) else " ".join(text) for text in texts]
+    perturber = DPWordPerturber(
+        embedding, epsilon=3.0, output="text", order="keep", document_length=6
+    )
+    released = perturber.fit_transform(texts)
+    known = clone(perturber).set_params(document_length=None, order=None)
+    reports = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyLeakWarning)
+        for mechanism in (perturber, perturber, known):  # the last is not fitted
+            options = {"mechanism": mechanism, "topics": topics, "random_state": 0}
+            reports.append(release_report(texts, released, **options))
+    first, again, _ = (r.scores["linkage"].by_adversary for r in reports)
+    assert first == again
+    assert first["mechanism"] > 0.5
+
+
+def test_texts_that_are_all_alike():
+    """Fewer groups of near-copies than folds: each fold holds some of one group."""
+    report = release_report(
+        ["a b c d e f g h i j k"] * 12, ["x"] * 12, topics=list("ab") * 6
+    )
+    topic = report.scores["topic"]
+    assert topic.low <= topic.chance == 0.5 <= topic.high
+    tiny = [f"a b {i}" for i in range(12)]
+    report = release_report(
+        tiny, tiny, topics=list("aabbccddeeff"), max_documents=2, random_state=0
+    )
+    assert "topic" not in report.scores
+    assert "Topics are not attacked" in str(report)
+
+
+def test_rare_words_have_the_chance_of_texts_that_hold_some():
+    clear = ["so said all"] * 50
+    clear[:5] = [f"so said all {chr(97 + i) * 4}" for i in range(5)]
+    released = [chr(97 + i % 5) * 4 for i in range(50)]
+    rare = release_report(clear, released, random_state=0).details["rare words"]
+    assert (rare.value, rare.n_documents) == (1.0, 5)
+    assert 0.1 < rare.chance < 0.3  # every fifth release holds a given one
+
+
 def test_any_script_and_any_length():
     texts = ["我们在罗马见面", "雨下在奥斯陆了", "猫坐在垫子上面", "ภาษาไทยไม่มีช่องว่าง"]
     report = release_report(texts, texts[::-1][::-1], random_state=0)
@@ -237,6 +284,8 @@ def test_rare_words_are_those_of_public_texts():
 
 
 def test_bad_input():
+    with pytest.raises(InvalidParameterError, match="topics must hold classes"):
+        release_report(["a", "b"] * 20, ["x"] * 40, topics=[0.5, 1.5] * 20)
     some = CLEAR[:4]
     for released, message in (
         (CLEAR[:3], "equal length, got 4 and 3 texts"),
