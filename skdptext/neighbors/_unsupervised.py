@@ -186,11 +186,12 @@ class WMDNeighbors(Unlabelled):
         """
         with_distance = check_flag("return_distance", return_distance)
         starts, rows, distances = self._within(X, radius, sort_results)
-        ragged = np.empty((2, len(starts) - 1), dtype=object)
-        for i in range(len(starts) - 1):
+        n = len(starts) - 1
+        ragged = np.empty(n, dtype=object), np.empty(n, dtype=object)
+        for i in range(n):
             part = slice(starts[i], starts[i + 1])
-            ragged[0, i], ragged[1, i] = distances[part], rows[part]
-        return (ragged[0], ragged[1]) if with_distance else ragged[1]
+            ragged[0][i], ragged[1][i] = distances[part], rows[part]
+        return ragged if with_distance else ragged[1]
 
     def radius_neighbors_graph(
         self,
