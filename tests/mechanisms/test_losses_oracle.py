@@ -6,6 +6,7 @@ which bounds from above, may not be below its lower bound, nor far above its upp
 
 from __future__ import annotations
 
+import importlib
 import math
 
 import numpy as np
@@ -14,12 +15,13 @@ import pytest
 from skdptext.mechanisms import LossDistribution
 
 pytestmark = pytest.mark.slow
-pld = pytest.importorskip(
-    "dp_accounting.pld.privacy_loss_distribution",
-    reason="dp-accounting is not here: make test-slow installs it",
-)
 
 STEP = 1e-4  # of their grid
+
+
+def pld():
+    """Their module, which `make test-slow` installs: imported by tests that run."""
+    return importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
 
 
 def random_pair(seed, n_outputs, spread, never=False):
@@ -35,7 +37,7 @@ def theirs_of_pair(x, y, pessimistic):
     def as_dict(logs):
         return {z: value for z, value in enumerate(logs) if value > -np.inf}
 
-    return pld.from_two_probability_mass_functions(
+    return pld().from_two_probability_mass_functions(
         as_dict(y), as_dict(x), pessimistic, STEP
     )
 
@@ -64,7 +66,7 @@ CASES = {
 } | {
     f"Laplace noise, {distance}": (
         LossDistribution.of_noise(distance, 1),
-        lambda pessimistic, distance=distance: pld.from_laplace_mechanism(
+        lambda pessimistic, distance=distance: pld().from_laplace_mechanism(
             1.0, distance, pessimistic, STEP
         ),
     )
