@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_X_y
+from sklearn.utils import check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
@@ -36,14 +36,7 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = [
-    "Predictor",
-    "WMDNeighborsBase",
-    "Weights",
-    "ragged",
-    "refuse_empty",
-    "warn_empty",
-]
+__all__ = ["Predictor", "WMDNeighborsBase", "Weights", "as_parameter_error"]
 
 Weights = Callable[[np.ndarray], np.ndarray]
 
@@ -63,29 +56,32 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         check_n_jobs(self.n_jobs)
         check_integer("verbose", self.verbose, low=0)
 
-    def _read_training(
-        self, X: Any, *, least: int = 1, read: Callable[[Any], Any] | None = None
-    ) -> tuple[WordBags, WordEmbedding | None]:
-        """The bags of training documents, and the embedding. Nothing is written.
+    def _n_needed(self) -> int:
+        """Training documents with words that are needed."""
+        return self.n_neighbors
 
-        Parameters
-        ----------
-        least : int
-            Documents with words that are needed.
-        read : callable, default=None
-            Takes `X`, and checks it by scikit-learn's rules, with labels or without.
-        """
+    def _check_fit(self, X: Any) -> WordEmbedding | None:
+        """The embedding, if the parameters and the kind of `X` break no rule."""
         one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
         embedding = None if one_hot else check_embedding(self.embedding)
         self._check_parameters()
         check_matrix(X)  # or scikit-learn would quote what is not a number
-        with as_parameter_error():
-            weights = self._check_array(X) if read is None else read(X)
+        return embedding
+
+    def _keep(self, X: Any, weights: Any, embedding: WordEmbedding | None) -> None:
+        """Keep training documents; a refused fit has left the model as it was.
+
+        Parameters
+        ----------
+        weights : array-like or sparse matrix
+            `X` as scikit-learn's checks return it.
+        """
         n_words = weights.shape[1] if embedding is None else len(embedding)
         bags = as_word_bags(check_bags(weights, n_words=n_words))
         if embedding is not None:
             check_columns(X, embedding)
-        n_filled = len(bags) - len(bags.empty_rows)
+        empty, least = bags.empty_rows, self._n_needed()
+        n_filled = len(bags) - len(empty)
         if not n_filled:
             raise InvalidParameterError(
                 f"X must hold at least one document with words, got {len(bags)} "
@@ -96,16 +92,8 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
                 "n_neighbors must be <= the number of training documents with words "
                 f"(n_samples={n_filled}), got {least}."
             )
-        return bags, embedding
-
-    def _check_array(self, X: Any) -> Any:
-        return check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
-
-    def _keep(self, X: Any, bags: WordBags, embedding: WordEmbedding | None) -> None:
-        """Write what was read; a refused fit has left the model as it was."""
-        empty = bags.empty_rows
         if len(empty):
-            warn_empty(empty, len(bags), "are left out of the training set", 4)
+            _warn_empty(empty, len(bags), "are left out of the training set")
         validate_data(self, X, skip_check_array=True)
         self.n_samples_fit_ = len(bags)
         self.empty_rows_ = empty
@@ -155,15 +143,8 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         with_distance = check_flag("return_distance", return_distance)
         queries, itself = self._query_bags(X)
         k = self._check_k(n_neighbors, itself=itself)
-        refuse_empty(queries)
-        distances, rows, _ = self._index.nearest(
-            queries,
-            k,
-            exclude=np.arange(len(queries)) if itself else None,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-        rows = self._rows[rows]
+        distances, places = self._nearest(queries, k, itself=itself)
+        rows = self._rows[places]
         return (distances, rows) if with_distance else rows
 
     def kneighbors_graph(
@@ -209,8 +190,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         else:
             queries, itself = self._query_bags(X)
             k = self._check_k(n_neighbors, itself=itself)
-            refuse_empty(queries)
-            distances, rows = search_in_blocks(
+            distances, places = search_in_blocks(
                 self._index,
                 None if itself else queries,
                 k,
@@ -218,7 +198,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
-            rows = self._rows[rows]
+            rows = self._rows[places]
         n, k = rows.shape
         return self._graph(np.arange(0, n * k + 1, k), rows, distances, mode)
 
@@ -229,6 +209,19 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         shape = (len(starts) - 1, self.n_samples_fit_)
         return sp.csr_matrix((data, rows.ravel(), starts), shape=shape)
 
+    def _nearest(
+        self, queries: WordBags, k: int, *, itself: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Distances of the nearest, and their places among the bags kept."""
+        distances, places, _ = self._index.nearest(
+            queries,
+            k,
+            exclude=np.arange(len(queries)) if itself else None,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        return distances, places
+
     def _check_ready(self) -> None:
         check_is_fitted(self, "n_samples_fit_")
         check_n_jobs(self.n_jobs)
@@ -237,7 +230,14 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
     def _query_bags(self, X: Any) -> tuple[WordBags, bool]:
         """Bags of the queries, and whether they are the training documents."""
         if X is not None:
-            return self._read(X), False
+            queries = self._read(X)
+            empty = queries.empty_rows
+            if len(empty):
+                raise InvalidParameterError(
+                    "X must hold documents with at least one word, got "
+                    f"{len(empty)} without any, in rows {name_rows(empty)}."
+                )
+            return queries, False
         if len(self.empty_rows_):
             raise InvalidParameterError(
                 "X=None needs training documents with at least one word, got "
@@ -253,6 +253,20 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
         return as_word_bags(check_bags(X))
+
+    def _asked(
+        self, X: Any, fate: str, stacklevel: int = 4
+    ) -> tuple[int, WordBags, np.ndarray]:
+        """k, the queries that have words, and whether each of `X` has."""
+        check_is_fitted(self, "n_samples_fit_")
+        self._check_parameters()
+        k = self._check_k(self._n_needed())
+        queries = self._read(X)
+        empty, filled = queries.empty_rows, queries.sizes > 0
+        if len(empty):
+            _warn_empty(empty, len(queries), fate, stacklevel)
+            queries = take_bags(queries, filled)
+        return k, queries, filled
 
     def _check_k(self, n_neighbors: int | None, *, itself: bool = False) -> int:
         given = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -288,7 +302,20 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
 class Predictor(WMDNeighborsBase):
     """Votes and means of neighbours, weighted by their distances."""
 
-    weights: str | Weights
+    def __init__(
+        self,
+        embedding: WordEmbedding | str | None = None,
+        *,
+        n_neighbors: int = 5,
+        weights: str | Weights = "uniform",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -303,14 +330,13 @@ class Predictor(WMDNeighborsBase):
 
     def _read_targets(
         self, X: Any, y: Any, rule: str, dtype: Any = None
-    ) -> tuple[WordBags, WordEmbedding | None, np.ndarray]:
-        """The bags of training documents, the embedding, and targets of documents."""
-        targets: list[np.ndarray] = []
-
-        def read(X: Any) -> Any:
-            # scikit-learn would quote what is no array of the kind
-            given: Any = y if y is None else as_array(y, rule, dtype)
-            X, checked = check_X_y(
+    ) -> tuple[Any, WordEmbedding | None, np.ndarray]:
+        """`X` as scikit-learn's checks return it, the embedding, and the targets."""
+        embedding = self._check_fit(X)
+        # scikit-learn would quote what is no array of the kind
+        given: Any = y if y is None else as_array(y, rule, dtype)
+        with as_parameter_error():
+            weights, targets = check_X_y(
                 X,
                 given,
                 accept_sparse="csr",
@@ -318,33 +344,17 @@ class Predictor(WMDNeighborsBase):
                 multi_output=np.ndim(given) == 2,
                 estimator=self,
             )
-            targets.append(checked)
-            return X
-
-        read_training = self._read_training(X, least=self.n_neighbors, read=read)
-        return *read_training, targets[0]
-
-    def _asked(self, X: Any, fate: str) -> tuple[int, WordBags, np.ndarray]:
-        """k, the queries that have words, and whether each of `X` has."""
-        check_is_fitted(self, "n_samples_fit_")
-        self._check_parameters()
-        k = self._check_k(None)
-        queries = self._read(X)
-        empty = queries.empty_rows
-        if len(empty):
-            warn_empty(empty, len(queries), fate, 4)
-        filled = queries.sizes > 0
-        return k, take_bags(queries, filled) if len(empty) else queries, filled
+        return weights, embedding, targets
 
     def _neighbors(self, k: int, queries: WordBags) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the neighbours among the training bags, and their weights."""
-        distances, rows, _ = self._index.nearest(
-            queries,
-            k,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-        return rows, _weigh(self.weights, distances)
+        """Places of the neighbours among the bags kept, and their weights."""
+        distances, places = self._nearest(queries, k)
+        return places, _weigh(self.weights, distances)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def _weigh(weights: str | Weights, distances: np.ndarray) -> np.ndarray:
@@ -386,7 +396,7 @@ def as_parameter_error() -> Iterator[None]:
         raise InvalidParameterError(str(error)) from None
 
 
-def warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int) -> None:
+def _warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int = 4) -> None:
     """One warning for documents without words, at the line of the user."""
     warnings.warn(
         f"{len(rows)} of {n} documents hold no word and {fate}: rows "
@@ -394,19 +404,3 @@ def warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int) -> None:
         EmptyDocumentWarning,
         stacklevel=stacklevel,
     )
-
-
-def refuse_empty(queries: WordBags) -> None:
-    empty = queries.empty_rows
-    if len(empty):
-        raise InvalidParameterError(
-            "X must hold documents with at least one word, got "
-            f"{len(empty)} without any, in rows {name_rows(empty)}."
-        )
-
-
-def ragged(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    parts = np.empty(len(starts) - 1, dtype=object)
-    for i in range(len(parts)):
-        parts[i] = values[starts[i] : starts[i + 1]]
-    return parts

@@ -46,16 +46,12 @@ def search_in_blocks(
     place.mkdir(parents=True, exist_ok=True)
     _claim(place / "search.txt", _fingerprint(index, queries, k))
     asked = index.bags if queries is None else queries
-    missing, done = [], 0
-    for block in blocks(len(asked), BLOCK_SIZE):
-        if _path(place, block).exists():
-            done += block.stop - block.start
-        else:
-            missing.append(block)
+    every = list(blocks(len(asked), BLOCK_SIZE))
+    missing = [block for block in every if not _path(place, block).exists()]
     # a hint only: joblib's context may send the blocks to processes or a cluster
     parallel = Parallel(n_jobs=n_jobs, prefer="threads")
     with progress_bar(verbose, "neighbours", total=len(asked), unit="doc") as bar:
-        bar.update(done)
+        bar.update(len(asked) - sum(block.stop - block.start for block in missing))
         # in turns, as not every backend hands out results one by one
         for turn in blocks(len(missing), 8 * effective_n_jobs(n_jobs)):
             counts = parallel(
@@ -71,7 +67,7 @@ def search_in_blocks(
             bar.update(sum(counts))
     distances = np.empty((len(asked), k))
     rows = np.empty((len(asked), k), dtype=np.intp)
-    for block in blocks(len(asked), BLOCK_SIZE):
+    for block in every:
         with np.load(_path(place, block)) as file:
             distances[block], rows[block] = file["distances"], file["rows"]
     return distances, rows

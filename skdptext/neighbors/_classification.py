@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.neighbors._base import Predictor, Weights, as_parameter_error
+from skdptext.neighbors._base import Predictor, as_parameter_error
 from skdptext.transport import WordBags
 
 __all__ = ["WMDKNNClassifier"]
@@ -99,21 +98,6 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
     (array([[1.]]), array([[0]]))
     """
 
-    def __init__(
-        self,
-        embedding: WordEmbedding | str | None = None,
-        *,
-        n_neighbors: int = 5,
-        weights: str | Weights = "uniform",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def fit(self, X: Any, y: Any) -> WMDKNNClassifier:
         """Keep the training documents and their labels.
 
@@ -142,18 +126,18 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
             If documents have no words; they are left out.
         """
         rule = "y must hold one label per document"
-        bags, embedding, labels = self._read_targets(X, y, rule)
+        weights, embedding, labels = self._read_targets(X, y, rule)
         with as_parameter_error():
             check_classification_targets(labels)
         several = labels.ndim == 2 and labels.shape[1] > 1
-        columns = labels.reshape(len(bags), -1).T
+        columns = labels.reshape(len(labels), -1).T
         classes, codes = zip(
             *(np.unique(column, return_inverse=True) for column in columns),
             strict=True,
         )
         if not several and len(classes[0]) < 2:
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
-        self._keep(X, bags, embedding)
+        self._keep(X, weights, embedding)
         self.outputs_2d_ = several
         self._codes = np.array(codes)[:, self._rows]
         priors = [
@@ -254,5 +238,4 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
         return tags

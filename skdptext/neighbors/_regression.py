@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from skdptext.embeddings import WordEmbedding
-from skdptext.neighbors._base import Predictor, Weights
+from skdptext.neighbors._base import Predictor
 
 __all__ = ["WMDKNNRegressor"]
 
@@ -77,21 +76,6 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
     array([1.5])
     """
 
-    def __init__(
-        self,
-        embedding: WordEmbedding | str | None = None,
-        *,
-        n_neighbors: int = 5,
-        weights: str | Weights = "uniform",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def fit(self, X: Any, y: Any) -> WMDKNNRegressor:
         """Keep the training documents and their targets.
 
@@ -120,8 +104,8 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
             If documents have no words; they are left out.
         """
         rule = "y must hold numbers"
-        bags, embedding, targets = self._read_targets(X, y, rule, float)
-        self._keep(X, bags, embedding)
+        weights, embedding, targets = self._read_targets(X, y, rule, float)
+        self._keep(X, weights, embedding)
         self._targets = targets[self._rows]
         mean = self._targets.mean(axis=0)
         self.target_mean_ = mean if self._targets.ndim == 2 else float(mean)
@@ -161,7 +145,6 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
         # scikit-learn's check fits signed data to a line, as it does for its own
         # neighbours
         tags.regressor_tags.poor_score = True

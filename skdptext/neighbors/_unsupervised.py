@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_array
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.neighbors._base import (
-    WMDNeighborsBase,
-    ragged,
-    refuse_empty,
-    warn_empty,
-)
-from skdptext.transport import WordBags, take_bags
+from skdptext.neighbors._base import WMDNeighborsBase, as_parameter_error
 from skdptext.utils import check_flag, check_option, check_real
 
 __all__ = ["WMDNeighbors", "WMDNeighborsTransformer"]
 
 
-class WMDNeighbors(WMDNeighborsBase):
+class Unlabelled(WMDNeighborsBase):
+    """Documents without labels."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Non-negative word weights: counts, frequencies or tf-idf; each row is given
+            mass 1.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : estimator
+            The estimator itself.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter or the input breaks its rule; if no document has words; of a
+            `WMDNeighborsTransformer`, if too few have for its neighbours.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they are left out.
+        """
+        embedding = self._check_fit(X)
+        with as_parameter_error():
+            weights = check_array(
+                X, accept_sparse="csr", dtype=np.float64, estimator=self
+            )
+        self._keep(X, weights, embedding)
+        return self
+
+
+class WMDNeighbors(Unlabelled):
     """Nearest documents in Word Mover's Distance, as `NearestNeighbors` finds points.
 
     The distance between two documents is the least total distance that the words of
@@ -110,39 +143,13 @@ class WMDNeighbors(WMDNeighborsBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> WMDNeighbors:
-        """Keep the documents.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Non-negative word weights: counts, frequencies or tf-idf; each row is given
-            mass 1.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : WMDNeighbors
-            The estimator itself.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter or the input breaks its rule, or no document has words.
-
-        Warns
-        -----
-        EmptyDocumentWarning
-            If documents have no words; they are left out.
-        """
-        self._keep(X, *self._read_training(X))
-        return self
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.radius is not None:
             check_real("radius", self.radius, low=0.0)
+
+    def _n_needed(self) -> int:
+        return 1  # calls give the number of neighbours, or a radius
 
     def radius_neighbors(
         self,
@@ -179,8 +186,12 @@ class WMDNeighbors(WMDNeighborsBase):
         """
         with_distance = check_flag("return_distance", return_distance)
         starts, rows, distances = self._within(X, radius, sort_results)
-        split = [ragged(part, starts) for part in (distances, rows)]
-        return (split[0], split[1]) if with_distance else split[1]
+        n = len(starts) - 1
+        ragged = np.empty(n, dtype=object), np.empty(n, dtype=object)
+        for i in range(n):
+            part = slice(starts[i], starts[i + 1])
+            ragged[0][i], ragged[1][i] = distances[part], rows[part]
+        return ragged if with_distance else ragged[1]
 
     def radius_neighbors_graph(
         self,
@@ -227,7 +238,6 @@ class WMDNeighbors(WMDNeighborsBase):
                 "radius must be given, to the estimator or to the method, got None."
             )
         queries, itself = self._query_bags(X)
-        refuse_empty(queries)
         starts, rows, distances = self._index.within(
             queries,
             check_real("radius", given, low=0.0),
@@ -243,7 +253,7 @@ class WMDNeighbors(WMDNeighborsBase):
 
 
 class WMDNeighborsTransformer(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, WMDNeighborsBase
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unlabelled
 ):
     """Graph of nearest documents in Word Mover's Distance, as a step of a pipeline.
 
@@ -332,41 +342,12 @@ class WMDNeighborsTransformer(
         check_option("mode", self.mode, ("distance", "connectivity"))
         check_flag("symmetric", self.symmetric)
 
+    def _n_needed(self) -> int:
+        return self.n_neighbors + (self.mode == "distance")
+
     @property
     def _n_features_out(self) -> int:
         return self.n_samples_fit_
-
-    def fit(self, X: Any, y: Any = None) -> WMDNeighborsTransformer:
-        """Keep the documents.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Non-negative word weights: counts, frequencies or tf-idf; each row is given
-            mass 1.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : WMDNeighborsTransformer
-            The estimator itself.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter or the input breaks its rule; if there are not more documents
-            with words than neighbours.
-
-        Warns
-        -----
-        EmptyDocumentWarning
-            If documents have no words; they are left out.
-        """
-        self._check_parameters()
-        least = self.n_neighbors + (self.mode == "distance")
-        self._keep(X, *self._read_training(X, least=least))
-        return self
 
     def transform(self, X: Any) -> sp.csr_matrix:
         """Graph from documents to their nearest training documents.
@@ -386,17 +367,11 @@ class WMDNeighborsTransformer(
         EmptyDocumentWarning
             If documents have no words; their rows are empty.
         """
-        check_is_fitted(self, "n_samples_fit_")
-        self._check_parameters()
-        k = self._check_k(self.n_neighbors + (self.mode == "distance"))
-        queries = self._read(X)
-        empty, filled = queries.empty_rows, queries.sizes > 0
-        if len(empty):
-            warn_empty(empty, len(queries), "have no neighbours", 4)
-            queries = take_bags(queries, filled)
-        rows, distances = self._nearest(queries, k)
+        # one more frame to the user's line: scikit-learn wraps this method
+        k, queries, filled = self._asked(X, "have no neighbours", stacklevel=5)
+        distances, places = self._nearest(queries, k)
         starts = np.concatenate([[0], np.cumsum(k * filled)])
-        return self._graph(starts, rows, distances, self.mode)
+        return self._graph(starts, self._rows[places], distances, self.mode)
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
         """Graph from documents to themselves and their nearest.
@@ -425,14 +400,15 @@ class WMDNeighborsTransformer(
         """
         self.fit(X)
         k = self.n_neighbors - (self.mode == "connectivity")
-        rows, distances = np.empty((len(self._rows), 0), dtype=np.intp), np.empty(0)
+        distances, places = np.empty(0), np.empty(0, dtype=np.intp)
         if k:
-            exclude = np.arange(len(self._rows))
-            rows, distances = self._nearest(self._bags, k, exclude)
+            distances, places = self._nearest(self._bags, k, itself=True)
         begin = np.concatenate(
             [np.arange(self.n_samples_fit_), np.repeat(self._rows, k)]
         )
-        end = np.concatenate([np.arange(self.n_samples_fit_), rows.ravel()])
+        end = np.concatenate(
+            [np.arange(self.n_samples_fit_), self._rows[places].ravel()]
+        )
         distances = np.concatenate([np.zeros(self.n_samples_fit_), distances.ravel()])
         if self.symmetric:
             begin, end = np.concatenate([[begin, end], [end, begin]], axis=1)
@@ -443,12 +419,3 @@ class WMDNeighborsTransformer(
         order = np.lexsort((end, begin != end, distances, begin))
         starts = np.searchsorted(begin[order], np.arange(self.n_samples_fit_ + 1))
         return self._graph(starts, end[order], distances[order], self.mode)
-
-    def _nearest(
-        self, queries: WordBags, k: int, exclude: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows given to `fit`, and their distances."""
-        distances, rows, _ = self._index.nearest(
-            queries, k, exclude=exclude, n_jobs=self.n_jobs, verbose=self.verbose
-        )
-        return self._rows[rows], distances

@@ -37,28 +37,18 @@ def bottleneck_distance(
 
 def can_move(supply: np.ndarray, demand: np.ndarray, allowed: np.ndarray) -> bool:
     """Whether all supply reaches the demand along the allowed steps (maximum flow)."""
-    source, sink = 0, len(supply) + len(demand) + 1
-    rows, columns = np.nonzero(allowed)
-    begin = np.concatenate(
-        [np.zeros(len(supply)), rows + 1, np.arange(len(demand)) + 1 + len(supply)]
-    )
-    end = np.concatenate(
-        [
-            np.arange(len(supply)) + 1,
-            columns + 1 + len(supply),
-            np.full(len(demand), sink),
-        ]
-    )
-    capacity = np.concatenate(
-        [supply, np.minimum(supply[rows], demand[columns]), demand]
-    )
     if int(supply.sum()) > np.iinfo(np.int32).max:
         raise InvalidParameterError(
             "documents must have at most 2^31 pairs of words for the bottleneck "
             f"distance, got {int(supply.sum())}."
         )
-    graph = sp.csr_array(
-        (capacity.astype(np.int32), (begin.astype(np.int32), end.astype(np.int32))),
-        shape=(sink + 1, sink + 1),
-    )
-    return bool(maximum_flow(graph, source, sink).flow_value == supply.sum())
+    # places in the graph: the source, the supply, the demand, the sink
+    sink = len(supply) + len(demand) + 1
+    left, right = np.split(np.arange(1, sink, dtype=np.int32), [len(supply)])
+    rows, columns = allowed.nonzero()
+    begin = np.concatenate([np.zeros_like(left), left[rows], right])
+    end = np.concatenate([left, right[columns], np.full_like(right, sink)])
+    between = np.minimum(supply[rows], demand[columns])
+    capacity = np.concatenate([supply, between, demand]).astype(np.int32)
+    graph = sp.csr_array((capacity, (begin, end)), shape=(sink + 1, sink + 1))
+    return bool(maximum_flow(graph, 0, sink).flow_value == supply.sum())

@@ -20,9 +20,7 @@ _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
 _TINY = 2.0**-110  # more than what underflows in a squared distance
 
 _FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
-_MAX_POTENTIAL = np.float32(
-    2.0
-)  # no useful potential is larger, and the slack then holds
+_MAX_POTENTIAL = np.float32(2.0)  # no useful one is larger; the slack then holds
 _DAMPING = np.float32(0.75)
 
 

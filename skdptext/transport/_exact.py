@@ -121,11 +121,6 @@ def _sum(numbers: np.ndarray) -> float:
     return float(np.add.accumulate(numbers)[-1])
 
 
-def _goes_first(a_ids: np.ndarray, b_ids: np.ndarray) -> bool:
-    # Residuals share no word, so this order is strict and d(x, y) == d(y, x) exactly.
-    return (len(a_ids), a_ids[0]) < (len(b_ids), b_ids[0])
-
-
 def word_costs(vectors: np.ndarray, x_ids: np.ndarray, y_ids: np.ndarray) -> np.ndarray:
     """Distances between words, float64 and C-contiguous.
 
@@ -146,11 +141,9 @@ def pair_problem(
     vectors: np.ndarray,
 ) -> Problem:
     """`problem_from`, with costs from the vectors of all words."""
-
-    def costs_of(x_rows: np.ndarray, y_rows: np.ndarray) -> np.ndarray:
-        return word_costs(vectors, x_ids[x_rows], y_ids[y_rows])
-
-    return problem_from(x_ids, x, y_ids, y, costs_of)
+    return problem_from(
+        x_ids, x, y_ids, y, lambda rows, to: word_costs(vectors, x_ids[rows], y_ids[to])
+    )
 
 
 def problem_from(
@@ -169,7 +162,8 @@ def problem_from(
     if not len(x_rows) or not len(y_rows):
         return np.empty(0), np.empty(0), np.empty((0, 0))
     costs = costs_of(x_rows, y_rows)
-    if _goes_first(y_ids[y_rows], x_ids[x_rows]):
+    # Residuals share no word, so this order is strict and d(x, y) == d(y, x) exactly.
+    if (len(y_rows), y_ids[y_rows[0]]) < (len(x_rows), x_ids[x_rows[0]]):
         return y_left, x_left, costs.T
     return x_left, y_left, costs
 

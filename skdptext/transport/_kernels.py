@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,11 +64,14 @@ def load_kernels() -> Kernels | None:
 @LoadedOnce
 def load_bounds() -> BoundLoops | None:
     """The compiled bounds; None without numba."""
-    with _say_if_slow(
-        "Compiling the search for Word Mover's neighbours once, about 15 s."
-    ):
+    message = "Compiling the search for Word Mover's neighbours once, about 15 s."
+    said = threading.Timer(_READ_IN, _logger.warning, [message])
+    said.start()  # said if this takes longer than reading what is compiled
+    try:
         load_kernels()  # the search finds its distances with them
         return compile_loops(_build_bounds)
+    finally:
+        said.cancel()
 
 
 def kernels_for(n_pairs: int) -> Kernels | None:
@@ -113,17 +115,6 @@ def compile_search() -> bool:
     return load_bounds() is not None
 
 
-@contextmanager
-def _say_if_slow(message: str) -> Iterator[None]:
-    """Log a message if the work takes longer than reading cached compiled code."""
-    said = threading.Timer(_READ_IN, _logger.warning, [message])
-    said.start()
-    try:
-        yield
-    finally:
-        said.cancel()
-
-
 def _build(njit: Callable[..., Any]) -> Kernels | None:
     _loops.register()
     if not solver_address():
@@ -138,12 +129,8 @@ def _build(njit: Callable[..., Any]) -> Kernels | None:
 
 def _build_bounds(njit: Callable[..., Any]) -> BoundLoops:
     _loops.register()
-    loops = BoundLoops(
-        *(
-            njit(**_loops.NO_NAN)(loop)
-            for loop in (_loops.relax_queries, _loops.sample_bags, _loops.tighten_bags)
-        )
-    )
+    plain = _loops.relax_queries, _loops.sample_bags, _loops.tighten_bags
+    loops = BoundLoops(*(njit(**_loops.NO_NAN)(loop) for loop in plain))
     _try_out(loops)
     return loops
 
