@@ -9,7 +9,7 @@ TORCH_TESTS ?= $(shell grep -rl --include='*.py' 'pytest\.mark\.torch' tests)
 # A file of pip constraints, as .ci/run names one
 CONSTRAINTS ?=
 # What make test-scale installs, 2 GB with all else, in an environment of its own
-ENGINES ?= pyspark "dask[complete]" "ray[data]" aiohttp duckdb datasets
+ENGINES ?= pyspark "dask[complete]" "ray[data]" aiohttp duckdb datasets umap-learn
 SCALE_VENV ?= $(VENV)-scale
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=
