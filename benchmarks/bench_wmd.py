@@ -336,6 +336,9 @@ def main() -> None:
     with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
         embedding = WordEmbedding(file["words"], file["vectors"])
     groups = {"short": SHORT, "long": LONG, "sixteen": SIXTEEN}
+    unknown = set(args.sets or ()).difference(*groups.values())
+    if unknown:
+        parser.error(f"--sets must be of {sum(groups.values(), [])}, got {unknown}")
     for group, members in groups.items() if args.only != "growth" else ():
         asked = [name for name in args.sets or members if name in members]
         rows = [row for name in asked for row in bench(name, embedding, args)]

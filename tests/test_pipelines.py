@@ -147,15 +147,16 @@ def test_a_search_of_25_candidates_holds_one_table(built_in, messages):
     assert peak < half_norms_and_covariance < table.vectors.nbytes
 
 
-def test_nested_cross_validation_in_two_processes(built_in, messages):
-    texts, labels = messages
+def test_nested_cross_validation_in_two_processes(built_in, prose):
+    texts, labels = prose
     search = GridSearchCV(
         pipelines(built_in, document_length=10, resize="sample")["bayes"],
         {"dpwordperturber__epsilon": [60.0, 100.0]},
         cv=2,
     )
     scores = cross_val_score(search, texts, labels, cv=2, n_jobs=2)
-    assert (scores > 0.58).all()
+    # Over fresh noise each is 0.73 with a standard deviation of 0.01.
+    assert (scores > 0.65).all()
 
 
 def test_seeded_search_is_the_same_in_any_number_of_processes(built_in, messages):

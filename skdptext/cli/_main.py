@@ -26,6 +26,7 @@ in this order (the mechanism is exponential with lam 0, unless you name another)
     --embedding glove.6B.50d.txt --n-words 6000 \\
     --name 2026-q4 --key file:q4.key -o released/
   skdptext verify released/                       # then destroy the key
+                            # _release.json in released/ states the guarantee
   skdptext report old-reviews.csv --column text --epsilon E --length 20 \\
     --embedding glove.6B.50d.txt --n-words 6000   # what an adversary finds
 Each command says more with --help.
