@@ -338,7 +338,7 @@ def main() -> None:
     groups = {"short": SHORT, "long": LONG, "sixteen": SIXTEEN}
     unknown = set(args.sets or ()).difference(*groups.values())
     if unknown:
-        parser.error(f"--sets must be of {sum(groups.values(), [])}, got {unknown}")
+        parser.error(f"--sets must be of {[*SHORT, *LONG, *SIXTEEN]}, got {unknown}")
     for group, members in groups.items() if args.only != "growth" else ():
         asked = [name for name in args.sets or members if name in members]
         rows = [row for name in asked for row in bench(name, embedding, args)]
