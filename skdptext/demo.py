@@ -75,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     divisions = [divided(corpus, embedding, n) for n in range(options.divisions)]
     show_example(divisions[0])
     print(
-        f"Attacking {options.divisions} divisions into public and protected documents "
-        "…",
+        f"Attacking {options.divisions} random splits into public and protected "
+        "text, a minute or so …",
         flush=True,
     )
     cells = [measured(division) for division in divisions]
