@@ -385,7 +385,7 @@ def _through_noise(scene: Scene, seed: int) -> Any:
     if not isinstance(scene.perturber, DPWordPerturber):
         return scene.whole
     noisy = as_released(scene.perturber, scene.whole, seed)
-    return scene.whole if noisy is None else noisy
+    return scene.whole if noisy is None else noisy[0]
 
 
 def words_of(document: Any) -> Sequence[str]:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     OutOfVocabularyWarning,
@@ -113,8 +114,10 @@ def joined(first: Any, second: Any) -> Any:
 
 def as_released(
     perturber: DPWordPerturber, documents: Any, random_state: int
-) -> np.ndarray | None:
+) -> tuple[np.ndarray, WordEmbedding] | None:
     """Expected counts of released words, of whole documents: their words after noise.
+
+    With them the released words, which name the columns.
 
     One simulation of the noise for all of them: `bayes_of_released` that learns from
     any part of these knows the law of the noise. None where they do not fit into
@@ -129,7 +132,8 @@ def as_released(
         reader = DocumentPreparer.from_perturber(perturber, output="bow")
         reader.set_params(document_length=None, random_state=random_state)
         bags = sp.csr_array(reader.fit_transform(documents))
-        shape = bags.shape[0], len(fitted.mechanism_.released)
+        released = fitted.mechanism_.released
+        shape = bags.shape[0], len(released)
         if 16 * shape[0] * shape[1] > working_memory_bytes():
             return None
         vectors = np.zeros(shape, dtype=np.float32)
@@ -138,7 +142,7 @@ def as_released(
         if held.any():
             options = {"n_draws": N_DRAWS, "random_state": random_state}
             vectors[held] = released_profiles(fitted, bags[held], **options)
-        return vectors * (sizes[:, None] / _UNIT).astype(np.float32)
+        return vectors * (sizes[:, None] / _UNIT).astype(np.float32), released
 
 
 def bayes_of_released() -> ChannelNaiveBayes:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import betaincinv, stdtrit
-from sklearn.base import clone
 
 from skdptext.attacks import (
     FastTextClassifier,
@@ -530,12 +529,9 @@ class _Views:
         self.names = WordEmbedding(names.tolist(), np.zeros((len(names), 1)))
         if isinstance(mechanism, DPWordPerturber):
             every_text = [*release.original, *more]
-            through = as_released(mechanism, every_text, release.seed)
-            if through is not None:
-                with warnings.catch_warnings(
-                    action="ignore"
-                ):  # `as_released` fits, too
-                    vocabulary = clone(mechanism).fit(every_text).mechanism_.released
+            simulated = as_released(mechanism, every_text, release.seed)
+            if simulated is not None:
+                through, vocabulary = simulated
                 n = len(release)
                 self.lists["as released"] = {
                     "originals": through[:n],

@@ -452,9 +452,9 @@ def _is_replaced(cls: Any, stated: int, name: str) -> bool:
         return True
     # a sibling's, which the class that states has never seen; a mixin that defines the
     # law alone speaks of whatever comes after it
-    known = [p for p in cls.__mro__[stated].__mro__ if name in vars(p)]
-    mine = cls.__mro__[provided : provided + 1]
-    return bool(known) and known[0] is not WordChannel and known[:1] != list(mine)
+    parents = cls.__mro__[stated].__mro__
+    known = next((parent for parent in parents if name in vars(parent)), WordChannel)
+    return known is not WordChannel and known is not cls.__mro__[provided]
 
 
 def _is_abstract(cls: type, name: str) -> bool:
