@@ -34,8 +34,8 @@ PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(addpre
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 # Tests, doctests and site train the built-in embedding once for all of them. POT would
-# import PyTorch.
-SHARED := $(PIN) SKDPTEXT_CACHE=$(CURDIR)/build/cache POT_BACKEND_DISABLE_PYTORCH=1
+# import PyTorch. Many processes start: what one compiles to bytecode serves the others.
+SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache POT_BACKEND_DISABLE_PYTORCH=1
 BENCH_OUT := build/bench
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
@@ -143,14 +143,11 @@ obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, f
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
-	$(PIN) $(PY) benchmarks/experiment.py mechanisms-words $(MECHANISMS_ARGS)
-	$(PIN) $(PY) benchmarks/experiment.py mechanisms-use $(MECHANISMS_ARGS)
+	$(PIN) $(PY) benchmarks/experiment.py mechanisms $(MECHANISMS_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
 frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour
-	$(PIN) $(PY) benchmarks/frontier/run.py $(FRONTIER_ARGS)
-	$(PIN) $(PY) benchmarks/frontier/report.py
-	$(PIN) $(PY) benchmarks/frontier/tried.py
+	$(PIN) $(PY) benchmarks/experiment.py frontier $(FRONTIER_ARGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml

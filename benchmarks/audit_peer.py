@@ -4,29 +4,13 @@ Runs in an environment that holds the package and not skdptext:
 ``audit_peer.py REQUEST ANSWER``, both JSON.
 """
 
-import json
-import sys
-
 import numpy as np
+import peer_mechanisms
 
 
 def mldp_text(request):
-    import mldp_text
-    from gensim.models import KeyedVectors
-
     words, vectors = request["words"], np.array(request["vectors"], dtype=np.float32)
-    table = KeyedVectors(vectors.shape[1])
-    table.add_vectors(words, vectors)
-    kind = request["mechanism"]
-    options = {"epsilon": request["epsilon"], "embedding_matrix": table}
-    options |= {"dim": vectors.shape[1], "use_faiss": False}
-    if kind == "Mahalanobis":
-        options["lambd"] = request["lam"]
-    if kind == "TEM":  # takes no search; its own vocabulary is a list that it brings
-        del options["use_faiss"]
-    if kind in ("TEM", "TruncatedGumbel"):
-        options["vocab"] = words
-    mechanism = getattr(mldp_text, kind)(**options)
+    mechanism = peer_mechanisms.mldp_text(request, words, vectors)
 
     def noise(n):
         zero = np.zeros(vectors.shape[1])
@@ -41,25 +25,7 @@ def mldp_text(request):
 
 
 def pypantera(request):
-    from src.EmbeddingPerturbationMechanism.cmp import CMP
-    from src.EmbeddingPerturbationMechanism.mahalanobis import Mahalanobis
-    from src.EmbeddingPerturbationMechanism.vickrey import VickreyCMP, VickreyMhl
-    from src.SamplingPerturbationMechanism.custext import CusText
-    from src.SamplingPerturbationMechanism.santext import SanText
-    from src.SamplingPerturbationMechanism.tem import TEM
-
-    with open("table.txt", "w") as file:
-        for word, vector in zip(request["words"], request["vectors"], strict=True):
-            file.write(" ".join([word, *map(repr, vector)]) + "\n")
-    options = {"embPath": "table.txt", "epsilon": request["epsilon"]}
-    options |= {"lam": request["lam"], "t": 0.5}
-    options |= {"beta": 0.001, "k": 20, "distance": "euclidean"}
-    kinds = {"CMP": CMP, "Mahalanobis": Mahalanobis}
-    kinds |= {"SanText": SanText, "TEM": TEM, "CusText": CusText}
-    kinds |= {"VickreyCMP": VickreyCMP, "VickreyMhl": VickreyMhl}
-    mechanism = kinds[request["mechanism"]](options)
-    if set(mechanism.vocab.embeddings) != set(request["words"]):
-        raise RuntimeError("the package has not loaded all words of the table")
+    mechanism = peer_mechanisms.pypantera(request, request["words"], request["vectors"])
 
     def draw(word, n):
         out = []
@@ -95,9 +61,7 @@ def dp_diffractor(request):
     return draw, None
 
 
-def main():
-    with open(sys.argv[1]) as file:
-        request = json.load(file)
+def drawn(request):
     build = {
         "mldp-text": mldp_text,
         "pypantera": pypantera,
@@ -105,12 +69,9 @@ def main():
     }[request["package"]]
     draw, noise = build(request)
     if "noise" in request:
-        answer = np.asarray(noise(request["noise"])).tolist()
-    else:
-        answer = [draw(word, request["n_draws"]) for word in request["draw"]]
-    with open(sys.argv[2], "w") as file:
-        json.dump(answer, file)
+        return np.asarray(noise(request["noise"])).tolist()
+    return [draw(word, request["n_draws"]) for word in request["draw"]]
 
 
 if __name__ == "__main__":
-    main()
+    peer_mechanisms.answer(drawn)

@@ -17,19 +17,20 @@ enters this one. They get small public tables, and ε, λ and t as their documen
 says, all else at its default. The claim audited is that of the paper each mechanism
 cites: ε times the Euclidean distance, or times ‖·‖_RM (Xu et al. 2020) for
 Mahalanobis. Findings are kept below ``build/audit``, so that a run can be taken up
-again; the table is recorded once all of them are there.
+again, and ``--seconds`` ends it early; the table is recorded once all are there.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import tempfile
 import time
+from functools import cached_property, partial
 from pathlib import Path
 
+import measuring
 import numpy as np
+from experiments.store import Cell, MissingCellError, Store
 from peers import PeerUnavailable, ask
 from results import record
 from scipy.stats import binomtest
@@ -88,6 +89,7 @@ class WrongScale(MahalanobisChannel):
     """Noise of another ε than is claimed."""
 
     wrong = 1.0
+    law = MahalanobisChannel.law  # what is stated stays as it was
 
     def draw(self, rng, n):
         radii, normals = super().draw(rng, n)
@@ -268,10 +270,13 @@ def found(repeats: int) -> None:
 
 
 class Peer:
-    """A mechanism of a package, behind the interface that the audits take."""
+    """A mechanism of a package, behind the interface that the audits take.
 
-    def __init__(self, package, mechanism, lam, table, epsilon, folder):
-        self.package, self.folder, self.epsilon = package, folder, epsilon
+    Its claim is that of `law`, a mechanism of ours.
+    """
+
+    def __init__(self, package, mechanism, lam, table, epsilon, law):
+        self.package, self.epsilon = package, epsilon
         self.request = {
             "package": package,
             "mechanism": mechanism,
@@ -280,16 +285,22 @@ class Peer:
             "words": list(table.words),
             "vectors": table.vectors.tolist(),
         }
-        ours = MahalanobisNoise().prepare(table, epsilon, lam)
-        self.claim = PrivacyGuarantee(ours)
-        self.whiten = ours.metric.whiten
+        self.prepare = partial(law.prepare, table, epsilon, lam)
+
+    @cached_property
+    def channel(self):
+        return self.prepare()
 
     def ask(self, **question):
-        script = HERE / "audit_peer.py"
-        return ask(self.package, script, self.request | question, self.folder)
+        with tempfile.TemporaryDirectory() as folder:
+            request = self.request | question
+            return ask(self.package, HERE / "audit_peer.py", request, Path(folder))
 
     def guarantee(self):
-        return self.claim
+        return PrivacyGuarantee(self.channel)
+
+    def whiten(self, vectors):
+        return self.channel.metric.whiten(vectors)
 
     def perturb_words(self, words, n_draws=1):
         return np.array(self.ask(draw=list(words), n_draws=n_draws), dtype=object)
@@ -304,48 +315,40 @@ def audit_peer(package, mechanism, lam, name, n_draws) -> dict[str, object]:
         n_draws *= 5  # two words only
     row = {"package": package, "mechanism": mechanism, "table": name, "ε": epsilon}
     row |= {"λ": lam, "draws per word": n_draws}
-    with tempfile.TemporaryDirectory() as folder:
-        peer = Peer(package, mechanism, lam, table, epsilon, Path(folder))
-        try:
-            found = audit_word_privacy(peer, pairs, n_draws=n_draws, random_state=0)
-        except RuntimeError as error:  # what the package raises itself
-            return row | {"finding": f"failed: {error}"[:120]}
-        facts = found.summary()
-        row |= {
-            "pairs": facts["n_pairs"],
-            "violated": facts["n_violated"],
-            "odds factor at least": math.exp(facts["worst_lower_bound"]),
-            "claimed at most": math.exp(facts["worst_claimed"]),
-        }
-        if mechanism.startswith("Vickrey"):  # its noise is that of the first two
-            return row
-        noise = audit_noise_law(peer, n_draws=5000)
-        wrong = sorted({test.split(",")[0].split(" along")[0] for test in noise.failed})
-        return row | {"noise": ", ".join(wrong) + " wrong" if wrong else "as claimed"}
+    peer = Peer(package, mechanism, lam, table, epsilon, MahalanobisNoise())
+    try:
+        found = audit_word_privacy(peer, pairs, n_draws=n_draws, random_state=0)
+    except RuntimeError as error:  # what the package raises itself
+        return row | {"finding": f"failed: {error}"[:120]}
+    facts = found.summary()
+    row |= {
+        "pairs": facts["n_pairs"],
+        "violated": facts["n_violated"],
+        "odds factor at least": math.exp(facts["worst_lower_bound"]),
+        "claimed at most": math.exp(facts["worst_claimed"]),
+    }
+    if mechanism.startswith("Vickrey"):  # its noise is that of the first two
+        return row
+    noise = audit_noise_law(peer, n_draws=5000)
+    wrong = sorted({test.split(",")[0].split(" along")[0] for test in noise.failed})
+    return row | {"noise": ", ".join(wrong) + " wrong" if wrong else "as claimed"}
 
 
 def audit_peers(packages, n_draws: int, seconds: float) -> None:
-    KEPT.mkdir(parents=True, exist_ok=True)
-    rows, missing, end = [], 0, time.perf_counter() + seconds
+    rows, missing, end = [], 0, time.monotonic() + seconds
     for package, mechanisms in PEERS.items():
+        store = Store(KEPT, end if package in packages else 0.0)
         for mechanism, (lam, tables) in mechanisms.items():
             for name in tables:
-                key = f"{package}-{mechanism}-{name}-{n_draws}".replace(" ", "")
-                path = KEPT / f"{key}.json"
-                if not path.exists():
-                    start = time.perf_counter()
-                    if package not in packages or start > end:
-                        missing += 1
-                        continue
-                    try:
-                        row = audit_peer(package, mechanism, lam, name, n_draws)
-                    except PeerUnavailable as error:
-                        print(f"{package} is not installed: {error}")
-                        missing += 1
-                        continue
-                    path.write_text(json.dumps(row))
-                    print(row, f"({time.perf_counter() - start:.0f} s)", flush=True)
-                rows.append(json.loads(path.read_text()))
+                what = package, mechanism, lam, name, n_draws
+                cell = Cell.named(*what, version=1, compute=partial(audit_peer, *what))
+                try:
+                    rows.append(store.get(cell))
+                except MissingCellError:
+                    missing += 1
+                except PeerUnavailable as error:
+                    print(f"{package} is not installed: {error}")
+                    missing += 1
     if missing:
         print(f"{missing} are still to be audited, nothing is recorded: run it again.")
         return
@@ -366,18 +369,10 @@ def audit_peers(packages, n_draws: int, seconds: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parts = ["alarms", "power", "found", "peers"]
-    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
-    parser.add_argument("--draws", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=500)
-    parser.add_argument("--peer-draws", type=int, default=20_000)
-    parser.add_argument("--peer", nargs="+", choices=list(PEERS), default=list(PEERS))
-    parser.add_argument(
-        "--seconds", type=float, default=math.inf,
-        help="begin no further mechanism after so long; run again to go on",
+    options = measuring.options(
+        __doc__, only=["alarms", "power", "found", "peers"], draws=100_000,
+        repeats=500, peer_draws=20_000, peer=PEERS, seconds=math.inf,
     )  # fmt: skip
-    options = parser.parse_args()
     if "alarms" in options.only:
         alarms(options.repeats)
     if "power" in options.only:

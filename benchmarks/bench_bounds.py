@@ -11,8 +11,7 @@ the most private one that meets the bound, by its mean or by its 95 % interval.
 
 from __future__ import annotations
 
-import argparse
-
+import measuring
 import numpy as np
 from results import record
 
@@ -64,9 +63,7 @@ def line(n: int, splits: int, spread: float) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--searches", type=int, default=2000, help="per line")
-    n = parser.parse_args().searches
+    n = measuring.options(__doc__, searches=2000).searches
     record(
         "tuning_bounds",
         [line(n, splits, spread) for splits in SPLITS for spread in SPREADS],

@@ -22,21 +22,28 @@ released and tested on the other.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import gzip
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import measuring
 import numpy as np
-from real_data import DATA, absent
+from real_data import (
+    DATA,
+    GLOVE,
+    GOOGLE,
+    SMS,
+    TWEETS,
+    W2V,
+    absent,
+    read_sms,
+    read_tweets,
+)
 from results import record
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
-from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstrings
@@ -45,11 +52,6 @@ from skdptext.mechanisms import Exponential, MahalanobisNoise, WordMechanism
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.search import k_nearest_words
 
-EMBEDDINGS = (
-    "w2v_news_fiction_30k_300d.npz",
-    "googlenews_8k_300d.npz",
-    "glove_6B_13k_50d.npz",
-)
 MECHANISMS: tuple[tuple[str, WordMechanism, float], ...] = (
     ("noise, λ = 0.5", MahalanobisNoise(), 0.5),
     ("noise, λ = 0", MahalanobisNoise(), 0.0),
@@ -59,19 +61,6 @@ SHARES = (0.25, 0.5, 0.75)
 Texts = tuple[list[str], np.ndarray]
 
 
-def sms() -> Texts:
-    with gzip.open(DATA / "sms_spam.tsv.gz", "rt", encoding="utf-8") as lines:
-        pairs = [line.rstrip("\n").split("\t", 1) for line in lines]
-    return [text for _, text in pairs], np.array([label for label, _ in pairs])
-
-
-def tweets() -> Texts:
-    path = DATA / "disaster_tweets.csv.gz"
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    return [row["text"] for row in rows], np.array([row["target"] for row in rows])
-
-
 def docstrings() -> Texts:
     corpus = load_docstrings()
     texts = [" ".join(text.split()[:60]) for text in corpus.data]
@@ -79,8 +68,8 @@ def docstrings() -> Texts:
 
 
 TEXTS: dict[str, tuple[str | None, Callable[[], Texts]]] = {
-    "SMS": ("sms_spam.tsv.gz", sms),
-    "tweets": ("disaster_tweets.csv.gz", tweets),
+    "SMS": (SMS, read_sms),
+    "tweets": (TWEETS, read_tweets),
     "docstrings": (None, docstrings),
 }
 
@@ -112,8 +101,7 @@ def changed(fitted: DPWordPerturber, documents: list[str]) -> tuple[float, float
 
 def asked(
     name: str, whole: WordEmbedding, texts: dict[str, tuple[Texts, Texts]], n: int
-) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+) -> Iterator[dict[str, object]]:
     for label, mechanism, lam in MECHANISMS:
         exact = isinstance(mechanism, Exponential)
         table = whole.restrict(min(n, len(whole))) if exact else whole
@@ -138,16 +126,13 @@ def asked(
                 fitted = perturber(table, mechanism, lam, found.epsilon)
                 share, error = changed(fitted, theirs[0][:250])
                 error = float(np.hypot(error, found.standard_error))
-                row: dict[str, object] = {
+                yield {
                     "embedding": name, "words": len(table), "mechanism": label,
                     "text": text, "counted": counted, "ε": found.epsilon,
                     "asked, %": 50, "changed, %": 100 * share,
                     "standard error, %": 100 * error,
                     "s": seconds if counted == "text" else words_seconds or None,
                 }  # fmt: skip
-                print(row, flush=True)
-                rows.append(row)
-    return rows
 
 
 def exponents(fitted: DPWordPerturber) -> tuple[float, float]:
@@ -173,8 +158,7 @@ def accuracy(train: Texts, test: Texts, table: WordEmbedding, release: object) -
 
 def rule(
     name: str, table: WordEmbedding, texts: dict[str, tuple[Texts, Texts]]
-) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+) -> Iterator[dict[str, object]]:
     for text, (ours, theirs) in texts.items():
         clear = perturber(table, MahalanobisNoise(), 0.0, 1e6).set_params(output="bow")
         best = accuracy(ours, theirs, table, clear.fit([]).transform)
@@ -188,7 +172,7 @@ def rule(
                 fitted = perturber(table, mechanism, lam, found.epsilon)
                 near, far = exponents(fitted)
                 bow = fitted.set_params(output="bow").fit([])
-                row: dict[str, object] = {
+                yield {
                     "embedding": name, "text": text, "mechanism": label,
                     "changed, %": 100 * share, "ε": found.epsilon,
                     "exponent to the nearest word": near,
@@ -196,16 +180,10 @@ def rule(
                     "accuracy": accuracy(ours, theirs, table, bow.transform),
                     "in clear": best, "by guessing": guess,
                 }  # fmt: skip
-                print(row, flush=True)
-                rows.append(row)
-    return rows
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--words", type=int, default=3000)
-    parser.add_argument("--texts", type=int, default=800)
-    options = parser.parse_args()
+    options = measuring.options(__doc__, words=3000, texts=800)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     warnings.simplefilter("ignore", CalibrationWarning)
     texts = {
@@ -216,7 +194,7 @@ def main() -> None:
     real = {name: texts[name] for name in ("SMS", "tweets") if name in texts}
     tables = {
         file.removesuffix(".npz"): WordEmbedding.load(DATA / file)
-        for file in EMBEDDINGS
+        for file in (W2V, GOOGLE, GLOVE)
         if not absent(file)
     }
     parts = {
@@ -224,38 +202,37 @@ def main() -> None:
         for name, table in tables.items()
     }
     rows: list[dict[str, object]] = []
-    with threadpool_limits(1, user_api="blas"):
-        for name, table in tables.items():
-            rows += asked(name, table, real, options.words)
-        if not rows:
-            return
+    for name, table in tables.items():
+        rows += measuring.shown(asked(name, table, real, options.words))
+    if not rows:
+        return
+    record(
+        "calibrate",
+        rows,
+        title="calibrate_epsilon: asked for, and changed in a text",
+        note=(
+            "ε for half of the words to change, by 100 draws or exactly. Texts: "
+            f"{options.texts} by chance, one half to calibrate on, 250 of the "
+            "other released and counted. The standard error is that of both. One "
+            'thread of a busy machine; the time of "every word once" is spent once '
+            "an embedding."
+        ),
+    )
+    rows = []
+    for name, part in parts.items():
+        rows += measuring.shown(rule(name, part, texts))
         record(
-            "calibrate",
+            "calibrate_rule",
             rows,
-            title="calibrate_epsilon: asked for, and changed in a text",
+            title="What a share of changed words costs, and what it proves",
             note=(
-                "ε for half of the words to change, by 100 draws or exactly. Texts: "
-                f"{options.texts} by chance, one half to calibrate on, 250 of the "
-                "other released and counted. The standard error is that of both. One "
-                'thread of a busy machine; the time of "every word once" is spent once '
-                "an embedding."
+                f"First {options.words:,} words; {options.texts} texts, of the "
+                "docstrings their first 60 words; one half to calibrate and train "
+                "on, the other to test on, both as released. Medians of the proven "
+                "exponents over 300 words. Balanced accuracy of TF-IDF and "
+                "logistic regression, one release each."
             ),
         )
-        rows = []
-        for name, part in parts.items():
-            rows += rule(name, part, texts)
-            record(
-                "calibrate_rule",
-                rows,
-                title="What a share of changed words costs, and what it proves",
-                note=(
-                    f"First {options.words:,} words; {options.texts} texts, of the "
-                    "docstrings their first 60 words; one half to calibrate and train "
-                    "on, the other to test on, both as released. Medians of the proven "
-                    "exponents over 300 words. Balanced accuracy of TF-IDF and "
-                    "logistic regression, one release each."
-                ),
-            )
 
 
 if __name__ == "__main__":

@@ -12,13 +12,11 @@ distances are all different.
 
 from __future__ import annotations
 
-import argparse
-import statistics
-import time
+from functools import partial
 
+import measuring
 import numpy as np
 from results import record
-from threadpoolctl import threadpool_limits
 
 from skdptext import WordEmbedding
 from skdptext.mechanisms import (
@@ -70,45 +68,43 @@ def times(delta: float, repeats: int) -> list[dict[str, object]]:
         word_losses(channel, np.array([0]), np.array([1]))  # what is kept per dimension
         guarantee = PrivacyGuarantee(channel)
         for n in DOCUMENTS:
-            pure, small = [], []
+            spent = []
             for _ in range(repeats):  # new words, as losses are kept
                 x, y = (rng.choice(names, n).tolist() for _ in range(2))
-                for spent, asked in ((pure, 0.0), (small, delta)):
-                    start = time.perf_counter()
-                    guarantee.exponent(x, y, delta=asked)
-                    spent.append(time.perf_counter() - start)
+                runs = [
+                    partial(guarantee.exponent, x, y, delta=asked)
+                    for asked in (0.0, delta)
+                ]
+                spent.append(measuring.rounds(runs, 1, warm=False)[0])
+            pure, small = np.median(spent, axis=0)
             rows.append(
                 {"mechanism": repr(mechanism), "words": n,
-                 "pure, ms": 1000 * statistics.median(pure),
-                 f"δ = {delta:g}, ms": 1000 * statistics.median(small)}
+                 "pure, ms": 1000 * pure,
+                 f"δ = {delta:g}, ms": 1000 * small}
             )  # fmt: skip
     return rows
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--delta", type=float, default=1e-6)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    with threadpool_limits(1, user_api="blas"):
-        record(
-            "delta_exponents",
-            exponents(options.delta),
-            title="Exponents with a small δ, and pure ones",
-            note=(
-                "The noise of MahalanobisNoise, λ = 0. Texts of which every word is "
-                "moved by the same distance; upper bounds, in nats."
-            ),
-        )
-        record(
-            "delta_time",
-            times(options.delta, options.repeats),
-            title="Time of an exponent with a small δ",
-            note=(
-                f"Bags of random words; V = {N_WORDS:,}, m = {DIM}; one thread; "
-                "medians. The second column has all of the first in it."
-            ),
-        )
+    options = measuring.options(__doc__, delta=1e-6, repeats=3)
+    record(
+        "delta_exponents",
+        exponents(options.delta),
+        title="Exponents with a small δ, and pure ones",
+        note=(
+            "The noise of MahalanobisNoise, λ = 0. Texts of which every word is "
+            "moved by the same distance; upper bounds, in nats."
+        ),
+    )
+    record(
+        "delta_time",
+        times(options.delta, options.repeats),
+        title="Time of an exponent with a small δ",
+        note=(
+            f"Bags of random words; V = {N_WORDS:,}, m = {DIM}; one thread; "
+            "medians. The second column has all of the first in it."
+        ),
+    )
 
 
 if __name__ == "__main__":

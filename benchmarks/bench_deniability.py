@@ -16,16 +16,13 @@ difference in standard errors of the shared noise.
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import time
 import warnings
-from collections.abc import Callable
 
+import measuring
 import numpy as np
 from real_data import load_table
-from results import cell, record
-from threadpoolctl import threadpool_limits
+from results import record
 
 from skdptext import DPWordPerturber
 from skdptext.exceptions import PrivacyLeakWarning
@@ -38,30 +35,25 @@ LAMS = (0.0, 0.25, 0.5, 0.75, 1.0)
 N_DRAWS = 100
 
 
-def timed(run: Callable[[], object]) -> tuple[float, object]:
-    start = time.perf_counter()
-    result = run()
-    return time.perf_counter() - start, result
-
-
 def compare(
     fitted: DPWordPerturber, words: list[str], some: list[str], repeats: int
 ) -> dict[str, object]:
     """A row of the table of single settings."""
-    plain, shared, unchanged = [], [], []
-    for _ in range(repeats):
-        seconds, noisy = timed(lambda: fitted.perturb_words(some, N_DRAWS))
-        plain.append(1e6 * seconds / len(some) / N_DRAWS)
+    unchanged = []
+
+    def plain() -> None:
+        noisy = fitted.perturb_words(some, N_DRAWS)
         unchanged.append((noisy == np.array(some)[:, None]).sum(axis=1).mean())
-        seconds, _ = timed(
-            lambda: plausible_deniability(fitted, words, n_draws=N_DRAWS)
-        )
-        shared.append(1e6 * seconds / len(words) / N_DRAWS)
+
+    def shared() -> None:
+        plausible_deniability(fitted, words, n_draws=N_DRAWS)
+
+    seconds = np.median(measuring.rounds([plain, shared], repeats, warm=False), axis=0)
+    theirs, ours = 1e6 * seconds / (len(some), len(words)) / N_DRAWS
     check = plausible_deniability(fitted, some, n_draws=N_DRAWS)
     gap = float(np.mean(unchanged)) - check.n_unchanged.mean()
     error = float(check.unchanged_error)
-    ours, theirs = statistics.median(shared), statistics.median(plain)
-    row: dict[str, object] = {
+    return {
         "ε": float(fitted.epsilon),
         "λ": float(fitted.lam),
         "plain, µs": theirs,
@@ -71,35 +63,33 @@ def compare(
         "N_w shared": float(check.n_unchanged.mean()),
         "gap in standard errors": float(gap / error) if error else None,
     }
-    print(", ".join(f"{key} {cell(value)}" for key, value in row.items()), flush=True)
-    return row
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--words", type=int, default=256)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    options = measuring.options(__doc__, words=256, repeats=3)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     embedding = load_table()
     ids = np.random.default_rng(0).permutation(len(embedding))[: options.words]
     words = embedding.word_array[ids].tolist()
     some = words[: max(1, len(words) // 10)]
     engine = "numba" if load_compiled() is not None else "NumPy"
-    with threadpool_limits(1, user_api="blas"):
-        # compiles, and fills what is computed once per table
-        plausible_deniability(DPWordPerturber(embedding).fit([]), words[:1])
-        rows = []
-        for epsilon, lam in ((1, 0.5), (10, 0.5), (40, 0.5), (40, 0.0), (80, 1.0)):
-            fitted = DPWordPerturber(embedding, epsilon=epsilon, lam=lam).fit([])
-            rows.append(compare(fitted, words, some, options.repeats))
-        few = words[: max(1, len(words) // 2)]
-        grid, _ = timed(
-            lambda: plausible_deniability(
-                fitted, few, epsilons=EPSILONS, lams=LAMS, n_draws=N_DRAWS
-            )
-        )
-        calibration, found = timed(lambda: calibrate_epsilon(fitted, words=words))
+    # compiles, and fills what is computed once per table
+    plausible_deniability(DPWordPerturber(embedding).fit([]), words[:1])
+    settings = [
+        DPWordPerturber(embedding, epsilon=epsilon, lam=lam).fit([])
+        for epsilon, lam in ((1, 0.5), (10, 0.5), (40, 0.5), (40, 0.0), (80, 1.0))
+    ]
+    rows = measuring.shown(
+        compare(fitted, words, some, options.repeats) for fitted in settings
+    )
+    few = words[: max(1, len(words) // 2)]
+    start = time.perf_counter()
+    plausible_deniability(
+        settings[-1], few, epsilons=EPSILONS, lams=LAMS, n_draws=N_DRAWS
+    )
+    grid = time.perf_counter() - start
+    found = calibrate_epsilon(settings[-1], words=words)
+    calibration = time.perf_counter() - start - grid
     low, high = found.interval
     record(
         "deniability",

@@ -14,16 +14,14 @@ products just before and after: the speed of a machine changes.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from importlib.util import find_spec
 
+import measuring
 import numpy as np
-from bench_perturbation import TABLES, rounds
+from bench_perturbation import TABLES
 from results import record
-from threadpoolctl import threadpool_limits
-from watch import Watch
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
@@ -81,8 +79,7 @@ def against_products(table: WordEmbedding, repeats: int) -> list[dict[str, objec
         runs = [float32]
         for side in sides.values():
             runs += [side, float32]
-        with threadpool_limits(1, "blas"):
-            spent = rounds(runs, repeats)
+        spent = measuring.rounds(runs, repeats)
         bare, ours = (spent[:, :-1:2] + spent[:, 2::2]) / 2, spent[:, 1::2]
         line: dict[str, object] = {"V": len(table), "λ": lam}
         line["float32 product, words/s"] = N_WORDS / float(np.median(spent[:, ::2]))
@@ -110,7 +107,7 @@ def parts(table: WordEmbedding, repeats: int) -> dict[str, object]:
         "rescoring": "_rescore",
         "decision": "_decide",
     }
-    watches = {name: Watch() for name in steps}
+    watches = {name: measuring.Watch() for name in steps}
     for name, method in steps.items():
         setattr(search, method, watches[name].wrap(getattr(search, method)))
     spent: list[list[float]] = []
@@ -131,11 +128,7 @@ def parts(table: WordEmbedding, repeats: int) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=TABLES)
-    parser.add_argument("--parts", action="store_true", help="what the time is made of")
-    arguments = parser.parse_args()
+    arguments = measuring.options(__doc__, repeats=5, tables=TABLES, parts=False)
     if find_spec("torch") is None:
         print("Not run: PyTorch is not installed (pip install skdptext[torch]).")
         return
@@ -147,13 +140,12 @@ def main() -> None:
             print(f"Not run: {reason}.")
             return
     if arguments.parts:
-        with threadpool_limits(1, "blas"):
-            record(
-                "engine_parts",
-                [parts(table, arguments.repeats) for table in tables.values()],
-                title="Torch engine: what a search consists of",
-                note=f"One thread, ε = {EPSILON:g}, λ = 0.5; µs per word, medians.",
-            )
+        record(
+            "engine_parts",
+            [parts(table, arguments.repeats) for table in tables.values()],
+            title="Torch engine: what a search consists of",
+            note=f"One thread, ε = {EPSILON:g}, λ = 0.5; µs per word, medians.",
+        )
         return
     for name, table in tables.items():
         record(

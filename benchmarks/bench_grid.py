@@ -12,20 +12,17 @@ by the first run, which is not in the median.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import gzip
 import statistics
 import time
 import warnings
 
+import measuring
 import numpy as np
-from real_data import DATA, load_table
+from real_data import SMS, absent, load_table, read_sms
 from results import record
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
-from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
@@ -37,39 +34,33 @@ GRID = {
 
 
 def messages(table: WordEmbedding, n: int) -> tuple[list[str], np.ndarray]:
-    path = DATA / "sms_spam.tsv.gz"
-    if path.exists():
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[:n]
-        return [row[1] for row in rows], np.array([row[0] for row in rows])
+    if not absent(SMS):
+        texts, labels = read_sms()
+        return texts[:n], labels[:n]
     print("Messages: synthetic, 11 words each")
     ids = np.random.default_rng(0).integers(0, len(table), (n, 11))
     return [" ".join(table.words[i] for i in row) for row in ids], np.arange(n) % 2
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--documents", type=int, default=300)
-    parser.add_argument("--repeats", type=int, default=2)
-    arguments = parser.parse_args()
+    arguments = measuring.options(__doc__, documents=300, repeats=2)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     table = load_table()
     texts, labels = messages(table, arguments.documents)
     times: dict[int, list[float]] = {1: [], 2: []}
     fits: dict[int, list[float]] = {1: [], 2: []}
-    with threadpool_limits(1, "blas"):
-        for _ in range(arguments.repeats + 1):
-            for n_jobs, spent in times.items():
-                model = make_pipeline(DPWordPerturber(table, n_jobs=1), MultinomialNB())
-                search = GridSearchCV(
-                    model, GRID, cv=2, n_jobs=n_jobs, refit=False, error_score="raise"
-                )
-                start = time.perf_counter()
-                search.fit(texts, labels)
-                spent.append(time.perf_counter() - start)
-                found = search.cv_results_
-                work = found["mean_fit_time"] + found["mean_score_time"]
-                fits[n_jobs].append(float(2 * work.sum()))
+    for _ in range(arguments.repeats + 1):
+        for n_jobs, spent in times.items():
+            model = make_pipeline(DPWordPerturber(table, n_jobs=1), MultinomialNB())
+            search = GridSearchCV(
+                model, GRID, cv=2, n_jobs=n_jobs, refit=False, error_score="raise"
+            )
+            start = time.perf_counter()
+            search.fit(texts, labels)
+            spent.append(time.perf_counter() - start)
+            found = search.cv_results_
+            work = found["mean_fit_time"] + found["mean_score_time"]
+            fits[n_jobs].append(float(2 * work.sum()))
     first = {n: spent[0] for n, spent in times.items()}
     usual = {n: statistics.median(spent[1:]) for n, spent in times.items()}
     inside = {n: statistics.median(spent[1:]) for n, spent in fits.items()}

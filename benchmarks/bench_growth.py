@@ -17,24 +17,17 @@ are medians of repeats; each repeat goes over all values, so that drift hits all
 
 from __future__ import annotations
 
-import os
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-for name in ("OMP", "OPENBLAS", "MKL"):
-    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+import measuring
+import numpy as np
+from results import record
+from scipy.optimize import nnls
 
-import argparse  # noqa: E402
-import statistics  # noqa: E402
-import time  # noqa: E402
-import warnings  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
-from dataclasses import dataclass  # noqa: E402
-
-import numpy as np  # noqa: E402
-from results import record  # noqa: E402
-from scipy.optimize import nnls  # noqa: E402
-
-from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
-from skdptext.exceptions import PrivacyLeakWarning  # noqa: E402
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import PrivacyLeakWarning
 
 V, M = 10_000, 100  # where neither grows
 
@@ -138,32 +131,19 @@ SWEEPS = (
 )
 
 
-def seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
 def measure(sweep: Sweep, repeats: int) -> list[dict[str, object]]:
     cases = list(sweep.cases())
-    ours: list[list[float]] = [[] for _ in cases]
-    bare: list[list[float]] = [[] for _ in cases]
-    for repeat in range(-1, repeats):
-        for i, case in enumerate(cases):
-            if repeat < 0:  # warms up, on the small end alone
-                if i < 3:
-                    case.run()
-                continue
-            ours[i].append(seconds(case.run))
-            if case.product is not None:
-                bare[i].append(seconds(case.product))
+    for case in cases[:3]:  # warms up, on the small end alone
+        case.run()
+    runs = [run for case in cases for run in (case.run, case.product) if run]
+    medians = iter(np.median(measuring.rounds(runs, repeats, warm=False), axis=0))
     rows: list[dict[str, object]] = []
-    for case, spent, floor in zip(cases, ours, bare, strict=True):
-        total = statistics.median(spent)
+    for case in cases:
+        total = float(next(medians))
         row = {"what grows": sweep.name, "value": case.value, "words": case.n_words}
         row |= {"seconds": total, "µs per word": 1e6 * total / case.n_words}
-        if floor:
-            row["product, µs per word"] = 1e6 * statistics.median(floor) / case.n_words
+        if case.product is not None:
+            row["product, µs per word"] = 1e6 * float(next(medians)) / case.n_words
         rows.append(row)
     return rows
 
@@ -197,9 +177,7 @@ def slope(x: np.ndarray, t: np.ndarray) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
+    repeats = measuring.options(__doc__, repeats=3).repeats
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     points: list[dict[str, object]] = []
     laws = []

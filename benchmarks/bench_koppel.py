@@ -12,21 +12,15 @@ a few documents, and its time per document is compared with ours on all.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
-import statistics
-import time
 from collections import Counter
 
+import measuring
 import numpy as np
-from real_data import DATA, absent
+from real_data import STORIES, absent, read_stories
 from results import record
-from threadpoolctl import threadpool_limits
 
 from skdptext.attacks import KoppelAuthorClassifier
 
-STORIES = "pan19_fanfiction_en.jsonl.gz"
 N_LOOP = 3
 
 
@@ -67,32 +61,27 @@ def loop(known, document, features, rounds) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+    repeats = measuring.options(__doc__, repeats=5).repeats
     if absent(STORIES):
         return
-    with gzip.open(DATA / STORIES, "rt") as file:
-        stories = [json.loads(line) for line in file]
+    stories = read_stories()
     problem = stories[0]["problem"]
     stories = [s for s in stories if s["problem"] == problem]
     known = [s for s in stories if s["split"] == "known"]
     unknown = [s["text"] for s in stories if s["split"] != "known"]
     texts, authors = [s["text"] for s in known], [s["author"] for s in known]
-    ours, theirs = [], []
-    with threadpool_limits(1):
-        model = KoppelAuthorClassifier(random_state=0).fit(texts, authors)
-        features = set(model.ngrams_)
-        rounds = [set(model.ngrams_[mask > 0]) for mask in model._masks.T]
-        counts = count_known(texts, authors, features)
-        for _ in range(repeats):  # in turn, so that drift hits both
-            start = time.perf_counter()
-            scores = model.predict_proba(unknown)
-            ours.append((time.perf_counter() - start) / len(unknown))
-            start = time.perf_counter()
-            plain = [loop(counts, t, features, rounds) for t in unknown[:N_LOOP]]
-            theirs.append((time.perf_counter() - start) / N_LOOP)
-    loop_s, our_s = statistics.median(theirs), statistics.median(ours)
+    model = KoppelAuthorClassifier(random_state=0).fit(texts, authors)
+    features = set(model.ngrams_)
+    rounds = [set(model.ngrams_[mask > 0]) for mask in model._masks.T]
+    counts = count_known(texts, authors, features)
+
+    def plain() -> list[list[float]]:
+        return [loop(counts, t, features, rounds) for t in unknown[:N_LOOP]]
+
+    runs = [lambda: model.predict_proba(unknown), plain]
+    seconds = np.median(measuring.rounds(runs, repeats, warm=False), axis=0)
+    our_s, loop_s = seconds / (len(unknown), N_LOOP)
+    scores = model.predict_proba(unknown[:N_LOOP])
     record(
         "koppel",
         [
@@ -102,9 +91,7 @@ def main() -> None:
                 "plain loop, ms per document": 1e3 * loop_s,
                 "ours, ms per document": 1e3 * our_s,
                 "ratio": loop_s / our_s,
-                "largest difference of a score": float(
-                    np.abs(scores[:N_LOOP] - plain).max()
-                ),
+                "largest difference of a score": float(np.abs(scores - plain()).max()),
             }
         ],
         title="Koppel's adversary against a plain loop",

@@ -15,16 +15,16 @@ processor, so that a busy machine counts less.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import statistics
+import itertools
 import time
 import warnings
+from collections.abc import Iterator
+from functools import partial
 
+import measuring
 import numpy as np
-from real_data import DATA, absent
+from real_data import DATA, GLOVE, GOOGLE, SMS, W2V, absent, read_sms
 from results import record
-from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
@@ -35,12 +35,7 @@ from skdptext.mechanisms import (
     WordMechanism,
 )
 
-KEPT = (
-    ("w2v_news_fiction_30k_300d.npz", 2.33),
-    ("googlenews_8k_300d.npz", 2.73),
-    ("glove_6B_13k_50d.npz", 1.99),
-)
-SPEED_TABLE, SMS = "w2v_news_fiction_30k_300d.npz", "sms_spam.tsv.gz"
+KEPT = ((W2V, 2.33), (GOOGLE, 2.73), (GLOVE, 1.99))
 N_KEPT, N_SPEED = 3000, 8000
 # ε that keep a quarter to a half of the words, on which the speed hardly depends; the
 # noise is drawn for every so many documents only
@@ -74,23 +69,24 @@ def calibration(
     table: WordEmbedding, epsilons: tuple[float, ...], repeats: int
 ) -> list[dict[str, object]]:
     points = table.vectors.astype(np.float64)
+
+    def product() -> None:
+        for i in range(0, len(points), 256):
+            points[i : i + 256] @ points.T
+
     rows: list[dict[str, object]] = []
     for epsilon in epsilons:
-        bare, ours = [], []
-        for repeat in range(repeats):
-            start = time.process_time()
-            for i in range(0, len(points), 256):
-                points[i : i + 256] @ points.T
-            bare.append(time.process_time() - start)
-            # what is kept from the last repeat is for another cap, beyond all words
-            mechanism = Exponential(max_distance=1e6 + repeat)
-            start = time.process_time()
-            mechanism.prepare(table, epsilon, 0.0)
-            ours.append(time.process_time() - start)
-        product, spent = statistics.median(bare), statistics.median(ours)
+        # what is kept from the last repeat is for another cap, beyond all words
+        caps = itertools.count(1e6)
+
+        def prepare(epsilon: float = epsilon, caps: Iterator[float] = caps) -> None:
+            Exponential(max_distance=next(caps)).prepare(table, epsilon, 0.0)
+
+        times = measuring.rounds([product, prepare], repeats, time.process_time, False)
+        bare, spent = np.median(times, axis=0)
         rows.append(
             {"words": len(table), "ε": epsilon, "calibration, s": spent,
-             "product, s": product, "ratio": spent / product}
+             "product, s": bare, "ratio": spent / bare}
         )  # fmt: skip
     return rows
 
@@ -98,8 +94,7 @@ def calibration(
 def speed(
     table: WordEmbedding, n_documents: int, repeats: int
 ) -> list[dict[str, object]]:
-    with gzip.open(DATA / SMS, "rt", encoding="utf-8") as lines:
-        texts = [line.split("\t", 1)[1].lower().split() for line in lines]
+    texts = [text.lower().split() for text in read_sms()[0]]
     known = [[word for word in text if word in table] for text in texts]
     known = [text for text in known if text]
     documents = (known * (n_documents // len(known) + 1))[:n_documents]
@@ -109,59 +104,55 @@ def speed(
             table, epsilon=epsilon, lam=0.0, mechanism=mechanism, output="tokens",
             document_length=None,
         ).fit([])  # fmt: skip
-        some, spent = documents[::every], []
-        for _ in range(repeats):
-            start = time.process_time()
-            noisy = fitted.transform(some)
-            spent.append(time.process_time() - start)
+        some = documents[::every]
+        noisy = fitted.transform(some)
+        spent = measuring.median_seconds(
+            partial(fitted.transform, some), time.process_time, repeats
+        )
         pairs = [zip(a, b, strict=True) for a, b in zip(some, noisy, strict=True)]
         same = [word == other for pair in pairs for word, other in pair]
         rows.append(
             {"mechanism": repr(mechanism), "ε": epsilon, "documents": len(some),
              "kept, %": 100 * float(np.mean(same)),
-             "words/s": len(same) / statistics.median(spent)}
+             "words/s": len(same) / spent}
         )  # fmt: skip
     for row in rows:
-        row["against the noise"] = float(row["words/s"]) / float(rows[0]["words/s"])  # type: ignore[arg-type]
+        row["against the noise"] = float(row["words/s"]) / float(rows[0]["words/s"])
     return rows
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    options = measuring.options(__doc__, documents=100_000, repeats=3)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
-    with threadpool_limits(1, user_api="blas"):
-        found = kept()
-        if found:
-            record(
-                "mechanisms_kept",
-                found,
-                title="Words kept for the same proven ε, by calibration",
-                note=f"First {N_KEPT:,} words, Euclidean, exact by formula.",
-            )
-        if absent(SPEED_TABLE, SMS):
-            return
-        whole = WordEmbedding.load(DATA / SPEED_TABLE)
-        table = whole.restrict(N_SPEED)
+    found = kept()
+    if found:
         record(
-            "mechanisms_calibration",
-            calibration(table, (1.5, 2.33, 3.0), options.repeats)
-            + calibration(whole, (2.33,), 1),
-            title="Calibration against the bare product of all pairs of words",
-            note=f"m = {table.dim}, float64, processor time; medians, one run at "
-            f"V = {len(whole):,}.",
+            "mechanisms_kept",
+            found,
+            title="Words kept for the same proven ε, by calibration",
+            note=f"First {N_KEPT:,} words, Euclidean, exact by formula.",
         )
-        record(
-            "mechanisms_speed",
-            speed(table, options.documents, options.repeats),
-            title="Releases of SMS-sized documents",
-            note=(
-                f"V = {N_SPEED:,}, m = {table.dim}, fresh noise, one thread, tokens to "
-                "tokens; medians."
-            ),
-        )
+    if absent(W2V, SMS):
+        return
+    whole = WordEmbedding.load(DATA / W2V)
+    table = whole.restrict(N_SPEED)
+    record(
+        "mechanisms_calibration",
+        calibration(table, (1.5, 2.33, 3.0), options.repeats)
+        + calibration(whole, (2.33,), 1),
+        title="Calibration against the bare product of all pairs of words",
+        note=f"m = {table.dim}, float64, processor time; medians, one run at "
+        f"V = {len(whole):,}.",
+    )
+    record(
+        "mechanisms_speed",
+        speed(table, options.documents, options.repeats),
+        title="Releases of SMS-sized documents",
+        note=(
+            f"V = {N_SPEED:,}, m = {table.dim}, fresh noise, one thread, tokens to "
+            "tokens; medians."
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -13,29 +13,24 @@ same fandom, as in the paper, and from other fandoms.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 
+import measuring
 import numpy as np
 from experiments.obfuscation.clusters import NOTE, interval
 from experiments.obfuscation.corpora import FANDOMS, fan_fiction
-from real_data import DATA, absent
+from real_data import DATA, GOOGLE, STORIES, absent, read_stories
 from results import record
-from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.preprocessing import DocumentPreparer
 
-STORIES = "pan19_fanfiction_en.jsonl.gz"
-TABLE = "googlenews_8k_300d.npz"
 EPSILONS = (30.0, 20.0, 10.0, 5.0)
 N_RAW = 500  # words of a snippet in other fandoms, before any is left out
 N_TEXTS = 60  # snippets of each problem there
@@ -45,17 +40,15 @@ Problem = tuple[list[str], np.ndarray, list[str], np.ndarray]
 
 def same_fandom() -> list[Problem]:
     """The problem of `make obfuscation`: 2,000 words known, snippets of 1,000."""
-    found = fan_fiction(DATA / STORIES, "same fandom", FANDOMS)
+    found = fan_fiction("same fandom", FANDOMS)
     return [(found.known, found.known_author, found.snippets, found.author)]
 
 
 def other_fandoms() -> list[Problem]:
     """PAN's five problems: nine authors each, seven known texts of other fandoms."""
     by_problem = defaultdict(list)
-    with gzip.open(DATA / STORIES, "rt", encoding="utf-8") as file:
-        for line in file:
-            story = json.loads(line)
-            by_problem[story["problem"]].append(story)
+    for story in read_stories():
+        by_problem[story["problem"]].append(story)
     problems = []
     for stories in by_problem.values():
         known = [s for s in stories if s["split"] == "known"]
@@ -134,12 +127,10 @@ def _prepared(preparer: DocumentPreparer, texts: list[str], seed: int) -> list[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=2)
-    n_seeds = parser.parse_args().seeds
-    if absent(STORIES, TABLE):
+    n_seeds = measuring.options(__doc__, seeds=2).seeds
+    if absent(STORIES, GOOGLE):
         return
-    table = WordEmbedding.load(DATA / TABLE)
+    table = WordEmbedding.load(DATA / GOOGLE)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     start, rows = time.perf_counter(), []
     clear = {
@@ -179,7 +170,7 @@ def main() -> None:
         note=(
             "KoppelAuthorClassifier: mean over the authors of the share of their texts "
             f"that it finds, and over {n_seeds} seeds of noise and adversary. {NOTE} "
-            f"Table: {TABLE}, λ = 0. "
+            f"Table: {GOOGLE}, λ = 0. "
             "Stop words and punctuation are left out everywhere; the adversary's known "
             "texts hold all other words in clear. Releases have the length that they "
             'come to. "Unknown words alone": texts of nothing but the words that '
@@ -190,5 +181,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):
-        main()
+    main()

@@ -12,14 +12,12 @@ costs are reduced before they are solved. Sets as in `bench_wmd.py`.
 
 from __future__ import annotations
 
-import bench_wmd as wmd  # first: it sets one BLAS thread
-
-# isort: split
-import argparse
 import time
 
+import bench_wmd as wmd
+import measuring
 import numpy as np
-from real_data import DATA
+from real_data import load_table
 from results import record
 from scipy.spatial.distance import cdist
 
@@ -54,11 +52,11 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
 
     off = float(np.abs(ours().ravel() - bare()).max())
     bare_s, ours_s, half_s = (
-        wmd.median_seconds(run, time.thread_time, args.repeats)
+        measuring.median_seconds(run, time.thread_time, args.repeats)
         for run in (bare, ours, lambda: ours(other=None))
     )
     wall = [
-        wmd.median_seconds(lambda k=k: ours(k), time.perf_counter, args.repeats)
+        measuring.median_seconds(lambda k=k: ours(k), time.perf_counter, args.repeats)
         for k in (1, args.threads)
     ]
     return {
@@ -75,14 +73,9 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=list(PAIRS), choices=list(PAIRS))
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
-    args = parser.parse_args()
+    args = measuring.options(__doc__, sets=PAIRS, repeats=3, threads=2)
     load_kernels()  # also for what is too little to be worth it
-    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
-        embedding = WordEmbedding(file["words"], file["vectors"])
+    embedding = load_table()
     rows = [bench(name, embedding, args) for name in args.sets]
     record(
         "wmd_pairwise",

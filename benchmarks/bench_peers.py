@@ -17,27 +17,21 @@ of which they find the true nearest word.
 
 from __future__ import annotations
 
-import os
+import statistics
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
 
-for name in ("OMP", "OPENBLAS", "MKL"):
-    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+import measuring
+import numpy as np
+from peers import PeerUnavailable, ask, python_of, versions_of
+from real_data import load_table
+from results import record
 
-import argparse  # noqa: E402
-import statistics  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-import warnings  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-from peers import PeerUnavailable, ask, python_of, versions_of  # noqa: E402
-from real_data import load_table  # noqa: E402
-from results import record  # noqa: E402
-
-from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
-from skdptext.exceptions import PrivacyLeakWarning  # noqa: E402
-from skdptext.search import half_squared_norms, nearest_words  # noqa: E402
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.search import half_squared_norms, nearest_words
 
 SCRIPT = Path(__file__).with_name("peer_speed.py")
 N_TABLE, N_WORDS, LENGTH = 20_000, 8_000, 400
@@ -59,15 +53,6 @@ DISTRIBUTION = {
     "pypantera": "pypantera",
     "faiss": "faiss-cpu",
 }
-
-
-def times(run: Callable[[], object], repeats: int) -> list[float]:
-    out = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        out.append(time.perf_counter() - start)
-    return out
 
 
 class Bench:
@@ -94,6 +79,9 @@ class Bench:
             points=self.points,
         )
 
+    def times(self, run: Callable[[], object]) -> list[float]:
+        return measuring.rounds([run], self.repeats, warm=False)[:, 0].tolist()
+
     def search(self) -> np.ndarray:
         return nearest_words(self.points, self.table.vectors, self.half_norms)
 
@@ -102,7 +90,7 @@ class Bench:
         perturber.transform(self.documents)  # warm
         ours, found = [], {}
         for setting in settings:
-            ours += times(lambda: perturber.transform(self.documents), self.repeats)
+            ours += self.times(lambda: perturber.transform(self.documents))
             found[setting] = ask(
                 package,
                 SCRIPT,
@@ -114,7 +102,7 @@ class Bench:
                 },
                 self.folder,
             )  # fmt: skip
-            ours += times(lambda: perturber.transform(self.documents), self.repeats)
+            ours += self.times(lambda: perturber.transform(self.documents))
         rates = {
             setting: n_asked / statistics.median(answer["seconds"])
             for setting, answer in found.items()
@@ -139,16 +127,16 @@ class Bench:
         """The search alone, on the same noisy points."""
         request = {"package": "faiss", "threads": 1, "repeats": self.repeats}
         request["n_points"] = N_WORDS
-        ours = times(self.search, self.repeats)
+        ours = self.times(self.search)
         answer = ask("faiss", SCRIPT, request, self.folder)
-        ours += times(self.search, self.repeats)
+        ours += self.times(self.search)
         points, vectors = self.points, self.table.vectors
 
         def product() -> None:
             for start in range(0, N_WORDS, 512):
                 points[start : start + 512] @ vectors.T
 
-        bare = N_WORDS / statistics.median(times(product, self.repeats))
+        bare = N_WORDS / statistics.median(self.times(product))
         faiss_rate = N_WORDS / statistics.median(answer["seconds"])
         our_rate = N_WORDS / statistics.median(ours)
         version = versions_of("faiss", "faiss-cpu")["faiss-cpu"]
@@ -164,11 +152,7 @@ class Bench:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = ("mldp-text", "pypantera", "faiss")
-    parser.add_argument("--peers", nargs="+", choices=names, default=list(names))
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
+    args = measuring.options(__doc__, peers=DISTRIBUTION, repeats=3)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     missing = []
     for peer in args.peers:  # made before anything is timed

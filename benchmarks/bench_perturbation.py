@@ -17,12 +17,11 @@ at a time, and does nothing with the result.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import time
 import warnings
 from collections.abc import Callable
 
+import measuring
 import numpy as np
 from real_data import load_table
 from results import record
@@ -35,22 +34,6 @@ from skdptext.search import _nearest
 N_WORDS = 4_096
 EPSILON = 10.0
 LENGTHS = 8, 400
-
-
-def rounds(runs: list[Callable[[], object]], repeats: int) -> np.ndarray:
-    """Seconds of each in each round, measured in turn so that drift hits all alike."""
-    times = np.empty((repeats + 1, len(runs)))
-    for spent in times:
-        for i, run in enumerate(runs):
-            start = time.perf_counter()
-            run()
-            spent[i] = time.perf_counter() - start
-    return times[1:]  # the first round warms up
-
-
-def alternate(runs: list[Callable[[], object]], repeats: int) -> list[float]:
-    """Median seconds of each."""
-    return np.median(rounds(runs, repeats), axis=0).tolist()
 
 
 def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
@@ -98,7 +81,8 @@ def bench(
                 documents = [words[i : i + length] for i in range(0, n_words, length)]
                 run = transforming(perturber, documents, loops[name])
                 with threadpool_limits(threads, user_api="blas"):
-                    bare, ours, after = rounds([product, run, product], repeats).T
+                    times = measuring.rounds([product, run, product], repeats)
+                bare, ours, after = times.T
                 bare = (bare + after) / 2
                 lines.append(
                     {
@@ -116,12 +100,9 @@ def bench(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=11)
-    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=TABLES)
-    parser.add_argument("--words", type=int, default=N_WORDS)
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    arguments = parser.parse_args()
+    arguments = measuring.options(
+        __doc__, repeats=11, tables=TABLES, words=N_WORDS, threads=[1, 2]
+    )
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     for name in arguments.tables:
         embedding = TABLES[name]()

@@ -17,35 +17,30 @@ which finishes it.
 
 from __future__ import annotations
 
-import os
+import filecmp
+import importlib
+import json
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
 
-for name in ("OMP", "OPENBLAS", "MKL"):
-    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+import measuring
+import numpy as np
+from results import record
 
-import argparse  # noqa: E402
-import filecmp  # noqa: E402
-import importlib  # noqa: E402
-import json  # noqa: E402
-import re  # noqa: E402
-import signal  # noqa: E402
-import subprocess  # noqa: E402
-import sys  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-from results import record  # noqa: E402
-
-from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
-from skdptext.mechanisms import MahalanobisNoise, RandomizedResponse  # noqa: E402
-from skdptext.release import (  # noqa: E402
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import MahalanobisNoise, RandomizedResponse
+from skdptext.release import (
     DocumentRelease,
     ReleaseKey,
     release_files,
     seal,
 )
-from skdptext.search._nearest import load_tile_best  # noqa: E402
+from skdptext.search._nearest import load_tile_best
 
 V, M, LENGTH, LONG = 30_000, 300, 6, 1_500
 MECHANISMS = {"noise": MahalanobisNoise, "response": RandomizedResponse}
@@ -168,10 +163,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(Path(sys.argv[2]), *sys.argv[3:])
         return
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=1_000_000)
-    parser.add_argument("--only", nargs="+", choices=RECORDS, default=list(RECORDS))
-    arguments = parser.parse_args()
+    arguments = measuring.options(__doc__, documents=1_000_000, only=RECORDS)
     n = arguments.documents
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -16,8 +16,6 @@ chance inside its intervals.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import re
 import tempfile
 import time
@@ -30,8 +28,9 @@ from typing import Any
 
 import numpy as np
 from experiments.store import Cell, MissingCellError, Store
+from experiments.texts import pieces
 from peers import PeerUnavailable, ask
-from real_data import DATA, absent
+from real_data import DATA, GLOVE, STORIES, absent, read_stories
 from results import record
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -42,7 +41,6 @@ from skdptext.model_selection import calibrate_epsilon
 from skdptext.replacement import DPDocumentReplacer
 from skdptext.search import k_nearest_words
 
-FICTION, GLOVE = "pan19_fanfiction_en.jsonl.gz", "glove_6B_13k_50d.npz"
 PEER = Path(__file__).with_name("release_peer.py")
 KEPT = Path(__file__).parents[1] / "build" / "release_report"
 N_DOCUMENTS, N_WORDS, N_AUTHORS, N_TRIALS = 150, 200, 8, 200
@@ -52,9 +50,7 @@ NUMBER = re.compile(r"\d+")
 
 def corpus() -> tuple[list[str], np.ndarray, np.ndarray, list[str]]:
     """Texts, their authors and topics; texts by others, which are public."""
-    with gzip.open(DATA / FICTION, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    rows = [row for row in rows if row["author"] not in (None, "<UNK>")]
+    rows = [row for row in read_stories() if row["author"] not in (None, "<UNK>")]
     named = Counter(row["author"] for row in rows)
     chosen = [name for name, _ in named.most_common(N_AUTHORS)]
     mine = [row for row in rows if row["author"] in chosen]
@@ -163,7 +159,7 @@ def shown(score: object) -> str | None:
 
 def table_of_releases() -> None:
     """Record what each release gives away."""
-    if absent(FICTION, GLOVE):
+    if absent(STORIES, GLOVE):
         return
     texts, authors, topics, public = corpus()
     embedding = WordEmbedding.load(DATA / GLOVE)
@@ -228,15 +224,9 @@ def results_of(cells: list[Cell], budget: float) -> list[Any] | None:
 
 def timed(n: int, with_authors: bool) -> dict[str, object]:
     """CPU time of one report."""
-    with gzip.open(DATA / FICTION, "rt", encoding="utf-8") as file:
-        every = [json.loads(line)["text"] for line in file]
-    pieces = [
-        " ".join(words[i : i + N_WORDS])
-        for words in map(str.split, every)
-        for i in range(0, len(words) - N_WORDS, N_WORDS)
-    ]
+    every, _ = pieces([story["text"] for story in read_stories()], N_WORDS)
     rng = np.random.default_rng(0)
-    texts = [pieces[i] for i in rng.integers(0, len(pieces), n)]
+    texts = [every[i] for i in rng.integers(0, len(every), n)]
     released = [NAME.sub("[NAME]", text) for text in texts]
     authors = rng.integers(0, 20, n) if with_authors else None
     started = time.process_time()
@@ -251,7 +241,7 @@ def timed(n: int, with_authors: bool) -> dict[str, object]:
 
 def table_of_time(budget: float) -> None:
     """Record CPU time against documents."""
-    if absent(FICTION):
+    if absent(STORIES):
         return
     cells = [
         Cell(f"time-{n}-{labels}", {"version": 1}, partial(timed, n, labels))

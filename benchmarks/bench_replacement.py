@@ -4,22 +4,19 @@
 grouper's own `predict`. ``found``: on fan fiction, SMS and tweets, how many of 100
 candidates the best adversary finds, beside the bound for every adversary::
 
-    python benchmarks/bench_replacement.py [speed] [found]
+    python benchmarks/bench_replacement.py [--only speed found]
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import gzip
-import json
 import resource
 import time
 import warnings
 from collections.abc import Iterator
 
+import measuring
 import numpy as np
-from real_data import DATA, absent
+from real_data import SMS, STORIES, TWEETS, absent, read_sms, read_stories, read_tweets
 from results import record
 
 from skdptext import DPDocumentReplacer
@@ -29,25 +26,17 @@ N_PUBLIC, N_PRIVATE = 100_000, 1_000_000
 SECRET, TURNS = 2**100 + 1, 3
 N_SETS, N_CANDIDATES = 50, 100
 LONGEST = 1000  # characters of a text
-FICTION, SMS, TWEETS = (
-    "pan19_fanfiction_en.jsonl.gz",
-    "sms_spam.tsv.gz",
-    "disaster_tweets.csv.gz",
-)
 
 
 def corpora() -> dict[str, list[str]]:
     """Texts of the real data that is here, without equal ones."""
     found: dict[str, list[str]] = {}
-    if not absent(FICTION):
-        with gzip.open(DATA / FICTION, "rt", encoding="utf-8") as file:
-            found["fan fiction"] = [json.loads(line)["text"] for line in file]
+    if not absent(STORIES):
+        found["fan fiction"] = [story["text"] for story in read_stories()]
     if not absent(SMS):
-        with gzip.open(DATA / SMS, "rt", encoding="utf-8") as file:
-            found["SMS"] = [line.rstrip("\n").split("\t", 1)[1] for line in file]
+        found["SMS"] = read_sms()[0]
     if not absent(TWEETS):
-        with gzip.open(DATA / TWEETS, "rt", encoding="utf-8", newline="") as file:
-            found["tweets"] = [row["text"] for row in csv.DictReader(file)]
+        found["tweets"] = read_tweets()[0]
     return {
         name: list(dict.fromkeys(text[:LONGEST] for text in texts))
         for name, texts in found.items()
@@ -63,10 +52,6 @@ def many(texts: list[str], n: int, seed: int) -> Iterator[str]:
             yield f"{texts[pick]} n{seed}x{i}"
 
 
-def cpu() -> float:
-    return time.process_time()
-
-
 def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
@@ -77,8 +62,7 @@ def speed() -> None:
     texts = corpora()["SMS"]
     rows: list[dict[str, object]] = []
 
-    def add(what: str, n: int, started: float, **more: object) -> float:
-        took = cpu() - started
+    def add(what: str, n: int, took: float) -> None:
         rows.append(
             {
                 "what": what,
@@ -86,17 +70,15 @@ def speed() -> None:
                 "CPU s": round(took, 2),
                 "µs per document": round(1e6 * took / n, 1),
                 "peak MB": round(peak()),
-                **more,
             }
         )
         print(rows[-1], flush=True)
-        return took
 
     public = list(many(texts, N_PUBLIC, 0))
     before = peak()
-    started = cpu()
+    started = time.process_time()
     replacer = DPDocumentReplacer(public, output="index").fit()
-    add("fit", N_PUBLIC, started)
+    add("fit", N_PUBLIC, time.process_time() - started)
     some = list(many(texts, 100_000, 1))
 
     def alone() -> None:
@@ -116,23 +98,18 @@ def speed() -> None:
         "transform, fresh noise": fresh,
         "transform, keyed by ids": keyed,
     }
-    took: dict[str, list[float]] = {what: [] for what in parts}
-    for _ in range(TURNS):
-        for what, part in parts.items():
-            took[what].append(-cpu())
-            part()
-            took[what][-1] += cpu()
-    base = np.array(took["predict of the grouper alone"])
-    for what, seconds in took.items():
-        add(what, len(some), cpu() - float(np.median(seconds)))
+    times = measuring.rounds(parts.values(), TURNS, time.process_time, warm=False).T
+    for what, seconds in zip(parts, times, strict=True):
+        add(what, len(some), float(np.median(seconds)))
         if what != "predict of the grouper alone":
-            rows[-1]["÷ predict"] = round(float(np.median(seconds / base)), 2)
+            rows[-1]["÷ predict"] = round(float(np.median(seconds / times[0])), 2)
     for how, secret in (("fresh noise", None), ("keyed by ids", SECRET)):
         replacer.set_params(random_state=secret)
         ids = None if secret is None else range(N_PRIVATE)
-        started = cpu()
+        started = time.process_time()
         replacer.transform(many(texts, N_PRIVATE, 2), document_ids=ids)
-        add(f"transform of a generator, {how}", N_PRIVATE, started)
+        took = time.process_time() - started
+        add(f"transform of a generator, {how}", N_PRIVATE, took)
     record(
         "replacement_speed",
         rows,
@@ -192,10 +169,9 @@ def found() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["speed", "found"])
-    for part in parser.parse_args().parts:
-        {"speed": speed, "found": found}[part]()
+    parts = {"speed": speed, "found": found}
+    for part in measuring.options(__doc__, only=parts).only:
+        parts[part]()
 
 
 if __name__ == "__main__":

@@ -27,36 +27,33 @@ mechanism costs depends on how many different words a batch has.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
 
-for name in ("OMP", "OPENBLAS", "MKL"):
-    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+import measuring
+import numpy as np
+from results import record
 
-import argparse  # noqa: E402
-import contextlib  # noqa: E402
-import importlib.util  # noqa: E402
-import pickle  # noqa: E402
-import signal  # noqa: E402
-import subprocess  # noqa: E402
-import sys  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-import warnings  # noqa: E402
-from importlib import metadata  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-from results import record  # noqa: E402
-
-from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
-from skdptext.mechanisms import (  # noqa: E402
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
     RandomizedResponse,
     Ranked,
     WordClasses,
 )
-from skdptext.release import DocumentRelease, ReleaseKey  # noqa: E402
+from skdptext.release import DocumentRelease, ReleaseKey
 
 V, M, LENGTH, BATCH = 30_000, 300, 12, 250
 # Package of each
@@ -108,6 +105,21 @@ def make_documents(folder: Path, n: int) -> None:
 
 
 # -- one engine, in a process of its own ----------------------------------------------
+
+
+@contextlib.contextmanager
+def two_workers(folder: Path) -> Iterator[None]:
+    """Dask with two processes, of one thread each."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None,
+            local_directory=str(folder),
+        ) as cluster,
+        Client(cluster),
+    ):  # fmt: skip
+        yield
 
 
 def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
@@ -179,15 +191,8 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
             # it would look at each worker's stack a hundred times a second
             os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
         import dask.dataframe as dd
-        from distributed import Client, LocalCluster
 
-        with (
-            LocalCluster(
-                n_workers=2, threads_per_worker=1, dashboard_address=None,
-                local_directory=str(out / "dask"),
-            ) as cluster,
-            Client(cluster),
-        ):  # fmt: skip
+        with two_workers(out / "dask"):
             frame = dd.read_parquet(list(map(str, files)))
             frame.map_partitions(
                 lambda part: clocked(pa.Table.from_pandas(part)).to_pandas(),
@@ -243,25 +248,21 @@ def measured(run: list[str]) -> np.ndarray:
     return np.array(samples)
 
 
-def rates(folder: Path, n: int) -> list[dict[str, object]]:
+def rates(folder: Path, n: int) -> Iterator[dict[str, object]]:
     make_documents(folder / "documents", n)
-    rows = []
+    alone = None
     for engine, package in ENGINES.items():
         if importlib.util.find_spec(package) is None:
             continue
         share, start = rate(engine, folder, folder / "documents")
-        alone = rows[0]["against the bare function"] if rows else share
-        rows.append(
-            {
-                "engine": engine,
-                "version": metadata.version(package),
-                "against the bare function": share,
-                "against one process": share / alone,
-                "CPU seconds to start": start,
-            }
-        )
-        print(rows[-1], flush=True)
-    return rows
+        alone = alone or share
+        yield {
+            "engine": engine,
+            "version": metadata.version(package),
+            "against the bare function": share,
+            "against one process": share / alone,
+            "CPU seconds to start": start,
+        }
 
 
 def rate(engine: str, folder: Path, source: Path) -> tuple[float, float]:
@@ -343,10 +344,9 @@ def graph_kb(release: object) -> float | None:
     return sum(memoryview(frame).nbytes for frame in frames) / 1000
 
 
-def sizes(folder: Path) -> list[dict[str, object]]:
+def sizes(folder: Path, n: int) -> Iterator[dict[str, object]]:
     if importlib.util.find_spec("distributed") is None:
         print("The size of a Dask graph is left out: Dask is not installed.")
-    rows = []
     make_table(folder / "few-words.npz", 1000)
     (folder / "few").write_bytes(pickle.dumps(make_release(folder, "few-words")))
     for table, n_words in (("words", V), ("many", 400_000)):
@@ -358,66 +358,54 @@ def sizes(folder: Path) -> list[dict[str, object]]:
         for mechanism in mechanisms:
             release = make_release(folder, table, mechanism=mechanism)
             (folder / "held").write_bytes(pickle.dumps(release))
-            rows.append(
-                {
-                    "words": n_words,
-                    "mechanism": repr(mechanism or MahalanobisNoise()),
-                    "pickle (kB)": (folder / "held").stat().st_size / 1000,
-                    "graph for Dask (kB)": graph_kb(release),
-                    "embedding (MB)": n_words * M * 4 / 1e6,
-                    "a worker beyond its imports (MB)": workers_mb(folder / "held")
-                    if mechanism is None
-                    else None,
-                }
-            )
-            print(rows[-1], flush=True)
-    return rows
+            yield {
+                "words": n_words,
+                "mechanism": repr(mechanism or MahalanobisNoise()),
+                "pickle (kB)": (folder / "held").stat().st_size / 1000,
+                "graph for Dask (kB)": graph_kb(release),
+                "embedding (MB)": n_words * M * 4 / 1e6,
+                "a worker beyond its imports (MB)": workers_mb(folder / "held")
+                if mechanism is None
+                else None,
+            }
 
 
 # -- what a mechanism costs -----------------------------------------------------------
 
 
-def costs(folder: Path) -> list[dict[str, object]]:
+def costs(folder: Path, n: int) -> Iterator[dict[str, object]]:
     import pyarrow as pa
 
-    n, rows = 4096, []
+    batch = 4096
     ranks = 1 / np.arange(1, V + 1)
-    drawn = np.random.default_rng(3).choice(V, (n, LENGTH), p=ranks / ranks.sum())
+    drawn = np.random.default_rng(3).choice(V, (batch, LENGTH), p=ranks / ranks.sum())
     texts = [" ".join(f"word{i}" for i in row) for row in drawn]
-    documents = pa.table({"id": range(n), "text": texts})
+    documents = pa.table({"id": range(batch), "text": texts})
     for mechanism in (None, Exponential(calibration="half"), RandomizedResponse()):
         release = make_release(folder, mechanism=mechanism)
         release(documents.slice(0, 10))
         before = time.process_time()
         release(documents)
-        each = (time.process_time() - before) / n
-        rows.append(
-            {
-                "mechanism": repr(mechanism or MahalanobisNoise()),
-                "ms per document": each * 1e3,
-                "core-hours per million documents": each * 1e6 / 3600,
-            }
-        )
-        print(rows[-1], flush=True)
-    return rows
+        each = (time.process_time() - before) / batch
+        yield {
+            "mechanism": repr(mechanism or MahalanobisNoise()),
+            "ms per document": each * 1e3,
+            "core-hours per million documents": each * 1e6 / 3600,
+        }
 
 
-def installed() -> list[dict[str, object]]:
-    rows = []
+def installed(folder: Path, n: int) -> Iterator[dict[str, object]]:
     for package in PACKAGES:
         try:
             files = metadata.files(package) or []
         except metadata.PackageNotFoundError:
             continue
         size = sum(f.locate().stat().st_size for f in files if f.locate().is_file())
-        rows.append(
-            {
-                "package": package,
-                "version": metadata.version(package),
-                "installed, without what it needs (MB)": size / 1e6,
-            }
-        )
-    return rows
+        yield {
+            "package": package,
+            "version": metadata.version(package),
+            "installed, without what it needs (MB)": size / 1e6,
+        }
 
 
 # -- a grid search --------------------------------------------------------------------
@@ -432,7 +420,6 @@ def loopback() -> int:
 def search(folder: Path, by_address: bool) -> None:
     """Bytes over the loopback of 12 fits, less those of an idle cluster."""
     import joblib
-    from distributed import Client, LocalCluster
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
@@ -445,21 +432,17 @@ def search(folder: Path, by_address: bool) -> None:
         DPWordPerturber(embedding, document_length=LENGTH), LogisticRegression()
     )
     grid = {"dpwordperturber__epsilon": [5.0, 10.0, 20.0, 40.0]}
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None,
-            local_directory=str(folder / "dask"),
-        ) as cluster,
-        Client(cluster),
-    ):  # fmt: skip
+    with two_workers(folder / "dask"):
         before = loopback()
         with joblib.parallel_config(backend="dask"):
             GridSearchCV(pipeline, grid, cv=3, refit=False).fit(texts, [0, 1] * 30)
         print(loopback() - before)
 
 
-def searches(folder: Path) -> list[dict[str, object]]:
-    rows = []
+def searches(folder: Path, n: int) -> Iterator[dict[str, object]]:
+    if importlib.util.find_spec("distributed") is None:
+        print("The search is left out: Dask is not installed.")
+        return
     for by_address in (False, True):
         given = ["--search", str(folder), str(int(by_address))]
         done = subprocess.run(
@@ -469,13 +452,10 @@ def searches(folder: Path) -> list[dict[str, object]]:
             check=True,
         )
         moved = int(done.stdout.splitlines()[-1]) / 1e6
-        rows.append(
-            {
-                "embedding pickles": "as its address" if by_address else "by value",
-                "over the loopback (MB)": moved,
-            }
-        )
-    return rows
+        yield {
+            "embedding pickles": "as its address" if by_address else "by value",
+            "over the loopback (MB)": moved,
+        }
 
 
 def main() -> None:
@@ -488,81 +468,55 @@ def main() -> None:
     if sys.argv[1:2] == ["--search"]:
         search(Path(sys.argv[2]), sys.argv[3] == "1")
         return
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=16000)
-    parser.add_argument("--only", nargs="+", choices=RECORDS, default=RECORDS)
-    arguments = parser.parse_args()
+    arguments = measuring.options(__doc__, documents=16000, only=RECORDS)
+    n = arguments.documents
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_table(folder / "words.npz", V)
         ReleaseKey.generate(folder / "key")
         (folder / "release").write_bytes(pickle.dumps(make_release(folder)))
         for part in arguments.only:
-            RECORDS[part](folder, arguments.documents)
+            make, title, note = RECORDS[part]
+            rows = measuring.shown(make(folder, n))
+            if rows:
+                record(f"scale_{part}", rows, title=title, note=note.format(n=n))
 
 
-def record_sizes(folder: Path, n: int) -> None:
-    record(
-        "scale_sizes",
-        sizes(folder),
-        title="A release on engines: what travels, and what a worker holds",
-        note="The embedding by address; a graph of eight partitions. Memory is what "
-        "one of two workers alone holds after a batch, beyond its imports.",
-    )
-
-
-def record_search(folder: Path, n: int) -> None:
-    if importlib.util.find_spec("distributed") is None:
-        print("The search is left out: Dask is not installed.")
-        return
-    record(
-        "scale_search",
-        searches(folder),
-        title="A grid search on Dask: bytes sent",
-        note=f"12 fits with 2 workers, {V:,} words by {M} dimensions "
-        f"({V * M * 4 / 1e6:.0f} MB), 60 documents.",
-    )
-
-
-def record_costs(folder: Path, n: int) -> None:
-    record(
-        "scale_costs",
-        costs(folder),
-        title="A release: what a mechanism costs",
-        note=f"One process with one thread; a batch of 4,096 documents of {LENGTH} "
-        f"words drawn by Zipf's law, {V:,} words by {M} dimensions; CPU time, with "
-        "reading the texts.",
-    )
-
-
-def record_installed(folder: Path, n: int) -> None:
-    record(
-        "scale_installed",
-        installed(),
-        title="What engines take on disk",
-        note="Sizes of the installed packages alone, without those that they need; "
-        "Spark needs a Java runtime besides.",
-    )
-
-
-def record_rates(folder: Path, n: int) -> None:
-    record(
-        "scale_rates",
-        rates(folder, n),
-        title="A release on engines: rate per core",
-        note=f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise "
-        f"on vectors, {n:,} documents. The rate per core against the bare function is "
-        "the CPU time within it, as a share of that of all processes, once all workers "
-        "run; that against one process is this share divided by that of one process.",
-    )
-
-
+# What makes the rows of a part, of how many documents; heading and note.
 RECORDS = {
-    "sizes": record_sizes,
-    "search": record_search,
-    "costs": record_costs,
-    "installed": record_installed,
-    "rates": record_rates,
+    "sizes": (
+        sizes,
+        "A release on engines: what travels, and what a worker holds",
+        "The embedding by address; a graph of eight partitions. Memory is what one of "
+        "two workers alone holds after a batch, beyond its imports.",
+    ),
+    "search": (
+        searches,
+        "A grid search on Dask: bytes sent",
+        f"12 fits with 2 workers, {V:,} words by {M} dimensions "
+        f"({V * M * 4 / 1e6:.0f} MB), 60 documents.",
+    ),
+    "costs": (
+        costs,
+        "A release: what a mechanism costs",
+        f"One process with one thread; a batch of 4,096 documents of {LENGTH} words "
+        f"drawn by Zipf's law, {V:,} words by {M} dimensions; CPU time, with reading "
+        "the texts.",
+    ),
+    "installed": (
+        installed,
+        "What engines take on disk",
+        "Sizes of the installed packages alone, without those that they need; Spark "
+        "needs a Java runtime besides.",
+    ),
+    "rates": (
+        rates,
+        "A release on engines: rate per core",
+        f"Documents of {LENGTH} words, {V:,} words by {M} dimensions, noise on "
+        "vectors, {n:,} documents. The rate per core against the bare function is the "
+        "CPU time within it, as a share of that of all processes, once all workers "
+        "run; that against one process is this share divided by that of one process.",
+    ),
 }
 
 

@@ -13,7 +13,6 @@ and without numba. Times are of the processor.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -22,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import measuring
 import numpy as np
 from results import record
 
@@ -33,7 +33,6 @@ STARTS = {
     "as it comes": "",
     "without numba": "hide",
 }
-PINNED = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def import_seconds(name: str) -> float:
@@ -100,14 +99,10 @@ def searches() -> list[dict[str, object]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--predict", metavar="START", help="used by the search itself")
-    arguments = parser.parse_args()
-    os.environ.update(PINNED)
-    if arguments.predict is not None:
-        predict(arguments.predict)
+    if sys.argv[1:2] == ["--predict"]:
+        predict(sys.argv[2])
         return
+    arguments = measuring.options(__doc__, repeats=15)
     record(
         "import",
         imports(arguments.repeats),

@@ -15,14 +15,15 @@ length, under the first 8,000 words of the table.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 import warnings
+from collections.abc import Iterator
 
+import measuring
 import numpy as np
-from real_data import DATA, absent
-from results import cell, record
+from real_data import DATA, SMS, TWEETS, W2V, absent
+from results import record
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -46,8 +47,7 @@ LENGTH, N_WORDS, N_DRAWS = 8, 8000, 20
 
 def report(
     name: str, texts: list[str], labels: np.ndarray, table: WordEmbedding
-) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+) -> Iterator[dict[str, object]]:
     train, test, y_train, y_test = train_test_split(
         texts, labels, test_size=0.3, stratify=labels, random_state=0
     )
@@ -64,7 +64,7 @@ def report(
             )
         ]
         changed = 1 - words_unchanged(perturber, test, max_words=4000)
-        row = {
+        yield {
             "ε": "clean" if epsilon == CLEAN else f"{epsilon:g}",
             "λ": lam,
             "words changed": float(changed),
@@ -72,16 +72,11 @@ def report(
             "logistic regression": float(scores[1]),
             "seconds": time.perf_counter() - start,
         }
-        print(
-            ", ".join(f"{key} {cell(value)}" for key, value in row.items()), flush=True
-        )
-        rows.append(row)
-    return rows
 
 
 def by_length(
     name: str, texts: list[str], labels: np.ndarray, table: WordEmbedding
-) -> list[dict[str, object]]:
+) -> Iterator[dict[str, object]]:
     """What classifiers find with the lengths of messages, and without."""
     y = np.unique(labels, return_inverse=True)[1]
     noise = DPWordPerturber(table, lam=0.0, random_state=np.random.default_rng(0))
@@ -95,7 +90,6 @@ def by_length(
         np.bincount(short[some], minlength=41) for some in (train[y[train] == 1], train)
     )
     alone = float(roc_auc_score(y[test], ((ones + 1) / (everything + 2))[short[test]]))
-    rows: list[dict[str, object]] = []
     for epsilon in (40.0, 20.0, 10.0, 5.0):
         row: dict[str, object] = {"set": name, "ε": epsilon, "length alone": alone}
         for length in (None, LENGTH):
@@ -119,30 +113,24 @@ def by_length(
         row[f"{length} words: ChannelNaiveBayes"] = roc_auc_score(
             y[asked], logs[:, 1] - logs[:, 0]
         )
-        rows.append(row)
-        print(", ".join(f"{k} {cell(v)}" for k, v in row.items()), flush=True)
-    return rows
+        yield row
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--table", default="w2v_news_fiction_30k_300d.npz")
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--lengths", action="store_true", help="that table alone")
-    options = parser.parse_args()
+    options = measuring.options(__doc__, table=W2V, sets=SETS, lengths=False)
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     for category in (PrivacyLeakWarning, EmptyDocumentWarning):
         warnings.simplefilter("ignore", category)
-    if absent("sms_spam.tsv.gz", "disaster_tweets.csv.gz", options.table):
+    if absent(SMS, TWEETS, options.table):
         return
     table = WordEmbedding.load(DATA / options.table)
     if options.lengths:
         few = table.restrict(N_WORDS)
-        rows = [
+        rows = measuring.shown(
             row
             for key in options.sets
             for row in by_length(SETS[key][0], *SETS[key][1](return_X_y=True), few)
-        ]
+        )
         record(
             "utility_lengths",
             rows,
@@ -162,7 +150,7 @@ def main() -> None:
         name, fetch = SETS[key]
         record(
             f"utility_{key}",
-            report(name, *fetch(return_X_y=True), table),
+            measuring.shown(report(name, *fetch(return_X_y=True), table)),
             title=f"Accuracy through the noise: {name}",
             note=(
                 f"Words of {options.table} ({len(table):,} × {table.dim}). 70 % of the "

@@ -28,36 +28,28 @@ short real texts, and documents of 100 words.
 
 from __future__ import annotations
 
-import os
+import re
+import time
 
-for name in ("OMP", "OPENBLAS", "MKL"):
-    os.environ[f"{name}_NUM_THREADS"] = "1"  # before NumPy starts its threads
+import measuring
+import numpy as np
+import scipy.sparse as sp
+from gensim.models import KeyedVectors
+from ot.lp.emd_wrap import emd_c
+from real_data import load_table, read_sms, read_stories, read_tweets
+from results import record
+from scipy.spatial.distance import cdist
+from sklearn.feature_extraction.text import CountVectorizer
 
-import argparse  # noqa: E402
-import csv  # noqa: E402
-import gzip  # noqa: E402
-import json  # noqa: E402
-import re  # noqa: E402
-import time  # noqa: E402
-
-import numpy as np  # noqa: E402
-import scipy.sparse as sp  # noqa: E402
-from gensim.models import KeyedVectors  # noqa: E402
-from ot.lp.emd_wrap import emd_c  # noqa: E402
-from real_data import DATA  # noqa: E402
-from results import record  # noqa: E402
-from scipy.spatial.distance import cdist  # noqa: E402
-from sklearn.feature_extraction.text import CountVectorizer  # noqa: E402
-
-from skdptext import WordEmbedding  # noqa: E402
-from skdptext.metrics import pairwise_word_movers_distances  # noqa: E402
-from skdptext.transport import (  # noqa: E402
+from skdptext import WordEmbedding
+from skdptext.metrics import pairwise_word_movers_distances
+from skdptext.transport import (
     WordBags,
     _search,
     as_word_bags,
     take_bags,
 )
-from skdptext.transport._kernels import (  # noqa: E402
+from skdptext.transport._kernels import (
     bounds_for,
     kernels_for,
     load_bounds,
@@ -74,39 +66,22 @@ TITLES = {
 }
 
 
-def read_sms() -> list[str]:
-    with gzip.open(DATA / "sms_spam.tsv.gz", "rt", encoding="utf-8") as file:
-        return [line.split("\t", 1)[1] for line in file]
-
-
-def read_tweets() -> list[str]:
-    path = DATA / "disaster_tweets.csv.gz"
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        return [row["text"] for row in csv.DictReader(file)]
-
-
-def read_texts() -> list[str]:
-    path = DATA / "pan19_fanfiction_en.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line)["text"] for line in file]
-
-
 def read_fiction() -> list[str]:
-    texts = [text.split() for text in read_texts()]
+    texts = [story["text"].split() for story in read_stories()]
     halves = [(t[: len(t) // 2], t[len(t) // 2 :]) for t in texts]
     return [" ".join(half) for both in halves for half in both]
 
 
 def read_sentences() -> list[str]:
-    return [s for text in read_texts() for s in re.split(r"[.!?]+\s", text)]
+    return [s for one in read_stories() for s in re.split(r"[.!?]+\s", one["text"])]
 
 
 REAL = {
-    "tweets": read_tweets,
-    "sms": read_sms,
+    "tweets": lambda: read_tweets()[0],
+    "sms": lambda: read_sms()[0],
     "sentences": read_sentences,
     "fiction": read_fiction,
-    "messages16": lambda: read_sms() + read_tweets(),
+    "messages16": lambda: read_sms()[0] + read_tweets()[0],
     "sentences25": read_sentences,
 }
 # Distinct words in the table that a document has to have.
@@ -171,15 +146,6 @@ def seconds_each(runs) -> float:
     for run in runs:
         run()
     return (time.thread_time() - start) / len(runs)
-
-
-def median_seconds(run, clock, repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        run()
-        times.append(clock() - start)
-    return float(np.median(times))
 
 
 def words_of(counts: sp.csr_array, row: int, words) -> list[str]:
@@ -261,7 +227,9 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
         def search(asked=asked, found=found):
             found[:] = index.nearest(asked, args.k)
 
-        ours_s = median_seconds(search, time.thread_time, repeats) / len(asked)
+        ours_s = measuring.median_seconds(search, time.thread_time, repeats) / len(
+            asked
+        )
         places = {int(i): int(i) if fast else j for j, i in enumerate(slow)}
         places = {i: j for i, j in places.items() if j < len(asked)}
         worst, same = check(counts, args.train, found, places, part, embedding)
@@ -280,7 +248,7 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
         }
         if args.threads > 1 and fast:
             wall = [
-                median_seconds(
+                measuring.median_seconds(
                     lambda n=n: index.nearest(queries, args.k, n_jobs=n),
                     time.perf_counter,
                     args.repeats,
@@ -308,7 +276,7 @@ def growth(embedding: WordEmbedding, args) -> list[dict[str, object]]:
                 as_word_bags(counts[:n]), len(embedding), embedding.vectors
             )
             solved = index.nearest(queries, args.k)[2]
-            seconds = median_seconds(
+            seconds = measuring.median_seconds(
                 lambda index=index, queries=queries: index.nearest(queries, args.k),
                 time.thread_time,
                 args.repeats,
@@ -322,25 +290,16 @@ def growth(embedding: WordEmbedding, args) -> list[dict[str, object]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+")
-    parser.add_argument("--train", type=int, default=2000)
-    parser.add_argument("--queries", type=int, default=400)
-    parser.add_argument("--slow-queries", type=int, default=40)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--k", type=int, default=5)
-    parser.add_argument("--only", choices=["peers", "growth"])
-    args = parser.parse_args()
+    every = [*SHORT, *LONG, *SIXTEEN]
+    args = measuring.options(
+        __doc__, sets=every, train=2000, queries=400, slow_queries=40, repeats=3,
+        threads=1, k=5, only=["peers", "growth"],
+    )  # fmt: skip
     load_bounds()  # also for what is too little to be worth it
-    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
-        embedding = WordEmbedding(file["words"], file["vectors"])
+    embedding = load_table()
     groups = {"short": SHORT, "long": LONG, "sixteen": SIXTEEN}
-    unknown = set(args.sets or ()).difference(*groups.values())
-    if unknown:
-        parser.error(f"--sets must be of {[*SHORT, *LONG, *SIXTEEN]}, got {unknown}")
-    for group, members in groups.items() if args.only != "growth" else ():
-        asked = [name for name in args.sets or members if name in members]
+    for group, members in groups.items() if "peers" in args.only else ():
+        asked = [name for name in args.sets if name in members]
         rows = [row for name in asked for row in bench(name, embedding, args)]
         if not rows:
             continue
@@ -360,7 +319,7 @@ def main() -> None:
                 "most five of these queries and some twenty documents."
             ),
         )
-    if args.only == "growth" or not (args.only or args.sets):
+    if "growth" in args.only and args.sets == every:
         title = "Word Mover's neighbours: ten times the training documents"
         note = f"One thread, k = {args.k}; solved: exact problems per query."
         record("wmd_growth", growth(embedding, args), title=title, note=note)

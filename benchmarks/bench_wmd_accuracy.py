@@ -19,17 +19,14 @@ that L1 comes close to Word Mover's Distance: this table shows whether it does h
 
 from __future__ import annotations
 
-from bench_wmd import DATA  # first, it pins the threads
-
-# isort: split
-import argparse
 import os
 import warnings
 
+import measuring
 import numpy as np
 import scipy.sparse as sp
 from bench_wmd_vote import read_fiction
-from real_data import load_table
+from real_data import DATA, load_table
 from results import record
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.metrics import pairwise_distances
@@ -124,18 +121,12 @@ def bench(name: str, args, table) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", choices=READ, default=list(READ))
-    parser.add_argument("--most", type=int, default=400)
-    args = parser.parse_args()
+    args = measuring.options(__doc__, sets=READ, most=400)
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     warnings.simplefilter("ignore")
     compile_search()
     table = load_table()
-    rows = []
-    for name in args.sets:
-        rows.append(bench(name, args, table))
-        print("  ".join(f"{k}: {v}" for k, v in rows[-1].items()), flush=True)
+    rows = measuring.shown(bench(name, args, table) for name in args.sets)
     record(
         "wmd_accuracy",
         rows,

@@ -14,34 +14,44 @@ Of each size a sample of texts is searched for among all, itself left out, by on
 thread, in the processor's time. `--full` finds the whole graph of one size, in blocks
 kept in a folder (``--folder``), so that an interrupted run goes on; with
 ``--only-full`` nothing else is measured, and the row is added to the record.
+
+``--both-ends`` measures, instead, what a graph would save if what is known of a pair
+served both of its texts: ``python benchmarks/bench_wmd_graph.py --both-ends --sizes
+2000 20000``.
 """
 
 from __future__ import annotations
 
-from bench_wmd import DATA, read_sms, read_texts, read_tweets  # it pins the threads
-
-# isort: split
-import argparse
 import json
 import re
 import resource
 import time
-from pathlib import Path
+from collections.abc import Iterator
 
+import measuring
 import numpy as np
 import scipy.sparse as sp
-from results import record
+from real_data import load_table, read_sms, read_stories, read_tweets
+from results import RESULTS, record
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WordEmbedding
 from skdptext.neighbors import WMDNeighbors, compile_search
-from skdptext.transport import BagIndex, as_word_bags, take_bags
+from skdptext.transport import BagIndex, _search, as_word_bags, take_bags
+from skdptext.transport._cascade import Cascade
+from skdptext.transport._kernels import (
+    bounds_for,
+    kernels_for,
+    load_bounds,
+    load_kernels,
+)
 
 
 def read_counts(embedding: WordEmbedding) -> tuple[sp.csr_array, list[list[int]]]:
     """Word counts of different short texts, in random order, and all their words."""
-    fiction = [s for text in read_texts() for s in re.split(r'[.!?;:"]+\s|\n', text)]
-    texts = list(dict.fromkeys(read_sms() + read_tweets() + fiction))
+    stories = [story["text"] for story in read_stories()]
+    fiction = [s for text in stories for s in re.split(r'[.!?;:"]+\s|\n', text)]
+    texts = list(dict.fromkeys(read_sms()[0] + read_tweets()[0] + fiction))
     vectorizer = CountVectorizer(vocabulary=embedding.words)
     counts = vectorizer.transform(texts)
     rows = kept(counts)
@@ -126,7 +136,7 @@ def whole(counts: sp.csr_array, texts: str, embedding: WordEmbedding, args) -> d
     n = counts.shape[0]
     model = WMDNeighbors(embedding, n_jobs=args.jobs, verbose=1).fit(counts)
     wall, cpu = time.perf_counter(), time.process_time()
-    graph = model.kneighbors_graph(mode="distance", folder=args.folder)
+    graph = model.kneighbors_graph(mode="distance", folder=args.folder or None)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     assert graph.nnz == 5 * n
     return {
@@ -140,45 +150,92 @@ def whole(counts: sp.csr_array, texts: str, embedding: WordEmbedding, args) -> d
     }
 
 
+def both_ends(counts: sp.csr_array, embedding: WordEmbedding) -> dict:
+    """What the search among the texts themselves does at both ends of a pair."""
+    bags, n = as_word_bags(counts), counts.shape[0]
+    index = BagIndex(bags, len(embedding), embedding.vectors)
+    bounds, kernels = measuring.Watch(), measuring.Watch()
+    loops, exact = load_bounds(), load_kernels()
+    watched = loops._replace(relax=bounds.wrap(loops.relax))
+    solving = exact._replace(pairs=kernels.wrap(exact.pairs))
+    solved, nearest = [], Cascade.nearest
+
+    def counted(self: Cascade, k: int):
+        found = nearest(self, k)
+        solved.append(self._bags)
+        return found
+
+    _search.bounds_for, _search.kernels_for = lambda _: watched, lambda _: solving
+    Cascade.nearest = counted
+    try:
+        start = time.perf_counter()
+        index.nearest(bags, 5, exclude=np.arange(n))
+        seconds = time.perf_counter() - start
+    finally:
+        _search.bounds_for, _search.kernels_for = bounds_for, kernels_for
+        Cascade.nearest = nearest
+    ends = np.repeat(np.arange(n), [len(each) for each in solved])
+    others = np.concatenate(solved)
+    pairs = np.minimum(ends, others) * n + np.maximum(ends, others)
+    again = 1 - len(np.unique(pairs)) / len(pairs)
+    return {
+        "texts": n,
+        "ms per text": seconds / n * 1e3,
+        "solved": len(pairs) / n,
+        "solved again": again,
+        "their time": again * kernels.seconds / seconds,
+        "time of the first bounds": bounds.seconds / seconds,
+        "to keep these, GB": 4 * n * n / 1e9,
+    }
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    sizes = [2000, 5000, 10_000, 20_000, 50_000, 100_000]
-    parser.add_argument("--sizes", nargs="+", type=int, default=sizes)
-    parser.add_argument("--queries", type=int, default=400)
-    many = [20_000, 100_000, 300_000, 1_000_000]
-    parser.add_argument("--generated", nargs="*", type=int, default=many)
-    parser.add_argument("--full", type=int, default=0)
-    parser.add_argument("--only-full", action="store_true")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--folder")
-    args = parser.parse_args()
+    args = measuring.options(
+        __doc__, sizes=[2000, 5000, 10_000, 20_000, 50_000, 100_000], queries=400,
+        generated=[20_000, 100_000, 300_000, 1_000_000], full=0, only_full=False,
+        jobs=2, folder="",
+        both_ends=False,
+    )  # fmt: skip
     if not compile_search():
         raise SystemExit("The compiled loops need numba.")
-    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
-        embedding = WordEmbedding(file["words"], file["vectors"])
+    embedding = load_table()
     real, words = read_counts(embedding)
     print(f"{real.shape[0]:,} texts", flush=True)
-    rows = []
+    if args.both_ends:
+        record(
+            "wmd_both_ends",
+            [both_ends(real[:n], embedding) for n in args.sizes],
+            title="Word Mover's graph: what both ends of a pair do twice",
+            note=(
+                "5 neighbours of each of so many real texts among the others, one "
+                "thread. Products of words are shared by both ends. solved again: "
+                "exact problems that the other text had solved before, as a share of "
+                "all; their time and that of the first bounds, as shares of the whole. "
+                "A first bound sends the words of one text to the nearest of the "
+                "other; that of the other end is another number."
+            ),
+        )
+        return
+    before = []
     if args.only_full:
-        path = Path(__file__).parent / "results" / "wmd_graph.json"
-        rows = json.loads(path.read_text())["rows"]
+        before = json.loads((RESULTS / "wmd_graph.json").read_text())["rows"]
         args.sizes = args.generated = []
-    for n in args.sizes:
-        rows.append(sample(real[:n], "real", embedding, args))
-        print(rows[-1], flush=True)
     most = max([*args.generated, args.full if args.full > real.shape[0] else 0])
     made = generate(words, most, len(embedding)) if most else real
-    for n in args.generated:
-        rows.append(sample(made[:n], "generated", embedding, args))
-        print(rows[-1], flush=True)
-    if args.full:
-        texts = "generated" if args.full > real.shape[0] else "real"
-        counts = (made if texts == "generated" else real)[: args.full]
-        rows.append(whole(counts, texts, embedding, args))
-        print(rows[-1], flush=True)
+
+    def rows() -> Iterator[dict]:
+        for n in args.sizes:
+            yield sample(real[:n], "real", embedding, args)
+        for n in args.generated:
+            yield sample(made[:n], "generated", embedding, args)
+        if args.full:
+            texts = "generated" if args.full > real.shape[0] else "real"
+            counts = (made if texts == "generated" else real)[: args.full]
+            yield whole(counts, texts, embedding, args)
+
     record(
         "wmd_graph",
-        rows,
+        [*before, *measuring.shown(rows())],
         title="The graph of Word Mover's neighbours as texts become more",
         note=(
             "5 neighbours of each text among the others; SMS, tweets and sentences of "

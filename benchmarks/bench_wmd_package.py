@@ -17,16 +17,15 @@ our distance, within a millionth.
 
 from __future__ import annotations
 
-from bench_wmd import DATA, median_seconds, read_counts  # first, it pins the threads
-
-# isort: split
-import argparse
 import tempfile
 import time
 from pathlib import Path
 
+import measuring
 import numpy as np
+from bench_wmd import read_counts
 from peers import ask, versions_of
+from real_data import load_table
 from results import record
 
 from skdptext import WordEmbedding
@@ -62,7 +61,7 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     theirs = ask_package(train, take_bags(queries, slow), embedding.vectors, args)
     index = BagIndex(train, len(embedding), embedding.vectors)
     distances, rows, _ = index.nearest(queries, args.k)
-    ours_s = median_seconds(
+    ours_s = measuring.median_seconds(
         lambda: index.nearest(queries, args.k), time.process_time, args.repeats
     ) / len(queries)
     peer_s = float(np.median(theirs["seconds"]))
@@ -89,21 +88,13 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=["tweets", "sms"])
-    parser.add_argument("--train", type=int, default=2000)
-    parser.add_argument("--queries", type=int, default=400)
-    parser.add_argument("--slow-queries", type=int, default=20)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--k", type=int, default=5)
-    args = parser.parse_args()
+    args = measuring.options(
+        __doc__, sets=["tweets", "sms"], train=2000, queries=400, slow_queries=20,
+        repeats=3, k=5,
+    )  # fmt: skip
     compile_search()  # also for what is too little to be worth it
-    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
-        embedding = WordEmbedding(file["words"], file["vectors"])
-    rows = []
-    for name in args.sets:
-        rows.append(bench(name, embedding, args))
-        print("  ".join(f"{k}: {v}" for k, v in rows[-1].items()), flush=True)
+    embedding = load_table()
+    rows = measuring.shown(bench(name, embedding, args) for name in args.sets)
     record(
         "wmd_package",
         rows,

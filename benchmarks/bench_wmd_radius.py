@@ -12,13 +12,12 @@ from the radius by less than a millionth.
 
 from __future__ import annotations
 
-from bench_wmd import DATA, brute_force, median_seconds, read_counts, seconds_each
-
-# isort: split
-import argparse
 import time
 
+import measuring
 import numpy as np
+from bench_wmd import brute_force, read_counts, seconds_each
+from real_data import load_table
 from results import record
 
 from skdptext import WordEmbedding
@@ -45,7 +44,7 @@ def bench(name: str, embedding: WordEmbedding, args):
             ours[rows[starts[i] : starts[i + 1]]] = True
             clear = abs(distances[place] - radius) > 1e-6 * radius
             same &= np.array_equal(ours[clear], (distances[place] <= radius)[clear])
-        ours_s = median_seconds(
+        ours_s = measuring.median_seconds(
             lambda radius=radius: index.within(queries, radius),
             time.thread_time,
             args.repeats,
@@ -62,23 +61,16 @@ def bench(name: str, embedding: WordEmbedding, args):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=["sms", "tweets", "sentences"])
-    parser.add_argument("--train", type=int, default=2000)
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--slow-queries", type=int, default=20)
-    parser.add_argument("--found", nargs="+", type=int, default=[1, 10, 100])
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
+    args = measuring.options(
+        __doc__, sets=["sms", "tweets", "sentences"], train=2000, queries=200,
+        slow_queries=20, found=[1, 10, 100], repeats=3,
+    )  # fmt: skip
     if not compile_search():
         raise SystemExit("The compiled loops need numba.")
-    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
-        embedding = WordEmbedding(file["words"], file["vectors"])
-    rows = []
-    for name in args.sets:
-        for row in bench(name, embedding, args):
-            print("  ".join(f"{k}: {v}" for k, v in row.items()), flush=True)
-            rows.append(row)
+    embedding = load_table()
+    rows = measuring.shown(
+        row for name in args.sets for row in bench(name, embedding, args)
+    )
     record(
         "wmd_radius",
         rows,

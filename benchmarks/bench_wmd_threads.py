@@ -22,17 +22,14 @@ lock between them.
 
 from __future__ import annotations
 
-from bench_wmd import DATA, read_counts  # first, it pins the threads
-
-# isort: split
-import argparse
 import time
-from collections.abc import Callable
 from multiprocessing import get_context
 
+import measuring
 import numpy as np
+from bench_wmd import read_counts
+from real_data import load_table
 from results import record
-from watch import Watch
 
 from skdptext import WordEmbedding
 from skdptext.transport import WordBags, _search, as_word_bags
@@ -48,7 +45,7 @@ SETS = ["8", "16", "messages16", "32", "64", "100"]
 
 def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
     """Share of one thread's time in calls without the lock; such calls per query."""
-    watch = Watch()
+    watch = measuring.Watch()
     loops, kernels = load_bounds(), load_kernels()
     loops = type(loops)(*map(watch.wrap, loops))
     if kernels is not None:
@@ -65,17 +62,11 @@ def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float,
     return watch.seconds / seconds, watch.calls / len(queries)
 
 
-def wall_seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
 def wait_and_search(index, queries, k, barrier, n, pipe) -> None:
     index.nearest(queries, k)  # warm
     for _ in range(n):
         barrier.wait()
-        pipe.send(wall_seconds(lambda: index.nearest(queries, k)))
+        pipe.send(measuring.seconds_of(lambda: index.nearest(queries, k)))
 
 
 def apart(index, queries: WordBags, k: int, repeats: int) -> list[float]:
@@ -114,52 +105,46 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     )
     one, two, shares = [], [], []
     for _ in range(args.repeats):  # in turn, so that a slow minute hits both
-        one.append(wall_seconds(lambda: index.nearest(queries, args.k)))
-        two.append(wall_seconds(lambda: index.nearest(queries, args.k, n_jobs=2)))
+        one.append(measuring.seconds_of(lambda: index.nearest(queries, args.k)))
+        two.append(
+            measuring.seconds_of(lambda: index.nearest(queries, args.k, n_jobs=2))
+        )
         shares.append(released(index, queries, args.k))
     both = apart(index, queries, args.k, args.repeats)
     share, calls = np.median(shares, axis=0)
     held = 1 - share
     r = held / share
-    alone = float(np.median(one))
+    alone = min(one)  # what disturbs a measurement only adds to it
     return {
         "set": name,
         "words": size,
         "ms per query": alone / n_queries * 1e3,
         "calls without the lock": calls,
         "time without the lock": share,
-        "two threads × one": alone / float(np.median(two)),
+        "two threads × one": alone / min(two),
         "Amdahl": 1 / (held + share / 2),
         "queue": (1 - 1 / (1 + 2 * r + 2 * r * r)) / held,
         "1 / h, at most 2": min(2.0, 1 / held),
-        "two processes × one": 2 * alone / float(np.median(both)),
+        "two processes × one": 2 * alone / min(both),
         "same": same,
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=SETS)
-    parser.add_argument("--train", type=int, default=2000)
-    parser.add_argument("--queries", type=int, default=1600)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--k", type=int, default=5)
-    args = parser.parse_args()
+    args = measuring.options(
+        __doc__, sets=SETS, train=2000, queries=1600, repeats=5, k=5
+    )
     if load_bounds() is None:
         raise SystemExit("The compiled loops need numba.")
-    with np.load(DATA / "w2v_news_fiction_30k_300d.npz") as file:
-        embedding = WordEmbedding(file["words"], file["vectors"])
-    rows = []
-    for name in args.sets:
-        rows.append(bench(name, embedding, args))
-        print("  ".join(f"{k}: {v}" for k, v in rows[-1].items()), flush=True)
+    embedding = load_table()
+    rows = measuring.shown(bench(name, embedding, args) for name in args.sets)
     record(
         "wmd_threads",
         rows,
         title="Word Mover's neighbours with two threads",
         note=(
-            f"{args.train:,} training documents, k = {args.k}, compiled loops; medians "
-            "of wall times. time without the lock: share of one thread's time in the "
+            f"{args.train:,} training documents, k = {args.k}, compiled loops; least "
+            "wall times. time without the lock: share of one thread's time in the "
             "compiled search and the product, which release Python's lock; h is the "
             "rest. Amdahl, queue and 1 / h: what two threads could reach if the part "
             "with the lock ran beside nothing, beside the other's loops but by chance, "

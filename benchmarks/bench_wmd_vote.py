@@ -13,18 +13,13 @@ searches in turn. The labels are compared with the vote of the neighbours that
 
 from __future__ import annotations
 
-from bench_wmd import DATA  # first, it pins the threads
-
-# isort: split
-import argparse
-import gzip
-import json
 import os
 import time
 
+import measuring
 import numpy as np
 import scipy.sparse as sp
-from real_data import absent, load_table
+from real_data import DATA, SMS, STORIES, TWEETS, absent, load_table, read_stories
 from results import record
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -32,23 +27,18 @@ from skdptext import WMDKNNClassifier, WordEmbedding
 from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
 from skdptext.neighbors import compile_search
 
-FILES = {
-    "sms": "sms_spam.tsv.gz",
-    "tweets": "disaster_tweets.csv.gz",
-    "fiction": "pan19_fanfiction_en.jsonl.gz",
-}
+FILES = {"sms": SMS, "tweets": TWEETS, "fiction": STORIES}
 
 
 def read_fiction() -> tuple[list[str], list[str]]:
     """Halves of texts, and their fandoms."""
     texts, labels = [], []
-    with gzip.open(DATA / FILES["fiction"], "rt", encoding="utf-8") as file:
-        for text in map(json.loads, file):
-            if text["topic"].startswith("target_"):
-                words = text["text"].split()
-                middle = len(words) // 2
-                texts += [" ".join(words[:middle]), " ".join(words[middle:])]
-                labels += [text["topic"]] * 2
+    for text in read_stories():
+        if text["topic"].startswith("target_"):
+            words = text["text"].split()
+            middle = len(words) // 2
+            texts += [" ".join(words[:middle]), " ".join(words[middle:])]
+            labels += [text["topic"]] * 2
     return texts, labels
 
 
@@ -75,15 +65,14 @@ def bench(name: str, ks: list[int], embedding: WordEmbedding, args):
         rows = model.kneighbors(queries, return_distance=False)
         codes = np.searchsorted(model.classes_, y)[rows]
         votes = [np.bincount(row).argmax() for row in codes]
-        seconds = {"predict": [], "kneighbors": []}
-        for _ in range(args.repeats):  # in turn, so that a slow minute hits both
-            for method, times in seconds.items():
-                start = time.process_time()
-                found = getattr(model, method)(queries)
-                times.append(time.process_time() - start)
-                if method == "predict":
-                    assert np.array_equal(found, model.classes_[votes])
-        each = {m: np.median(times) / queries.shape[0] for m, times in seconds.items()}
+        predicted = []
+        runs = [
+            lambda model=model, out=predicted: out.append(model.predict(queries)),
+            lambda model=model: model.kneighbors(queries),
+        ]
+        seconds = measuring.rounds(runs, args.repeats, time.process_time, warm=False)
+        assert all(np.array_equal(found, model.classes_[votes]) for found in predicted)
+        predict, kneighbors = np.median(seconds, axis=0) / queries.shape[0]
         index, bags = model._index, model._query_bags(queries)[0]
         yield {
             "set": name,
@@ -91,32 +80,28 @@ def bench(name: str, ks: list[int], embedding: WordEmbedding, args):
             "classes": len(model.classes_),
             "k": k,
             "solved for neighbours": float(index.nearest(bags, k)[2].mean()),
-            "solved for the vote": float(index.vote(bags, k, model._labels)[1].mean()),
-            "kneighbors, ms": each["kneighbors"] * 1e3,
-            "predict, ms": each["predict"] * 1e3,
-            "predict × kneighbors": each["kneighbors"] / each["predict"],
+            "solved for the vote": float(
+                index.vote(bags, k, model._codes[0])[1].mean()
+            ),
+            "kneighbors, ms": kneighbors * 1e3,
+            "predict, ms": predict * 1e3,
+            "predict × kneighbors": kneighbors / predict,
         }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", choices=READ, default=list(READ))
-    parser.add_argument("--k", nargs="+", type=int, default=[1, 5, 20])
-    parser.add_argument("--train", type=int, default=2000)
-    parser.add_argument("--queries", type=int, default=400)
-    parser.add_argument("--repeats", type=int, default=5)
-    args = parser.parse_args()
+    args = measuring.options(
+        __doc__, sets=READ, k=[1, 5, 20], train=2000, queries=400, repeats=5
+    )
     if not compile_search():
         raise SystemExit("The compiled loops need numba.")
     os.environ["SKDPTEXT_DATA"] = str(DATA)
     if absent(*(FILES[name] for name in args.sets)):
         return
     embedding = load_table()
-    rows = []
-    for name in args.sets:
-        for row in bench(name, args.k, embedding, args):
-            print("  ".join(f"{k}: {v}" for k, v in row.items()), flush=True)
-            rows.append(row)
+    rows = measuring.shown(
+        row for name in args.sets for row in bench(name, args.k, embedding, args)
+    )
     record(
         "wmd_vote",
         rows,

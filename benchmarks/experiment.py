@@ -1,4 +1,4 @@
-"""The experiments that take long: `make paper`, `obfuscation` and `mechanisms`.
+"""The experiments that take long: `make paper`, `make frontier` and others.
 
 One command for each, which can be stopped and run again, as every piece of the
 computation is kept in the folder's ``cells`` when it is done::
@@ -8,7 +8,8 @@ computation is kept in the folder's ``cells`` when it is done::
 Data is read from the folder named by SKDPTEXT_TEST_DATA, or ../shared/data. Tables go
 where `results.record` puts them and figures into ``docs/_static``; both into the folder
 named by SKDPTEXT_BENCH_RESULTS, where it is set. ``--quick`` is a run in a minute or
-so, of which no number means anything. `experiments` says how to write another.
+so, of which no number means anything; its tables stay in its own folder. `experiments`
+says how to write another.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from types import ModuleType
 
 from experiments.store import MissingCellError, Store
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
-EXPERIMENTS = {
-    "mechanisms-use": "experiments.mechanisms.run_use",
-    "mechanisms-words": "experiments.mechanisms.run_words",
-    "obfuscation": "experiments.obfuscation.run",
-    "paper": "experiments.paper.run",
-}
+EXPERIMENTS = ("frontier", "mechanisms", "obfuscation", "paper")
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(f"experiments.{name}.run")
 
 
 def work(name: str, quick: bool, unit: str, folder: Path, deadline: float) -> bool:
     """Do what is missing of a unit; whether all of it is there."""
-    experiment = importlib.import_module(EXPERIMENTS[name])
+    experiment = module_of(name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nothing is released
@@ -59,10 +60,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     name, quick = options.name, options.quick
     folder = options.out or BUILD / (f"{name}-quick" if quick else name)
-    experiment = importlib.import_module(EXPERIMENTS[name])
+    experiment = module_of(name)
     start = time.monotonic()
     every = list(experiment.units(quick))
+    if quick:  # no number of it means anything: beside its cells
+        os.environ.setdefault("SKDPTEXT_BENCH_RESULTS", str(folder / "results"))
     chosen = [u for u in every if any(w in u for w in options.only or [""])]
+    if not every:
+        raise SystemExit("No data: name its folder by SKDPTEXT_TEST_DATA.")
     if not chosen:
         parser.error(f"--only: none of {', '.join(every)}")
     todo = [] if options.report else chosen

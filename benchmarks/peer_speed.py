@@ -5,24 +5,15 @@ the request (JSON) names the package, the mechanism, the table and what to time;
 answer holds seconds per repeat, and the words found nearest to given noisy points.
 """
 
-import json
-import sys
 import time
 
 import numpy as np
+import peer_mechanisms
 
 
 def mldp_text(request, words, vectors):
-    import mldp_text
-    from gensim.models import KeyedVectors
-
-    table = KeyedVectors(vectors.shape[1])
-    table.add_vectors(words, vectors)
-    options = {"epsilon": request["epsilon"], "embedding_matrix": table}
-    options |= {"dim": vectors.shape[1], "use_faiss": request["setting"] == "faiss"}
-    if request["mechanism"] == "Mahalanobis":
-        options["lambd"] = request["lam"]
-    mechanism = getattr(mldp_text, request["mechanism"])(**options)
+    faiss = request["setting"] == "faiss"
+    mechanism = peer_mechanisms.mldp_text(request, words, vectors, faiss)
 
     def perturb(asked):
         return [mechanism.replace_word(word) for word in asked]
@@ -31,17 +22,7 @@ def mldp_text(request, words, vectors):
 
 
 def pypantera(request, words, vectors):
-    from src.EmbeddingPerturbationMechanism.cmp import CMP
-    from src.EmbeddingPerturbationMechanism.mahalanobis import Mahalanobis
-
-    with open("table.txt", "w") as file:
-        for word, vector in zip(words, vectors.tolist()):  # noqa: B905, one length
-            file.write(" ".join([word, *map(repr, vector)]) + "\n")
-    options = {"embPath": "table.txt", "epsilon": request["epsilon"]}
-    options["lam"] = request["lam"]
-    mechanism = {"CMP": CMP, "Mahalanobis": Mahalanobis}[request["mechanism"]](options)
-    if list(mechanism.vocab.embeddings) != words:
-        raise RuntimeError("the package has not loaded the table as it is")
+    mechanism = peer_mechanisms.pypantera(request, words, vectors.tolist())
     together = int(request["setting"])  # words per call
     row = {word: i for i, word in enumerate(words)}
 
@@ -70,9 +51,7 @@ def faiss_flat(request, words, vectors):
     return None, lambda points: index.search(points, 1)[1][:, 0].tolist()
 
 
-def main():
-    with open(sys.argv[1]) as file:
-        request = json.load(file)
+def timed(request):
     with np.load("table.npz") as file:
         words, vectors = file["words"].tolist(), file["vectors"]
         points = file["points"][: request["n_points"]]
@@ -89,10 +68,8 @@ def main():
         start = time.perf_counter()
         run()
         seconds.append(time.perf_counter() - start)
-    answer = {"seconds": seconds, "nearest": nearest(points)}
-    with open(sys.argv[2], "w") as file:
-        json.dump(answer, file)
+    return {"seconds": seconds, "nearest": nearest(points)}
 
 
 if __name__ == "__main__":
-    main()
+    peer_mechanisms.answer(timed)

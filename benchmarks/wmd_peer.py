@@ -4,18 +4,15 @@ Runs in an environment that holds the package and not skdptext: ``wmd_peer.py RE
 ANSWER``, both JSON. The table and the documents are in ``bags.npz``.
 """
 
-import json
 import logging
-import sys
 import time
 
 import numpy as np
+from peer_mechanisms import answer
 from wmd import WMD
 
 
-def main():
-    with open(sys.argv[1]) as file:
-        request = json.load(file)
+def searched(request):
     with np.load("bags.npz") as file:
         vectors = file["vectors"]
         documents, queries = (
@@ -47,14 +44,12 @@ def main():
         start = time.process_time()
         found = [find(query) for query in queries]
         seconds.append((time.process_time() - start) / len(queries))
-    answer = {
+    return {
         "seconds": seconds,
         "rows": [[int(row) for row, _ in one] for one in found],
         "distances": [[float(distance) for _, distance in one] for one in found],
     }
-    with open(sys.argv[2], "w") as file:
-        json.dump(answer, file)
 
 
 if __name__ == "__main__":
-    main()
+    answer(searched)

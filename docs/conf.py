@@ -86,6 +86,7 @@ EXAMPLES = [
     "plot_mechanisms.py",
     "plot_noise_shapes.py",
     "plot_search_query.py",
+    "plot_similar_texts.py",
     "plot_audit.py",
     "*",
 ]

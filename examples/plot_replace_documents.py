@@ -35,9 +35,9 @@ print(f"{len(public)} public and {len(private)} private texts")
 # What public text says
 # ---------------------
 #
-# ``compare_groupings`` splits the public messages, learns groups from one part, and
-# works out what a release of the other part would keep. The share that anyone finds
-# follows from ε and the number of groups K. Nothing private is looked at.
+# ``compare_groupings`` groups the public messages in several ways, and works out what a
+# release of them would keep of their labels. The share that anyone finds follows from ε
+# and the number of groups K. Nothing private is looked at.
 
 import matplotlib.pyplot as plt
 

@@ -22,7 +22,18 @@ class InvalidParameterError(ValueError, TypeError):
     """
 
 
-class NoFeasibleCandidateError(ValueError):
+class _SearchError(Exception):
+    """An error of a search, with its scores."""
+
+    def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
+        super().__init__(message, cv_results)
+        self.cv_results = cv_results
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class NoFeasibleCandidateError(_SearchError, ValueError):
     """No candidate of a search meets the constraints.
 
     Attributes
@@ -31,15 +42,8 @@ class NoFeasibleCandidateError(ValueError):
         The scores of the search.
     """
 
-    def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
-        super().__init__(message, cv_results)
-        self.cv_results = cv_results
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-class UnknownScoreError(InvalidParameterError):
+class UnknownScoreError(_SearchError, InvalidParameterError):
     """A rule for a search names a score that the search does not have.
 
     Attributes
@@ -47,13 +51,6 @@ class UnknownScoreError(InvalidParameterError):
     cv_results : mapping
         The scores of the search, which scikit-learn does not keep then.
     """
-
-    def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
-        super().__init__(message, cv_results)
-        self.cv_results = cv_results
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class PrivacyLeakWarning(UserWarning):

@@ -48,7 +48,8 @@ _MADE = {
 
 # Coverage does not watch them: half of their time, for no line that only they run. They
 # are about the repository, its notebooks and benchmarks; or thousands of calls fail in
-# them, each of which has a test of its own.
+# them, each of which has a test of its own. Elsewhere, single tests that take long and
+# run no line of their own have the mark themselves.
 _UNWATCHED = {
     "test_benchmark_intervals.py",
     "test_benchmarks.py",
@@ -91,6 +92,35 @@ def pytest_collection_modifyitems(
             config.add_cleanup(running.wait)
 
 
+@contextlib.contextmanager
+def unwatched(config: pytest.Config) -> Iterator[None]:
+    """Coverage does not watch what runs inside.
+
+    It makes all Python code two to six times as slow, that of other libraries too.
+    """
+    plugin = config.pluginmanager.getplugin("_cov")
+    watching = plugin and plugin.cov_controller
+    if not watching or not watching.started:
+        yield
+        return
+    watching.pause()
+    try:
+        yield
+    finally:
+        watching.resume()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """pytest-cov sees to calls that are not watched: here to fixtures of whole files.
+
+    A fixture of a single test may serve others, which are watched.
+    """
+    whole = item.path.name in _UNWATCHED
+    with unwatched(item.config) if whole else contextlib.nullcontext():
+        yield
+
+
 def _lock(fixture: str, wait: bool = True) -> IO[str]:
     """A locked file: one process at a time makes what is kept on disk."""
     _CACHE.mkdir(parents=True, exist_ok=True)
@@ -115,18 +145,18 @@ def data_home() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def built_in(data_home) -> WordEmbedding:
+def built_in(data_home, pytestconfig) -> WordEmbedding:
     """The embedding that comes with the library."""
-    with _lock("built_in"):
+    with _lock("built_in"), unwatched(pytestconfig):
         return load_docstring_embedding()
 
 
 @pytest.fixture(scope="session")
-def compiled():
+def compiled(pytestconfig):
     """The bounds of the search by numba, which keeps on disk what it has compiled."""
     from tests.transport.inside import load_bounds
 
-    with _lock("compiled"):
+    with _lock("compiled"), unwatched(pytestconfig):
         loops = load_bounds()
     assert loops is not None, "the tests need the extra `fast`"
     return loops

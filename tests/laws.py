@@ -46,6 +46,18 @@ def losses(P):
     return gaps.max(axis=2)
 
 
+def largest_loss(one, two):
+    """max_z ln p[z] / q[z] over the releases that p makes possible, at least 0.
+
+    Distributions are dicts; the second gives 0 for what it lacks.
+    """
+    losses = [0.0]
+    for release, p in one.items():
+        if p > 0:
+            losses.append(math.log(p / two[release]) if two[release] > 0 else math.inf)
+    return max(losses)
+
+
 def assert_bound(delta, exact, ts, tolerance=1e-12):
     """A function of t is nowhere below the exact δ(t)."""
     for t in ts:

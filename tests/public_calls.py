@@ -652,6 +652,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.embedding_spectrum: _NUMBERS,
     mechanisms.scaled_covariance: _NUMBERS,
     attacks.Trial: "holds what attribution_attack and release_report have read",
+    attacks.share_interval: "takes shares",
     attacks.run_trials: "gets what attribution_attack and release_report have read",
     perturbation.Candidates: "gets what the perturber has read, and releases",
     perturbation.NoiseRun: "gets ids of words that the perturber has read",

@@ -27,21 +27,12 @@ from skdptext.attacks import (
     KoppelAuthorClassifier,
     WordReconstructionAttack,
 )
-from skdptext.mechanisms import (
-    Directional,
-    Exponential,
-    MahalanobisNoise,
-    RandomizedResponse,
-    Ranked,
-    SensitiveWords,
-    TopicResponse,
-    WordClasses,
-    WordLists,
-)
+from skdptext.datasets import make_embedding
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import DocumentPreparer, TopicEncoder, TopicWordSelector
 from tests.common_checks import EXPECTED_FAILED_CHECKS
+from tests.mechanism_forms import forms
 
 EMBEDDING = WordEmbedding(
     ["cat", "dog", "tea", "cake"], [[0.0, 1.0], [0.5, 1.0], [9.0, 0.0], [8.0, 2.0]]
@@ -76,18 +67,7 @@ ESTIMATORS = [
     WordReconstructionAttack(random_state=0),
 ]
 # Parameters of an estimator: nothing is fitted.
-SETTINGS = [
-    Exponential(),
-    Exponential(calibration="half", max_distance=2.0),
-    MahalanobisNoise(),
-    RandomizedResponse(),
-    Directional(),
-    Ranked(),
-    SensitiveWords(),
-    TopicResponse(),
-    WordClasses(),
-    WordLists(),
-]
+SETTINGS = forms(make_embedding(12, 2, n_clusters=2))
 READERS = [
     PERTURBER,
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
@@ -123,7 +103,7 @@ def public_estimators():
 def test_every_public_estimator_is_checked():
     fitted = {each for each in public_estimators() if hasattr(each, "fit")}
     assert fitted == {type(each) for each in ESTIMATORS}
-    assert public_estimators() - fitted == {type(each) for each in SETTINGS}
+    assert public_estimators() - fitted == set(map(type, SETTINGS.values()))
     # the others read matrices, or candidates of a link, which has tests of its own
     others = {ChannelNaiveBayes, TopicWordSelector, WMDKNNClassifier}
     others |= {WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer}
@@ -140,7 +120,7 @@ def test_common(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=repr)
+@pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize(
     "check",
     [
@@ -153,7 +133,8 @@ def test_common(estimator, check):
     ],
 )
 def test_settings(setting, check):
-    getattr(estimator_checks, check)(by_name(setting), clone(setting))
+    mechanism = SETTINGS[setting]
+    getattr(estimator_checks, check)(by_name(mechanism), clone(mechanism))
 
 
 # -- what scikit-learn checks with matrices, for estimators that read text --------
@@ -163,11 +144,14 @@ LABELS = np.array(["pets", "pets", "food", "food"] * 3)
 
 
 def answer(model):
-    """What a fitted model makes of the texts."""
+    """What a fitted model makes of the texts, and with which probability."""
     if isinstance(model, WordReconstructionAttack):
         return model.predict(list(EMBEDDING.words)).tolist()
     if hasattr(model, "predict"):
-        return model.predict(TEXTS).tolist()
+        found = [model.predict(TEXTS).tolist()]
+        if hasattr(model, "predict_proba"):
+            found.append(model.predict_proba(TEXTS).tolist())
+        return found
     released = model.transform(TEXTS)
     if hasattr(released, "toarray"):
         released = released.toarray()

@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from experiments.frontier import corpora, measure, report
 
 from skdptext import DPDocumentReplacer
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-
-
-@pytest.fixture(scope="module")
-def frontier():
-    """Its modules, whose names others have too."""
-    folders = [str(BENCHMARKS), str(BENCHMARKS / "frontier")]
-    names = ("corpora", "measure", "run", "report", "results", "real_data")
-    before = {name: sys.modules.pop(name, None) for name in names}
-    sys.path[:0] = folders
-    try:
-        import corpora
-        import measure
-        import report
-
-        yield corpora, measure, report
-    finally:
-        for folder in folders:
-            sys.path.remove(folder)
-        for name, module in before.items():
-            sys.modules.pop(name, None)
-            if module is not None:
-                sys.modules[name] = module
-
 
 @pytest.fixture
-def split(frontier):
+def split():
     rng = np.random.default_rng(0)
     words = {"a": "cat dog pet fur", "b": "tea milk cup pot", "c": "law court judge"}
 
@@ -46,15 +20,14 @@ def split(frontier):
     public, topic = np.repeat(list("abc"), 10), np.repeat(list("abc"), [4, 8, 3])
     author = np.array(["x", "y", "x"] * 5)
     known = np.tile(["x", "y"], 6)
-    return frontier[0].Split(
+    return corpora.Split(
         texts(public), public, texts(topic), topic, [], author,
         texts(np.repeat(list("abc"), 4)), known,
     )  # fmt: skip
 
 
-def test_measures_of_replaced_documents_against_releases(frontier, split):
+def test_measures_of_replaced_documents_against_releases(split):
     """Weighed by probability, as by many draws; and never above what is proven."""
-    _, measure, _ = frontier
     replacer = DPDocumentReplacer(
         split.public, measure.labels_grouper(), public_labels=split.public_topic,
         epsilon=1.5, output="group", random_state=2**90,
@@ -63,7 +36,7 @@ def test_measures_of_replaced_documents_against_releases(frontier, split):
     np.testing.assert_allclose(
         P, np.exp(replacer.channel_.log_proba(np.arange(3))), rtol=1e-6
     )
-    groups = measure.grouped(split, measure.labels_grouper(), 0)
+    groups = measure.grouped(split, measure.labels_grouper(), by_labels=True)
     found = measure.replaced(split, groups, 3, 1.5, np.random.default_rng(0))
     assert found["found"].max() <= replacer.guarantee().found_at_most(15) + 1e-9
     names = replacer.groups_
@@ -83,20 +56,17 @@ def test_measures_of_replaced_documents_against_releases(frontier, split):
     assert linked == pytest.approx(found["found"].mean(), abs=0.03)
 
 
-def test_topics_count_alike(frontier):
-    _, measure, _ = frontier
+def test_topics_count_alike():
     values, topic = np.array([1, 1, 1, 0.0]), np.array(["a", "a", "a", "b"])
     assert measure.by_topic(values, topic) == 0.5
 
 
-def test_near_copies_are_left_out(frontier):
-    corpora, _, _ = frontier
+def test_near_copies_are_left_out():
     texts = ["one two three four", "one two three five", "six seven eight", "two", "",
              "nine ten two three", "one two three four"]  # fmt: skip
     assert corpora.without_near_copies(texts).tolist() == [0, 2, 5]
 
 
-def test_accuracy_between_two_settings(frontier):
-    report = frontier[2]
+def test_accuracy_between_two_settings():
     rows = [{"found": 0.2, "topic": 0.8}, {"found": 0.0, "topic": 0.4}]
     assert report.at_found(rows, 0.1)["topic"] == pytest.approx(0.6)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -19,6 +17,7 @@ from skdptext.metrics import (
 )
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
+from tests.memory import traced_memory
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning",
@@ -144,27 +143,19 @@ def test_counts_are_cut_to_the_first_words_of_the_row(length):
 def test_huge_counts_are_cut_before_they_are_written_out():
     X = sp.csr_array(np.array([[2 * 10**8, 5, 0], [1, 2 * 10**9, 0]]))
     short = perturber(document_length=4).fit([])
-    tracemalloc.start()
-    released = short.transform(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    with traced_memory() as memory:
+        released = short.transform(X)
     assert released.toarray().tolist() == [[4, 0, 0], [1, 3, 0]]
-    assert peak < 20e6
+    assert memory.peak < 20e6
 
 
 def test_huge_counts_that_are_not_cut_are_refused():
     X = np.array([[1, 0, 0], [2 * 10**8, 5, 0]])
-    tracemalloc.start()
-    try:
-        with pytest.raises(
-            InvalidParameterError,
-            match=r"at most 100000000 words per document.*in row 1",
-        ):
-            perturber().fit([]).transform(X)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 20e6
+    too_many = r"at most 100000000 words per document.*in row 1"
+    refused = pytest.raises(InvalidParameterError, match=too_many)
+    with traced_memory() as memory, refused:
+        perturber().fit([]).transform(X)
+    assert memory.peak < 20e6
     with pytest.raises(InvalidParameterError, match="at most 100000000 words"):
         DocumentPreparer(TABLE).transform(X)
 
@@ -172,14 +163,10 @@ def test_huge_counts_that_are_not_cut_are_refused():
 def test_huge_counts_of_which_few_words_are_drawn_are_not_written_out():
     X = np.array([[1, 0, 0], [0, 2 * 10**8, 0]])
     clear = perturber(document_length=5, resize="sample").fit([])
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         released = clear.transform(X)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
     assert released.toarray().tolist() == [[5, 0, 0], [0, 5, 0]]
-    assert peak < 20e6
+    assert memory.peak < 20e6
 
 
 # -- tokens ------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_a_task_chooses_among_mechanisms_and_classifiers(run):
 
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_stand_ins_keep_the_topic_and_hide_the_story(run):
-    table = run("fan_fiction.ipynb", 150)["table"]
+    table = run("fan_fiction.ipynb", 100)["table"]
     assert table["linkage: value"].iloc[-1] < table["linkage: value"].iloc[0]
 
 

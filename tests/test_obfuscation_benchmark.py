@@ -130,8 +130,8 @@ def test_tables_and_figures_from_invented_marks(run, tmp_path):
 
 
 def test_problems_are_as_the_page_says(data_file):
-    path = data_file("pan19_fanfiction_en.jsonl.gz")
-    problem = corpora.fan_fiction(path, "40 authors", corpora.FANDOMS)
+    data_file("pan19_fanfiction_en.jsonl.gz")
+    problem = corpora.fan_fiction("40 authors", corpora.FANDOMS)
     assert (len(problem.known), len(problem.snippets)) == (40, 168)
     assert len(problem.training) == 464
     assert {len(text.split()) for text in problem.known} == {2000}
@@ -140,7 +140,7 @@ def test_problems_are_as_the_page_says(data_file):
     known = dict(zip(problem.known_author, map(_runs, problem.known), strict=True))
     for author, text in zip(problem.author, problem.snippets, strict=True):
         assert len(_runs(text) & known[author]) < 10
-    pair = corpora.fan_fiction(path, "pair", corpora.PAIR).first_snippets("18 authors")
+    pair = corpora.fan_fiction("pair", corpora.PAIR).first_snippets("18 authors")
     assert len(pair.known) == len(pair.snippets) == 18
     assert np.unique(pair.topic, return_counts=True)[1].tolist() == [9, 9]
     assert sorted(pair.author) == sorted(pair.known_author)

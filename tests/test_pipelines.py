@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -25,6 +24,7 @@ from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import words_changed_scorer
 from skdptext.model_selection import best_under_constraint
+from tests.memory import traced_memory
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
@@ -47,6 +47,7 @@ def pipelines(embedding, **params):
     }
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.EmptyDocumentWarning")
 @pytest.mark.parametrize("name", ["wmd", "tfidf", "bayes"])
 def test_pipeline_tells_spam_through_the_noise(built_in, messages, name):
@@ -99,6 +100,7 @@ def test_search_over_epsilon_and_lambda(built_in, messages):
     assert search.predict(texts[:3]).shape == (3,)
 
 
+@pytest.mark.no_cover
 def test_a_search_of_25_candidates_holds_one_table(built_in, messages):
     """Counted while it runs: tables of this size, and the memory on top of it."""
     texts, labels = messages
@@ -135,16 +137,11 @@ def test_a_search_of_25_candidates_holds_one_table(built_in, messages):
         refit=False,
     )
     half_norms_and_covariance = 30 * 2**20  # blocks of 4096 words, float64
-    with config_context(working_memory=64):
-        tracemalloc.start()
-        try:
-            search.fit(texts[::5], labels[::5])
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
+    with config_context(working_memory=64), traced_memory() as memory:
+        search.fit(texts[::5], labels[::5])
     assert seen
     assert seen <= before
-    assert peak < half_norms_and_covariance < table.vectors.nbytes
+    assert memory.peak < half_norms_and_covariance < table.vectors.nbytes
 
 
 def test_nested_cross_validation_in_two_processes(built_in, prose):
@@ -174,6 +171,7 @@ def test_seeded_search_is_the_same_in_any_number_of_processes(built_in, messages
     np.testing.assert_array_equal(results(1), results(2))
 
 
+@pytest.mark.no_cover
 def test_set_output_reaches_the_steps_that_can(built_in, messages):
     texts, labels = messages
     perturber = DPWordPerturber(built_in, epsilon=30.0)

@@ -24,6 +24,12 @@ class Cell:
     settings: dict[str, Any]
     compute: Callable[[], Any]
 
+    @classmethod
+    def named(cls, *what: object, version: object, compute: Callable[[], Any]) -> Cell:
+        """One that is named by what it is of."""
+        settings = {"version": version, "what": list(what)}
+        return cls("-".join(map(str, what)), settings, compute)
+
     def key(self) -> dict[str, Any]:
         key = {**self.settings, "skdptext": skdptext.__version__}
         return json.loads(json.dumps(key))  # tuples as lists, as in the file
@@ -36,12 +42,14 @@ class MissingCellError(Exception):
 class Store:
     """A folder of kept cells; one that is missing is computed when it is asked for.
 
-    The deadline is in seconds of `time.monotonic`; after it, none is computed.
+    The deadline is in seconds of `time.monotonic`; after it, none is computed. `spent`
+    is the processor time of all cells that were asked for, in seconds.
     """
 
     def __init__(self, folder: Path, deadline: float = float("inf")) -> None:
         self.folder = folder
         self.deadline = deadline
+        self.spent = 0.0
 
     def _path(self, cell: Cell) -> Path:
         plain = "".join(c if c.isalnum() or c in "-." else "_" for c in cell.name)
@@ -58,6 +66,7 @@ class Store:
         """The result of a cell; `MissingCellError` if it is too late to compute it."""
         kept = self._read(cell)
         if kept is not None:
+            self.spent += kept["seconds"]
             return kept["result"]
         if time.monotonic() > self.deadline:
             raise MissingCellError(cell.name)
@@ -67,6 +76,7 @@ class Store:
         seconds = time.process_time() - start
         print(f"{cell.name}: {seconds:.1f} s", flush=True)
         self.put(cell, result, seconds)
+        self.spent += seconds
         return json.loads(json.dumps(result))  # as it will be read
 
     def put(self, cell: Cell, result: Any, seconds: float) -> None:

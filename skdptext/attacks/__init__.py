@@ -16,6 +16,7 @@ from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
     found_among as found_among,
     learned_similarity,
+    share_interval as share_interval,
     split_words as split_words,
     text_similarities,
 )

@@ -29,7 +29,7 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import fitted_releaser
+from skdptext.metrics import PROTOCOL, fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
@@ -49,8 +49,6 @@ from skdptext.utils import (
 __all__ = ["Attributions", "attribution_attack"]
 
 _TARGETS = ("author", "topic")
-# What releases documents, by protocol: as in `fitted_releaser`.
-_PROTOCOL = ("transform", "log_likelihood", "guarantee")
 _SEEDS = 2**31 - 1
 # Number of random permutations of the labels, for the permutation test.
 _SHUFFLES = 199
@@ -109,9 +107,11 @@ class Attributions(NamedTuple):
         If topics give authors away more often than by chance (a permutation test): the
         accuracy of guessing the author from the topic if the two were unrelated. None
         otherwise.
-    n_splits, n_strangers : int
-        Number of splits; number of documents that were attacked although the adversary
-        knew no other document by their author.
+    n_splits, n_releases, n_strangers : int
+        Number of splits; of releases of each document; of documents that were attacked
+        although the adversary knew no other document by their author.
+    default_adversaries : bool
+        Whether the adversaries were those of the library.
     """
 
     attempts: list[Attempt]
@@ -122,7 +122,9 @@ class Attributions(NamedTuple):
     chance: dict[str, dict[str, float]]
     chance_if_unrelated: float | None
     n_splits: int
+    n_releases: int
     n_strangers: int
+    default_adversaries: bool
 
 
 def attribution_attack(
@@ -144,17 +146,54 @@ def attribution_attack(
 
     Parameters
     ----------
-    documents, authors, topics, perturber : see `obfuscation_report`
-        What is attacked.
-    adversaries, trained_on, cv, groups : see `obfuscation_report`
-        As for `skdptext.inspection.obfuscation_report`, which reports the result.
-    n_releases, random_state, n_jobs, verbose : numbers
-        As for `skdptext.inspection.obfuscation_report`.
+    documents : iterable of str, of lists of str, or bags (n_documents, n_words)
+        The documents to be released.
+    authors : array-like of shape (n_documents,)
+        The author of each document.
+    topics : array-like of shape (n_documents,), default=None
+        The topic of each document. None: only authors are attacked.
+    perturber : DPWordPerturber or other releaser, or a list of them
+        The releases to compare, such as one per ε and λ; fitted or not. Their
+        `random_state` is not used: an adversary does not know it. Other releasers are
+        those of texts that have ``transform``, ``log_likelihood`` and ``guarantee``,
+        such as `~skdptext.DPDocumentReplacer`.
+    adversaries : dict, default=None
+        Maps names to pairs of a classifier and ``"author"`` or ``"topic"``. The
+        classifiers take bags-of-words (texts, with ``oov="keep"`` and from other
+        releasers). None: ``"SRauth"``, ``"SRtopic"`` (Word Mover's Distance
+        neighbours), ``"DRauth"`` (Koppel) and ``"DRtopic"`` (fastText, if it is
+        installed) of `skdptext.attacks.paper_adversaries`; ``"linear author"`` and
+        ``"linear topic"``, logistic regression on tf-idf weights; and
+        ``"channel author"`` and ``"channel topic"``,
+        `~skdptext.naive_bayes.ChannelNaiveBayes`, which knows the distribution of the
+        noise, or plain naive Bayes where there is none, and of releases (not with
+        ``oov="keep"``). From other releasers, those that need no embedding.
+    trained_on : {"both", "originals", "releases"}, default="both"
+        What the adversaries know: documents in clear, whole; or documents that they
+        release themselves, as anyone can who knows the mechanism; or each of these in
+        turn.
+    cv : int, splitter or iterable of (known, held out), default=None
+        Which documents are known, and which are attacked. An int: the number of
+        shuffled folds, stratified by author. None: 5, or the number of documents of
+        the author with the fewest.
+    groups : array-like of shape (n_documents,), default=None
+        Documents of the same group, such as chapters of one story, are never split
+        between known and attacked documents.
+    n_releases : int, default=1
+        Number of independent releases to attack and average over.
+    random_state : None, int or numpy.random.Generator, default=None
+        Fixes splits, adversaries, the noise of the attacked releases and the
+        permutations behind the warning about topics. It protects nothing.
+    n_jobs : int, default=None
+        Processes over adversaries and splits. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, show a progress bar over adversaries and splits.
 
     Returns
     -------
-    found : Attributions
-        What adversaries got right.
+    attributions : Attributions
+        What adversaries got right; `skdptext.inspection.obfuscation_report` makes a
+        report of it.
 
     Raises
     ------
@@ -241,7 +280,9 @@ def attribution_attack(
         chance,
         unrelated,
         len(splits),
+        n_releases,
         len(np.unique(np.concatenate(strangers))),
+        given is None,
     )
 
 
@@ -288,7 +329,7 @@ def check_perturbers(perturber: Any) -> list[Any]:
     if not releasers or not all(map(_releases, releasers)):
         raise InvalidParameterError(
             "perturber must be a word perturber or a list of them, or of other "
-            f"releasers with {', '.join(_PROTOCOL)}, got {kind_of(perturber)}."
+            f"releasers with {', '.join(PROTOCOL)}, got {kind_of(perturber)}."
         )
     return releasers
 
@@ -296,7 +337,7 @@ def check_perturbers(perturber: Any) -> list[Any]:
 def _releases(releaser: Any) -> bool:
     return isinstance(releaser, DPWordPerturber) or (
         not isinstance(releaser, type)
-        and all(callable(getattr(releaser, name, None)) for name in _PROTOCOL)
+        and all(callable(getattr(releaser, name, None)) for name in PROTOCOL)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.attacks._similarity import (
     FEWEST_PAIRS,
     learned_similarity,
+    share_interval,
     text_similarities,
 )
 from skdptext.exceptions import (
@@ -31,9 +33,10 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
     as_array,
-    as_labels,
     check_flag,
     check_integer,
+    check_labels,
+    check_prior,
     check_rng,
     import_pandas,
     is_count_matrix,
@@ -154,13 +157,7 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
             verbose=self.verbose,
         )
         n = likelihood.n_documents
-        log_prior = np.zeros(n)
-        if self.prior is not None:
-            rule = f"prior must hold one number > 0 per candidate ({n})"
-            prior = as_array(self.prior, rule, dtype=np.float64)
-            if prior.shape != (n,) or not (np.isfinite(prior) & (prior > 0)).all():
-                raise InvalidParameterError(f"{rule}, got shape {prior.shape}.")
-            log_prior = np.log(prior / prior.sum())
+        log_prior = np.log(check_prior(self.prior, n, "candidate"))
         self._likelihood, self._log_prior = likelihood, log_prior
         self.n_candidates_ = n
         return self
@@ -275,6 +272,7 @@ class LinkageRow(NamedTuple):
     among_ten: float
 
 
+@dataclass(eq=False, repr=False)
 class Linkages:
     """Which document was it? Adversaries compared, from `linkage_attack`.
 
@@ -294,23 +292,17 @@ class Linkages:
         None where it promises none.
     """
 
-    def __init__(
-        self,
-        rows: list[LinkageRow],
-        *,
-        n_candidates: int,
-        n_targets: int,
-        n_releases: int,
-        changed: float | None,
-        bound: float | None = None,
-    ) -> None:
-        self.rows = rows
-        self.n_candidates = n_candidates
-        self.n_targets = n_targets
-        self.n_releases = n_releases
-        self.chance = 1 / n_candidates
-        self.changed = changed
-        self.bound = bound
+    rows: list[LinkageRow]
+    n_candidates: int
+    n_targets: int
+    n_releases: int
+    changed: float | None
+    bound: float | None = None
+
+    @property
+    def chance(self) -> float:
+        """Success of a random guess."""
+        return 1 / self.n_candidates
 
     def to_frame(self) -> Any:
         """A row per adversary, as a pandas data frame.
@@ -576,13 +568,8 @@ def _is_matrix(documents: Any) -> bool:
 
 
 def _row(name: str, knows: str, scores: np.ndarray, targets: np.ndarray) -> LinkageRow:
-    from scipy.stats import beta
-
-    n = len(targets)
-    success = float(_among_first(scores, targets, 1).mean())
-    hits = success * n  # not a whole number where candidates tie
-    low = float(beta.ppf(0.025, hits, n - hits + 1)) if hits > 0 else 0.0
-    high = float(beta.ppf(0.975, hits + 1, n - hits)) if hits < n else 1.0
+    found = _among_first(scores, targets, 1)
+    success, (low, high) = float(found.mean()), share_interval(found)
     ten = float(_among_first(scores, targets, 10).mean())
     return LinkageRow(name, knows, success, low, high, ten)
 
@@ -591,12 +578,7 @@ def _added(values: Any, groups: Any) -> Any:
     """Sums over equal groups, in sorted order."""
     if groups is None:
         return values
-    labels = as_labels("groups", groups)
-    if labels.shape != (values.shape[0],):
-        raise InvalidParameterError(
-            f"groups must hold one group per release ({values.shape[0]}), got shape "
-            f"{labels.shape}."
-        )
+    labels = check_labels("groups", groups, values.shape[0], of="release")
     names, numbers = np.unique(labels, return_inverse=True)
     return sums_by_label(numbers, values, len(names))
 

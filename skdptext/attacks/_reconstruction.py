@@ -17,6 +17,7 @@ from skdptext.utils import (
     as_array,
     blocks,
     check_integer,
+    check_kind,
     check_option,
     check_real,
     kind_of,
@@ -147,10 +148,9 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         InvalidParameterError
             If a parameter breaks its rule.
         """
-        if not isinstance(self.perturber, DPWordPerturber):
-            raise InvalidParameterError(
-                f"perturber must be a word perturber, got {kind_of(self.perturber)}."
-            )
+        check_kind(
+            self.perturber, DPWordPerturber, "perturber must be a word perturber"
+        )
         smoothing = self._check_smoothing()
         # Only the mechanism on words counts; how documents are released does not.
         fitted = clone(self.perturber).set_params(

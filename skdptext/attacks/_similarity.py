@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import gammaln
+from scipy.special import betaincinv, gammaln
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
@@ -33,6 +33,7 @@ from skdptext.utils import (
 __all__ = [
     "found_among",
     "learned_similarity",
+    "share_interval",
     "split_words",
     "text_similarities",
 ]
@@ -572,6 +573,17 @@ def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray
         first = np.exp(_log_choose(n - better, m + 1) - every)
         second = np.exp(_log_choose(n - 1 - better - equal, m + 1) - every)
     return np.clip((first - second) / (equal + 1), 0, 1)
+
+
+def share_interval(values: np.ndarray) -> tuple[float, float]:
+    """Clopper and Pearson's 95 % interval of a mean of values in [0, 1].
+
+    Exact for values of 0 and 1, too wide for fractions.
+    """
+    n, hits = len(values), float(values.sum())
+    low = float(betaincinv(hits, n - hits + 1, 0.025)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 0.975)) if hits < n - 1e-9 else 1.0
+    return low, high
 
 
 def _log_choose(n: Any, k: int) -> np.ndarray:

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.utils import check_integer, check_real, check_rng, kind_of, wrapped
-
-__all__ = ["DocumentLawAudit", "audit_document_law"]
+from skdptext.utils import check_integer, check_methods, check_real, check_rng, wrapped
 
 
 class DocumentLawAudit(NamedTuple):
@@ -119,11 +117,8 @@ def audit_document_law(
     >>> audit_document_law(replacer, ["a cat", "tea"]).refuted
     False
     """
-    for name in ("transform", "log_likelihood"):
-        if not callable(getattr(releaser, name, None)):
-            raise InvalidParameterError(
-                f"releaser must have {name}, got {kind_of(releaser)} without it."
-            )
+    methods = "transform", "log_likelihood"
+    check_methods(releaser, methods, "releaser must have transform and log_likelihood")
     n = check_integer("n_releases", n_releases, low=100)
     alpha = check_real("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
     documents = list(documents)

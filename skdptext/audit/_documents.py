@@ -26,8 +26,6 @@ from skdptext.utils import (
     wrapped,
 )
 
-__all__ = ["DocumentPairAudit", "audit_document_pair"]
-
 # Releases of a document per batch, and number of thresholds tried.
 _AT_ONCE, _THRESHOLDS = 500, 200
 _FALSE_POSITIVES = 0.01

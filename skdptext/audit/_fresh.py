@@ -18,9 +18,14 @@ from sklearn.base import clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_rng, kind_of, progress_bar, wrapped
-
-__all__ = ["FreshNoiseAudit", "audit_fresh_noise"]
+from skdptext.utils import (
+    check_integer,
+    check_kind,
+    check_methods,
+    check_rng,
+    progress_bar,
+    wrapped,
+)
 
 # Probability that two independent sequences of words are equal, per comparison.
 _FALSE_ALARM = 1e-15
@@ -178,15 +183,11 @@ def audit_fresh_noise(
     >>> audit_fresh_noise(seeded).repeats["calls"]
     3
     """
-    if not callable(getattr(perturber, "perturb_words", None)):
-        raise InvalidParameterError(
-            f"perturber must have a method perturb_words, got {kind_of(perturber)}."
-        )
+    check_methods(perturber, ["perturb_words"], "perturber must have perturb_words")
     n_repeats = check_integer("n_repeats", n_repeats, low=2)
     n_calls = check_integer("n_calls", n_calls, low=2)
     check_integer("verbose", verbose, low=0)
-    if word is not None and not isinstance(word, str):
-        raise InvalidParameterError(f"word must be a str or None, got {kind_of(word)}.")
+    check_kind(word, str | None, "word must be a str or None")
     word, n_draws, often = _word_and_length(perturber, word)
     n_calls = min(n_calls, max(_ALL_DRAWS // n_draws, 2))
 

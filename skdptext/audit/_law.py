@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,13 @@ from skdptext.utils import (
     wrapped,
 )
 
-__all__ = ["NoiseLawAudit", "audit_noise_law"]
-
 _DOCUMENT = 16  # words per document in the releases of an audit
 # All code paths of a release: fresh noise, one stream per document, words sampled from
 # the document first, and several threads.
 _WAYS = ("fresh", "repeatable", "sampled", "threads")
 
 
+@dataclass(eq=False, repr=False)
 class NoiseLawAudit:
     """Result of `audit_noise_law`.
 
@@ -44,9 +44,8 @@ class NoiseLawAudit:
         Whether any p-value is below ``alpha / len(pvalues)``.
     """
 
-    def __init__(self, pvalues: dict[str, float], alpha: float) -> None:
-        self.pvalues = pvalues
-        self.alpha = alpha
+    pvalues: dict[str, float]
+    alpha: float
 
     @property
     def failed(self) -> list[str]:

@@ -12,20 +12,13 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.search import k_nearest_words
 from skdptext.utils import check_real, kind_of
 
-__all__ = ["choose_pairs", "claimed_exponent", "nearest_pairs"]
-
 
 def nearest_pairs(
     guarantee: Any, n_words: int, rng: np.random.Generator
 ) -> list[tuple[float, tuple[str, str]]]:
     """Claims for pairs of nearest words, the smallest claim first.
 
-    Parameters
-    ----------
-    guarantee : PrivacyGuarantee, or object with `embedding` and `exponent`
-    n_words : int
-        Words whose nearest neighbours are found; a larger embedding is sampled.
-    rng : numpy.random.Generator
+    The nearest are found for `n_words` words; a larger embedding is sampled.
     """
     embedding = getattr(guarantee, "embedding", None)
     if not isinstance(embedding, WordEmbedding) or len(embedding) < 2:
@@ -50,23 +43,10 @@ def choose_pairs(
 ) -> list[tuple[str, str]]:
     """Close pairs first, then pairs from sparser regions, suspects, random ones.
 
-    Parameters
-    ----------
-    guarantee : PrivacyGuarantee, or object with `embedding` and `exponent`
-    n_pairs : int
-    rng : numpy.random.Generator
-    close : list of (float, (str, str))
-        Result of `nearest_pairs`.
-    suspects : list of (str, str)
-        Pairs that must be among the chosen ones, at most a quarter of `n_pairs` plus
-        one.
-    ceiling : float
-        The draws cannot refute claims above it; such pairs come last.
-
-    Returns
-    -------
-    pairs : list of (str, str)
-        Different pairs; fewer than `n_pairs` if the embedding does not have that many.
+    Pairs differ; there are fewer than `n_pairs` if the embedding does not have that
+    many. `close` is the result of `nearest_pairs`. The `suspects`, at most a quarter of
+    `n_pairs` plus one, are among the chosen ones. Claims above the `ceiling` cannot be
+    refuted by the draws: such pairs come last.
     """
     n_words = len(guarantee.embedding)
     n_random = min(4 * n_pairs, n_words * (n_words - 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from skdptext.audit._pairs import choose_pairs, claimed_exponent, nearest_pairs
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_integer,
+    check_methods,
     check_real,
     check_rng,
     import_pandas,
@@ -23,8 +25,6 @@ from skdptext.utils import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["WordPrivacyAudit", "audit_word_privacy"]
 
 # Pseudo-counts used when ordering words by their likelihood ratio: small ones trust
 # rare words, large ones only frequent words. The draws decide which is better.
@@ -40,6 +40,7 @@ _SWEEP_DRAWS = 20
 _SWEEP_KEEPS = 0.1
 
 
+@dataclass(eq=False, repr=False)
 class WordPrivacyAudit:
     """Result of `audit_word_privacy`: one entry per pair of words.
 
@@ -73,32 +74,27 @@ class WordPrivacyAudit:
         Empty if `pairs` were given, or if no claim could be refuted.
     """
 
-    def __init__(
-        self,
-        pairs: list[tuple[str, str]],
-        lower_bound: np.ndarray,
-        claimed: np.ndarray,
-        events: list[frozenset[str]],
-        *,
-        largest_bound: float,
-        confidence: float,
-        n_draws: int,
-        suspects: Iterable[tuple[str, str]] = (),
-        unchanged: dict[str, float] | None = None,
-    ) -> None:
-        self.pairs = pairs
-        self.lower_bound = lower_bound
-        self.claimed = claimed
+    pairs: list[tuple[str, str]]
+    lower_bound: np.ndarray
+    claimed: np.ndarray
+    events: list[frozenset[str]]
+    _: KW_ONLY
+    largest_bound: float
+    confidence: float
+    n_draws: int
+    swept: np.ndarray
+    unchanged: dict[str, float]
+
+    @property
+    def violated(self) -> np.ndarray:
+        """Where the lower bound is above the claim."""
         # A claim that holds with equality must not fail because of rounding.
-        self.violated = lower_bound > claimed * (1 + 1e-12)
-        self.largest_bound = largest_bound
-        self.refutable = claimed * (1 + 1e-12) < largest_bound
-        self.events = events
-        self.confidence = confidence
-        self.n_draws = n_draws
-        chosen = set(suspects)
-        self.swept = np.array([pair in chosen for pair in pairs])
-        self.unchanged = unchanged or {}
+        return self.lower_bound > self.claimed * (1 + 1e-12)
+
+    @property
+    def refutable(self) -> np.ndarray:
+        """Where the claim is below the largest bound."""
+        return self.claimed * (1 + 1e-12) < self.largest_bound
 
     def summary(self) -> dict[str, Any]:
         """Summarise all pairs in numbers.
@@ -291,11 +287,8 @@ def audit_word_privacy(
     >>> audit.claimed, audit.violated
     (array([0.5]), array([False]))
     """
-    for method in ("perturb_words", "guarantee"):
-        if not callable(getattr(perturber, method, None)):
-            raise InvalidParameterError(
-                f"perturber must have a method {method}, got {kind_of(perturber)}."
-            )
+    methods = "perturb_words", "guarantee"
+    check_methods(perturber, methods, "perturber must have perturb_words and guarantee")
     n_draws = check_integer("n_draws", n_draws, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     n_pairs = check_integer("n_pairs", n_pairs, low=1)
@@ -360,7 +353,7 @@ def audit_word_privacy(
         largest_bound=float(most),
         confidence=confidence,
         n_draws=n_draws,
-        suspects=suspects,
+        swept=np.array([pair in suspects for pair in chosen]),
         unchanged=unchanged,
     )
 

@@ -12,19 +12,19 @@ from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     OF_WORDS,
+    add_command,
     add_noise,
     add_reading,
     add_stop_words,
     load_embedding,
     make_perturber,
+    make_releaser,
     read_flagged,
     refuse,
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.inspection import obfuscation_report, release_report
 from skdptext.model_selection import calibrate_epsilon
-
-__all__ = ["add_commands"]
 
 _CALIBRATE = """\
 Find the ε at which a given share of the words of a text changes. By itself ε means
@@ -76,20 +76,8 @@ _PAGE = Path("release-report.html")
 
 def add_commands(commands: Any) -> None:
     """The three commands."""
-
-    def add(name: str, summary: str, description: str, run: Any) -> Any:
-        parser = commands.add_parser(
-            name,
-            help=summary,
-            description=description,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        parser.set_defaults(run=run)
-        return parser
-
-    parser = add(
-        "calibrate", "find the ε for a given amount of noise", _CALIBRATE, _calibrate
-    )
+    summary = "find the ε for a given amount of noise"
+    parser = add_command(commands, "calibrate", summary, _CALIBRATE, _calibrate)
     add_noise(parser, epsilon=False)
     parser.add_argument(
         "--target",
@@ -110,7 +98,8 @@ def add_commands(commands: Any) -> None:
     )
     add_stop_words(parser)
 
-    parser = add("audit", "test the claimed privacy", _AUDIT, _audit)
+    summary = "test the claimed privacy"
+    parser = add_command(commands, "audit", summary, _AUDIT, _audit)
     add_noise(parser)
     parser.add_argument(
         "--draws",
@@ -122,12 +111,8 @@ def add_commands(commands: Any) -> None:
         "--pairs", type=int, default=10, help="pairs of words to test (default 10)"
     )
 
-    parser = add(
-        "report",
-        "attack a release: which document was it, and whose?",
-        _REPORT,
-        _report,
-    )
+    summary = "attack a release: which document was it, and whose?"
+    parser = add_command(commands, "report", summary, _REPORT, _report)
     parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
     parser.add_argument(
         "released",
@@ -180,7 +165,6 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     texts = _public_texts(arguments)
     perturber = make_perturber(
         arguments,
-        load_embedding(arguments),
         document_length=1,
         resize="sample",  # as released: each document counts alike
         stop_words=arguments.stop_words,
@@ -212,14 +196,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    perturber = make_perturber(
-        arguments,
-        load_embedding(arguments),
-        epsilon=arguments.epsilon,
-        document_length=1,
-    ).fit([])
+    perturber = make_perturber(arguments, epsilon=arguments.epsilon, document_length=1)
     audit = audit_word_privacy(
-        perturber, n_draws=arguments.draws, n_pairs=arguments.pairs
+        perturber.fit([]), n_draws=arguments.draws, n_pairs=arguments.pairs
     )
     print(audit)
     return 1 if audit.violated.any() else 0
@@ -240,15 +219,7 @@ def _report(arguments: argparse.Namespace) -> int:
     columns = {"--column": arguments.column, **_labels(arguments)}
     texts, *labels = read_flagged(arguments.source, "source", columns)
     documents = [text or "" for text in texts]
-    perturber = make_perturber(
-        arguments,
-        load_embedding(arguments),
-        epsilon=arguments.epsilon,
-        document_length=arguments.length,
-        resize="sample",
-        oov=arguments.oov,
-        stop_words=arguments.stop_words,
-    )
+    perturber = make_releaser(arguments)
     if not labels:
         print(linkage_attack(documents, perturber, verbose=1))
         return 0

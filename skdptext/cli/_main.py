@@ -13,8 +13,6 @@ from skdptext._version import __version__
 from skdptext.cli import _choosing, _release
 from skdptext.cli._settings import in_flags
 
-__all__ = ["main"]
-
 _DESCRIPTION = "Release texts with a stated privacy guarantee, and attack releases."
 
 _EPILOG = """\
@@ -41,18 +39,10 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; see ``skdptext --help``.
+    """Run a command, with the arguments of this process by default.
 
-    Parameters
-    ----------
-    arguments : sequence of str, default=None
-        As on the command line; None: those of this process.
-
-    Returns
-    -------
-    status : int
-        0: done; 1: the answer is no; 2: refused; 3: a fault of skdptext itself; 130:
-        interrupted.
+    It returns the exit status: 0: done; 1: the answer is no; 2: refused; 3: a fault of
+    skdptext itself; 130: interrupted. See ``skdptext --help``.
     """
     parser = argparse.ArgumentParser(
         prog="skdptext",

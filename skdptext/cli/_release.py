@@ -11,10 +11,11 @@ from typing import Any
 
 from skdptext.cli._settings import (
     OF_WORDS,
+    add_command,
     add_noise,
     add_reading,
     load_embedding,
-    make_perturber,
+    make_releaser,
     read_flagged,
     refuse,
 )
@@ -27,8 +28,6 @@ from skdptext.release import (
     verify,
 )
 from skdptext.replacement import DPDocumentReplacer
-
-__all__ = ["add_commands"]
 
 _RELEASE = """\
 Release documents: each is redrawn to --length of its words, and every word is
@@ -78,31 +77,16 @@ anyone who has it can undo their noise.
 def add_commands(commands: Any) -> None:
     """The three commands."""
     _add_release(commands)
-    checking = commands.add_parser(
-        "verify",
-        help="check that a release is complete and unchanged",
-        description=_VERIFY,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    summary = "check that a release is complete and unchanged"
+    checking = add_command(commands, "verify", summary, _VERIFY, _verify)
     checking.add_argument("out", help="folder of the release")
-    checking.set_defaults(run=_verify)
-    making = commands.add_parser(
-        "key",
-        help="make a secret key",
-        description=_KEY,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    making = add_command(commands, "key", "make a secret key", _KEY, _key)
     making.add_argument("file", help="new file for the key")
-    making.set_defaults(run=_key)
 
 
 def _add_release(commands: Any) -> None:
-    parser = commands.add_parser(
-        "release",
-        help="release a file, or a folder, of documents",
-        description=_RELEASE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    summary = "release a file, or a folder, of documents"
+    parser = add_command(commands, "release", summary, _RELEASE, _release)
     parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
     parser.add_argument("-o", "--out", required=True, help="folder for the release")
     parser.add_argument(
@@ -161,7 +145,6 @@ def _add_release(commands: Any) -> None:
         action="store_true",
         help="show neither progress nor advice; a key that is made is still named",
     )
-    parser.set_defaults(run=_release)
 
 
 def _add_replacing(parser: argparse.ArgumentParser) -> None:
@@ -211,16 +194,7 @@ def _releaser(arguments: argparse.Namespace) -> Any:
             f"--output must be text, tokens or bow without --replace-by, got "
             f"{arguments.output}."
         )
-    return make_perturber(
-        arguments,
-        load_embedding(arguments),
-        epsilon=arguments.epsilon,
-        document_length=arguments.length,
-        resize="sample",
-        oov=arguments.oov,
-        stop_words=arguments.stop_words,
-        output=arguments.output,
-    )
+    return make_releaser(arguments, output=arguments.output)
 
 
 def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from skdptext.datasets import load_docstring_embedding
@@ -14,19 +14,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordMechanism, mechanism_class, mechanism_names
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release import read_columns
-
-__all__ = [
-    "OF_WORDS",
-    "add_noise",
-    "add_reading",
-    "add_stop_words",
-    "in_flags",
-    "load_embedding",
-    "make_perturber",
-    "mechanism",
-    "read_flagged",
-    "refuse",
-]
 
 BUILT_IN = "docstrings"
 
@@ -74,6 +61,20 @@ and which are alike, and the guarantee is relative to them. Ways to get some:
   - for a trial: --embedding {BUILT_IN}, trained on documentation of Python libraries
     (7,000 words, about 15 seconds the first time).
 They must not be trained on the documents to be protected."""
+
+
+def add_command(
+    commands: Any, name: str, summary: str, description: str, run: Callable[..., int]
+) -> argparse.ArgumentParser:
+    """A command that `run` runs, whose description is printed as it is written."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 def add_noise(
@@ -186,12 +187,22 @@ def load_embedding(arguments: argparse.Namespace) -> WordEmbedding:
     return WordEmbedding.load(arguments.embedding, arguments.n_words)
 
 
-def make_perturber(
-    arguments: argparse.Namespace, embedding: WordEmbedding, **options: Any
-) -> DPWordPerturber:
-    """The perturber that the arguments describe."""
-    return DPWordPerturber(
-        embedding, lam=arguments.lam, mechanism=mechanism(arguments), **options
+def make_perturber(arguments: argparse.Namespace, **options: Any) -> DPWordPerturber:
+    """A perturber with the noise that the arguments describe."""
+    options |= {"lam": arguments.lam, "mechanism": mechanism(arguments)}
+    return DPWordPerturber(load_embedding(arguments), **options)
+
+
+def make_releaser(arguments: argparse.Namespace, **options: Any) -> DPWordPerturber:
+    """A perturber that also reads documents as the arguments say."""
+    return make_perturber(
+        arguments,
+        epsilon=arguments.epsilon,
+        document_length=arguments.length,
+        resize="sample",
+        oov=arguments.oov,
+        stop_words=arguments.stop_words,
+        **options,
     )
 
 

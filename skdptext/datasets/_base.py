@@ -12,8 +12,6 @@ from sklearn.utils import Bunch
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import import_pandas, shown
 
-__all__ = ["clear_data_home", "get_data_home"]
-
 # Files that skdptext writes into its data home, the only ones it deletes there.
 _OWN_FILES = (
     "docstring-embedding-*.npz",

@@ -19,8 +19,6 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer
 
-__all__ = ["load_docstring_embedding"]
-
 _TOKEN = re.compile(r"\b\w\w+\b")
 
 # All that shapes the vectors, except their size; it is part of the cache's name.

@@ -20,8 +20,6 @@ from skdptext.datasets._base import get_data_home
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_flag, check_integer, check_real, replacing, shown
 
-__all__ = ["PublicSet", "fetch"]
-
 _logger = logging.getLogger("skdptext.datasets")
 
 # Statuses worth another attempt; any other 4xx is final.

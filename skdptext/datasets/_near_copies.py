@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-__all__ = ["first_of_near_copies"]
-
 # Documents compared at a time, and the share of documents that have a frequent word.
 _AT_ONCE, _FREQUENT = 256, 0.05
 
@@ -16,18 +14,9 @@ _AT_ONCE, _FREQUENT = 256, 0.05
 def first_of_near_copies(texts: Sequence[str], share: float) -> np.ndarray:
     """Which texts to keep, so that no two of them have most of their words in common.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The earlier of two near-copies is kept.
-    share : float in (0, 1]
-        Two texts are near-copies if at least this share of the different words that
-        either has are words of both: the Jaccard similarity of their sets of words.
-
-    Returns
-    -------
-    kept : ndarray of shape (n_texts,), bool
-        Every other text is a near-copy of a kept one before it.
+    Two texts are near-copies if at least this share of the different words that either
+    has are words of both: the Jaccard similarity of their sets of words. Of two, the
+    earlier is kept; every other text is a near-copy of a kept one before it.
     """
     vectorizer = CountVectorizer(token_pattern=r"\w+", binary=True, dtype=np.float32)
     words = vectorizer.fit_transform(texts)

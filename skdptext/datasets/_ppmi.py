@@ -9,8 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
-__all__ = ["ppmi_vectors"]
-
 # As in skip-gram, rare contexts weigh more than their counts say.
 _SMOOTHING = 0.75
 # So that words are as far from their nearest as by skip-gram, on the built-in corpus,

@@ -13,8 +13,6 @@ from skdptext.datasets._base import text_bunch
 from skdptext.datasets._fetch import PublicSet, fetch
 from skdptext.utils import check_flag, import_pandas
 
-__all__ = ["fetch_disaster_tweets", "fetch_sms_spam"]
-
 _SMS_DESCR = """\
 SMS Spam Collection
 -------------------

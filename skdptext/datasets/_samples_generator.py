@@ -8,9 +8,7 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_real, check_rng, shown
-
-__all__ = ["make_documents", "make_embedding"]
+from skdptext.utils import check_integer, check_kind, check_real, check_rng, shown
 
 # Ratio of the standard deviations along the widest and the narrowest axis.
 _AXIS_RATIO = 10.0
@@ -132,10 +130,7 @@ def make_documents(
     >>> len(documents), topics.shape
     (4, (4,))
     """
-    if not isinstance(embedding, WordEmbedding):
-        raise InvalidParameterError(
-            f"embedding must be a WordEmbedding, got {shown(embedding)}."
-        )
+    check_kind(embedding, WordEmbedding, "embedding must be a WordEmbedding")
     n_documents = check_integer("n_documents", n_documents, low=0)
     n_topics = check_integer("n_topics", n_topics, low=1)
     if n_topics > len(embedding):

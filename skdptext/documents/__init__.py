@@ -1,24 +1,21 @@
 """Reading documents: texts, token lists and counts become words of an embedding."""
 
-from skdptext.documents._encoding import EncodedDocuments, resample
-from skdptext.documents._output import ColumnOutput as ColumnOutput
-from skdptext.documents._output import FORMATS, as_column, as_frame, write_documents
+from skdptext.documents._encoding import (
+    EncodedDocuments as EncodedDocuments,
+    resample as resample,
+)
+from skdptext.documents._output import (
+    FORMATS as FORMATS,
+    ColumnOutput as ColumnOutput,
+    as_column as as_column,
+    as_frame as as_frame,
+    write_documents as write_documents,
+)
 from skdptext.documents._reader import (
-    DocumentReader,
-    read_release,
-    some_word_ids,
-    word_ids,
+    DocumentReader as DocumentReader,
+    read_release as read_release,
+    some_word_ids as some_word_ids,
+    word_ids as word_ids,
 )
 
-__all__ = [
-    "FORMATS",
-    "DocumentReader",
-    "EncodedDocuments",
-    "as_column",
-    "as_frame",
-    "read_release",
-    "resample",
-    "some_word_ids",
-    "word_ids",
-    "write_documents",
-]
+# Names of the form `x as x` are for the rooms beside, and have no page.

@@ -11,8 +11,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_flag, kind_of, shown
 
-__all__ = ["make_vectorizer"]
-
 
 def make_vectorizer(
     *, lowercase: Any, stop_words: Any, token_pattern: Any, tokenizer: Any

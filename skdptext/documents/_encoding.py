@@ -15,8 +15,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.search import nearest_words
 from skdptext.utils import shown_words
 
-__all__ = ["EncodedDocuments", "Label", "encode_counts", "encode_tokens", "resample"]
-
 # Documents whose codes are concatenated at a time.
 _TOGETHER = 4096
 # Tokens, or so, that are looked up at a time.

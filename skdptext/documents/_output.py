@@ -12,8 +12,6 @@ import scipy.sparse as sp
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_option, import_pandas, is_column_of_documents
 
-__all__ = ["FORMATS", "ColumnOutput", "as_column", "as_frame", "write_documents"]
-
 FORMATS = ("bow", "tokens", "text")
 
 
@@ -24,20 +22,9 @@ def write_documents(
     in_clear: Sequence[str],
     output: str,
 ) -> Any:
-    """Documents in the form that `output` names.
+    """Documents as `output` says: canonical csr_matrix of int64, token lists or texts.
 
-    Parameters
-    ----------
-    codes, offsets : ndarray
-        As in `EncodedDocuments`.
-    words : ndarray of str objects, shape (n_words,)
-    in_clear : sequence of str
-        Unknown words that pass through.
-    output : {"bow", "tokens", "text"}
-
-    Returns
-    -------
-    documents : csr_matrix of int64, canonical; list of lists of str; or list of str
+    `in_clear` are the unknown words that pass through.
     """
     if output == "bow":
         bags = sp.csr_matrix(
@@ -57,20 +44,9 @@ def write_documents(
 def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
     """Texts or token lists as a column of a table, where a table is asked for.
 
-    Parameters
-    ----------
-    documents : list of str or of lists of str
-    X : object
-        Their source, whose name (and index, in pandas) they take over.
-    kind : {"pandas", "polars", "default"} or None
-        By default a table of one column gives an array of one column, and anything
-        else a list.
-    name : str
-        The name where the source has none.
-
-    Returns
-    -------
-    column : DataFrame of pandas or polars, ndarray of shape (n, 1), or `documents`
+    The name, and the index in pandas, are those of `X`, where the documents come from.
+    By default a table of one column gives an array of one column, and anything else the
+    list.
     """
     table = is_column_of_documents(X)
     own = X.columns[0] if table and hasattr(X, "columns") else getattr(X, "name", None)
@@ -95,23 +71,8 @@ def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
 def as_frame(bags: sp.csr_matrix, X: Any, kind: str | None, words: np.ndarray) -> Any:
     """Bags as a pandas data frame of sparse columns, where a data frame is asked for.
 
-    Parameters
-    ----------
-    bags : csr_matrix of shape (n_documents, n_words)
-    X : object
-        Their source, whose index they take over in pandas.
-    kind : {"pandas", "polars", "default"} or None
-    words : ndarray of str, shape (n_words,)
-        Names of the columns.
-
-    Returns
-    -------
-    frame : pandas.DataFrame, or `bags` themselves
-
-    Raises
-    ------
-    InvalidParameterError
-        For polars, which has no sparse columns.
+    It takes over the index of `X`, where the bags come from. polars has no sparse
+    columns, which is an InvalidParameterError.
     """
     if kind == "polars":
         raise InvalidParameterError(

@@ -33,8 +33,6 @@ from skdptext.utils import (
     shown_words,
 )
 
-__all__ = ["DocumentReader", "read_release", "some_word_ids", "word_ids"]
-
 _OPTIONS = (
     "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
     "tokenizer",
@@ -149,29 +147,15 @@ class DocumentReader:
         whole: bool = False,
         counted: bool = False,
     ) -> EncodedDocuments:
-        """Number the words of documents.
+        """Number the words of documents, which are texts, token lists or counts.
 
-        Parameters
-        ----------
-        X : iterable of str, of sequences of str, or count matrix
-        label : callable, default=None
-            From a document's position and bytes to a digest that keys its noise; None:
-            not needed.
-        whole : bool, default=False
-            Read all words of each document, whatever `document_length` says.
-        counted : bool, default=False
-            Do not write out the counts of a count matrix as so many words, but leave
-            them in ``repeats``. Not where documents are truncated.
+        `label` turns a document's position and bytes into a digest that keys its noise.
+        `whole`: all words of each document are read, whatever `document_length` says.
+        `counted`: counts are not written out as so many words, but left in ``repeats``,
+        unless documents are truncated.
 
-        Returns
-        -------
-        documents : EncodedDocuments
-
-        Raises
-        ------
-        InvalidParameterError
-            If a document breaks a rule; the message gives its position. One rule is at
-            most 10^8 words by its counts, unless it is truncated.
+        An error gives the position of a document that breaks a rule. One rule is at
+        most 10^8 words by its counts, unless it is truncated.
         """
         if is_count_matrix(X, each=False):
             return self.read_counts(X, label=label, whole=whole, counted=counted)
@@ -257,23 +241,7 @@ def _as_list(document: Any, position: int) -> list[str]:
 
 
 def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
-    """Indices of single words, all of which the embedding must know.
-
-    Parameters
-    ----------
-    words : iterable of str or None
-        None: all words of the embedding.
-    embedding : WordEmbedding
-
-    Returns
-    -------
-    ids : ndarray of shape (n_words,), int32
-
-    Raises
-    ------
-    InvalidParameterError
-        If `words` is not an iterable of str, or a word is unknown.
-    """
+    """Indices of single words, which the embedding must know, int32; None: of all."""
     if words is None:
         return np.arange(len(embedding), dtype=np.int32)
     if isinstance(words, str | bytes) or not isinstance(words, Iterable):
@@ -300,12 +268,8 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
 def read_release(releases: Any, embedding: WordEmbedding) -> EncodedDocuments:
     """Number the words of a perturber's release, taken literally.
 
-    Parameters
-    ----------
-    releases : iterable of str, of sequences of str, or count matrix
-        Texts are split at blanks. Words outside the embedding, which were released in
-        clear, are dropped.
-    embedding : WordEmbedding
+    Texts are split at blanks. Words outside the embedding, which were released in
+    clear, are dropped.
     """
     reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)
     return reader.read(releases).known()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from skdptext.embeddings._index import WordIndex
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import blocks
 
 
 def check_vectors(vectors: Any, words: WordIndex) -> np.ndarray:
@@ -60,7 +60,7 @@ def _numeric(vectors: Any) -> np.ndarray:
 
 def first_not_finite(vectors: np.ndarray) -> int | None:
     """First row with NaN or an infinite value; None if there is none."""
-    for rows in gen_batches(len(vectors), 4096):  # bounds the temporary
+    for rows in blocks(len(vectors), 4096):  # bounds the temporary
         finite = np.isfinite(vectors[rows]).all(axis=1)
         if not finite.all():
             return rows.start + int(np.argmin(finite))

@@ -30,8 +30,6 @@ from skdptext.utils import (
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-__all__ = ["WordEmbedding"]
-
 # One object per embedding and process: unpickling twice gives the same object.
 _live: weakref.WeakValueDictionary[bytes, WordEmbedding] = weakref.WeakValueDictionary()
 _live_lock = ProcessLock()

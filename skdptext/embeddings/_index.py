@@ -18,20 +18,7 @@ class WordIndex:
     """Distinct words in order, and the row of each.
 
     It takes 20 bytes for each word beside the text itself, where a dict would take 70:
-    every worker of a release holds one.
-
-    Parameters
-    ----------
-    words : collection of str
-
-    Attributes
-    ----------
-    words : ndarray of shape (n_words,), object, read-only
-
-    Raises
-    ------
-    InvalidParameterError
-        If a word occurs twice.
+    every worker of a release holds one. A word that occurs twice is an error.
     """
 
     def __init__(self, words: Collection[str]) -> None:

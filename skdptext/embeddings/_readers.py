@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -28,7 +27,7 @@ from skdptext.embeddings._limits import (
 )
 from skdptext.embeddings._npz import read_npz
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, check_option, shown
+from skdptext.utils import check_flag, check_integer, check_option, check_path
 
 SUFFIXES = (".txt", ".vec", ".bin", ".kv", ".npz", ".txt.gz", ".vec.gz", ".bin.gz")
 _FASTTEXT_MAGIC = struct.pack("<i", 793712314)
@@ -54,13 +53,9 @@ class _Unpacked(gzip.GzipFile):
         return n
 
 
-def check_path(path: Any) -> tuple[Path, str]:
+def path_and_suffix(path: Any) -> tuple[Path, str]:
     """The path and its suffix, one of `SUFFIXES`."""
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidParameterError(
-            f"path must be a str or os.PathLike, got {shown(path)}."
-        )
-    path = Path(path)
+    path = check_path("path", path)
     name = path.name.lower()
     for suffix in SUFFIXES:
         if name.endswith(suffix):
@@ -72,7 +67,7 @@ def check_path(path: Any) -> tuple[Path, str]:
 
 def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Parts:
     """Words, vectors and subword vectors of an embedding file."""
-    path, suffix = check_path(path)
+    path, suffix = path_and_suffix(path)
     if n_words is not None:
         n_words = check_integer("n_words", n_words, low=1)
     check_option("encoding_errors", encoding_errors, ("strict", "replace", "ignore"))

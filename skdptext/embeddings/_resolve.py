@@ -12,8 +12,6 @@ from skdptext.embeddings._embedding import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer, shown
 
-__all__ = ["check_columns", "check_embedding", "column_names", "one_hot_embedding"]
-
 
 def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
     """The embedding in which all words are equally far apart (√2).
@@ -40,18 +38,10 @@ def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
 def check_embedding(
     embedding: Any, *, one_hot_words: int | Iterable[str] | None = None
 ) -> WordEmbedding:
-    """Resolve an estimator's `embedding` parameter.
+    """Resolve an estimator's `embedding` parameter, a WordEmbedding or "one-hot".
 
-    Parameters
-    ----------
-    embedding : WordEmbedding or "one-hot"
-    one_hot_words : int or iterable of str, default=None
-        Columns of the count matrix, for ``"one-hot"``; None: the input is not a count
-        matrix, so ``"one-hot"`` has no words.
-
-    Returns
-    -------
-    embedding : WordEmbedding
+    `one_hot_words` are the columns of the count matrix, or how many there are, for
+    "one-hot"; None: the input is not a count matrix, so "one-hot" has no words.
     """
     if isinstance(embedding, WordEmbedding):
         return embedding

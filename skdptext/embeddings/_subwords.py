@@ -17,18 +17,10 @@ _MAX_LENGTH = 1000
 
 @dataclass(frozen=True, eq=False)
 class SubwordVectors:
-    """Hashed n-gram vectors of a fastText model (Bojanowski et al., 2017).
+    """Hashed n-gram vectors of a fastText model (Bojanowski et al., 2017)."""
 
-    Attributes
-    ----------
-    buckets : ndarray of shape (n_buckets, dim), float32, read-only
-        Vector of each hash value.
-    min_n, max_n : int
-        Shortest and longest n-gram, in characters, word boundaries included.
-    """
-
-    buckets: np.ndarray
-    min_n: int
+    buckets: np.ndarray  # a vector of each hash value; float32, read-only
+    min_n: int  # shortest and longest n-gram, in characters, with word boundaries
     max_n: int
 
     def infer(self, word: str) -> np.ndarray | None:

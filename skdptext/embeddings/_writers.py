@@ -13,7 +13,7 @@ import numpy as np
 
 from skdptext.embeddings._gensim import keyed_vectors
 from skdptext.embeddings._npz import write_npz
-from skdptext.embeddings._readers import check_path
+from skdptext.embeddings._readers import path_and_suffix
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import replacing
@@ -29,7 +29,7 @@ def write(
     subwords: SubwordVectors | None,
 ) -> None:
     """Write the embedding in the format that the suffix names."""
-    path, suffix = check_path(path)
+    path, suffix = path_and_suffix(path)
     form = {".npz": "npz", ".kv": "kv", ".bin": "binary", ".bin.gz": "binary"}.get(
         suffix, "text"
     )

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes
 from skdptext.metrics import PlausibleDeniability, plausible_deniability
-from skdptext.utils import kind_of
+from skdptext.utils import check_kind
 
 __all__ = ["PlausibleDeniabilityDisplay"]
 
@@ -136,10 +135,9 @@ class PlausibleDeniabilityDisplay:
         InvalidParameterError
             If `result` is something else.
         """
-        if not isinstance(result, PlausibleDeniability):
-            raise InvalidParameterError(
-                f"result must be a PlausibleDeniability, got {kind_of(result)}."
-            )
+        check_kind(
+            result, PlausibleDeniability, "result must be a PlausibleDeniability"
+        )
         shape = len(result.epsilons), len(result.lams), -1
         percentiles = {
             name: np.percentile(getattr(result, name).reshape(shape), [5, 50, 95], -1)

@@ -10,7 +10,7 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
 from skdptext.replacement import GroupingComparison, GroupingScore
-from skdptext.utils import check_flag, check_real, kind_of
+from skdptext.utils import check_flag, check_kind, check_real
 
 __all__ = ["GroupingDisplay"]
 
@@ -84,10 +84,9 @@ class GroupingDisplay:
         InvalidParameterError
             If a parameter breaks its rule.
         """
-        if not isinstance(comparison, GroupingComparison):
-            raise InvalidParameterError(
-                f"comparison must be a GroupingComparison, got {kind_of(comparison)}."
-            )
+        check_kind(
+            comparison, GroupingComparison, "comparison must be a GroupingComparison"
+        )
         found = check_real("found", found, low=0, high=1, open_low=True)
         try:
             chosen = comparison.best(found)
@@ -149,10 +148,9 @@ class GroupingDisplay:
                 self.chosen.found_at_most, self.chosen.score, s=190, facecolors="none",
                 edgecolors="black", linewidths=1.6, zorder=4, label="chosen",
             )  # fmt: skip
-        criterion = self.comparison.criterion
         self.ax_.set(
             xlabel=f"found at most, of {self.comparison.n_candidates:,} candidates",
-            ylabel=f"{'balanced ' * (criterion == 'accuracy')}{criterion}",
+            ylabel=self.comparison.criterion,
         )
         self.ax_.legend(fontsize="small")
         self.labels_: list[Any] = []

@@ -19,6 +19,7 @@ from skdptext.utils import (
     NoiseStreams,
     as_array,
     check_integer,
+    check_kind,
     check_numbers,
     kind_of,
     shown,
@@ -166,8 +167,7 @@ class NeighborhoodDisplay:
 
         *Privacy.* Only the public embedding and the given word are read.
         """
-        if not isinstance(word, str):
-            raise InvalidParameterError(f"word must be a str, got {kind_of(word)}.")
+        check_kind(word, str, "word must be a str")
         source = find_perturber(perturber)
         channel = source.channel_at()
         embedding = source.embedding_

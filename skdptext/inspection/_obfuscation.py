@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.attacks import Linkages
+from skdptext.attacks import Attributions, Linkages
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.utils import (
     Fragment,
     bullets,
+    check_kind,
     check_option,
     import_pandas,
-    kind_of,
     page,
     paragraph,
     table,
@@ -122,32 +122,24 @@ class ObfuscationReport:
 
     def __init__(
         self,
-        *,
         results: dict[str, np.ndarray],
         releases: list[ReportedRelease],
-        author_counts: np.ndarray,
-        topic_counts: np.ndarray | None,
-        confidence: float,
-        n_splits: int,
-        n_releases: int,
-        chance_if_unrelated: float | None = None,
-        n_strangers: int = 0,
-        default_adversaries: bool = False,
+        attributions: Attributions,
+        *,
         linkages: Sequence[Linkages] = (),
+        confidence: float = 0.95,
     ) -> None:
         self.results = results
         self.linkages = list(linkages)
         self.guarantees = [release.guarantee for release in releases]
         self.exponents = np.array([release.exponent for release in releases])
         self.confidence = confidence
-        self.n_splits = n_splits
-        self.n_releases = n_releases
-        self._chance_if_unrelated = chance_if_unrelated
-        self._n_strangers = n_strangers
+        self.n_splits = attributions.n_splits
+        self.n_releases = attributions.n_releases
         self._releases = releases
-        self._author_counts = author_counts
-        self._topic_counts = topic_counts
-        self._defaults = default_adversaries
+        # without the documents, which a report does not hold
+        self._attack = attributions._replace(attempts=[], perturbers=[], documents=None)
+        _, self._by_author = np.unique(attributions.authors, return_counts=True)
         self.warnings = self._warn()
 
     # -- in other forms ----------------------------------------------------------------
@@ -196,12 +188,9 @@ class ObfuscationReport:
         line : dict
             One line of `results`; empty if no adversary has this target.
         """
-        rows = np.flatnonzero(
-            (self.results["release"] == release) & (self.results["target"] == target)
-        )
-        if not len(rows):
+        best = _strongest(self.results, target).get(release)
+        if best is None:
             return {}
-        best = rows[np.argmax(self.results["noisy"][rows])]
         return {name: column[best].item() for name, column in self.results.items()}
 
     # -- warnings ----------------------------------------------------------------------
@@ -211,7 +200,7 @@ class ObfuscationReport:
         for i, release in enumerate(self._releases):
             warnings += self._warn_of_release(i, release)
         warnings += self._warn_of_promise()
-        if self._defaults and find_spec("floret") is None:
+        if self._attack.default_adversaries and find_spec("floret") is None:
             warnings.append(
                 "DRtopic, the paper's fastText model, was not tried: pip "
                 "install floret."
@@ -226,15 +215,15 @@ class ObfuscationReport:
                 f"Only {n} documents are attacked: differences in accuracy below about "
                 f"{_resolution(n):.2f} mean nothing."
             )
-        if self._n_strangers:
+        if self._attack.n_strangers:
             warnings.append(
-                f"{self._n_strangers} documents are by authors of whom the adversary "
-                "knows no other document: it cannot name them, hidden or not."
+                f"{self._attack.n_strangers} documents are by authors of whom the "
+                "adversary knows no other document: it cannot name them, hidden or not."
             )
-        if self._author_counts.min() < _FEW_OF_AUTHOR:
-            few = int((self._author_counts < _FEW_OF_AUTHOR).sum())
+        if self._by_author.min() < _FEW_OF_AUTHOR:
+            few = int((self._by_author < _FEW_OF_AUTHOR).sum())
             warnings.append(
-                f"{few} of {len(self._author_counts)} authors have fewer than "
+                f"{few} of {len(self._by_author)} authors have fewer than "
                 f"{_FEW_OF_AUTHOR} documents: an adversary who knows more of them may "
                 "do better."
             )
@@ -250,11 +239,12 @@ class ObfuscationReport:
             for name in ("majority", "uniform", "from_other")
         }
         warnings = []
-        if self._chance_if_unrelated is not None:
+        unrelated = self._attack.chance_if_unrelated
+        if unrelated is not None:
             warnings.append(
                 "The topic gives the author away: a guess from the topic alone gets "
                 f"{levels['from_other']:.0%} of the authors right, against "
-                f"{self._chance_if_unrelated:.0%} if authors had nothing to do with "
+                f"{unrelated:.0%} if authors had nothing to do with "
                 "topics. A release that keeps the topic cannot hide this; authors can "
                 "only be hidden among others who write on the same topic."
             )
@@ -329,11 +319,11 @@ class ObfuscationReport:
     def _summary(self) -> str:
         n = int(self.results["n_documents"].max())
         topics = ""
-        if self._topic_counts is not None:
-            topics = f" on {len(self._topic_counts)} topics"
+        if self._attack.topics is not None:
+            topics = f" on {len(np.unique(self._attack.topics))} topics"
         times = f"{self.n_releases} releases" if self.n_releases > 1 else "one release"
         return (
-            f"{n} documents by {len(self._author_counts)} authors{topics}; "
+            f"{n} documents by {len(self._by_author)} authors{topics}; "
             f"{self.n_splits} splits, {times}. Accuracy with {self.confidence:.0%} "
             "intervals (Wilson, over documents). In clear: whole documents; cut: in "
             "clear, as many words as are released. Released: at least."
@@ -360,11 +350,12 @@ class ObfuscationReport:
         r = self.results
         rows = list(range(len(r["noisy"])))
         if fewest:
+            strongest = [_strongest(r, target) for target in ("author", "topic")]
             rows = [
-                self._row(line)
+                by_release[i]
                 for i in range(len(self._releases))
-                for target in ("author", "topic")
-                if (line := self.strongest(i, target))
+                for by_release in strongest
+                if i in by_release
             ]
         lines = []
         for k in rows:
@@ -383,11 +374,6 @@ class ObfuscationReport:
             )
         return lines
 
-    def _row(self, line: dict[str, Any]) -> int:
-        same = [self.results[k] == line[k] for k in ("release", "adversary")]
-        same.append(self.results["trained_on"] == line["trained_on"])
-        return int(np.flatnonzero(np.all(same, axis=0))[0])
-
     def _release_rows(self) -> list[list[str]]:
         return [
             [
@@ -404,7 +390,7 @@ class ObfuscationReport:
 
     def _legend(self) -> list[str]:
         """Explanation of the names of the adversaries in the table."""
-        if not self._defaults:
+        if not self._attack.default_adversaries:
             return []
         shown = set(self.results["adversary"])
         return [text for names, text in _ADVERSARIES if shown & names]
@@ -512,10 +498,7 @@ class ObfuscationDisplay:
         -------
         display : ObfuscationDisplay
         """
-        if not isinstance(report, ObfuscationReport):
-            raise InvalidParameterError(
-                f"report must be an ObfuscationReport, got {kind_of(report)}."
-            )
+        check_kind(report, ObfuscationReport, "report must be an ObfuscationReport")
         display = cls(report.results, confidence=report.confidence)
         return display.plot(kind=kind, ax=ax)
 
@@ -627,16 +610,6 @@ class ObfuscationDisplay:
 
     # -- several releases --------------------------------------------------------------
 
-    def _strongest(self, target: str) -> np.ndarray:
-        """Row of the strongest adversary for each release, by release."""
-        r = self.results
-        strongest = []
-        for release in np.unique(r["release"]):
-            rows = np.flatnonzero((r["release"] == release) & (r["target"] == target))
-            if len(rows):
-                strongest.append(rows[np.argmax(r["noisy"][rows])])
-        return np.array(strongest, dtype=int)
-
     def _by_noise(self, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
         """Rows of each mechanism and λ, by increasing ε."""
         noises, epsilons = self.results["noise"][rows], self.results["epsilon"][rows]
@@ -651,7 +624,7 @@ class ObfuscationDisplay:
         r = self.results
         styles = {"author": ("author", "-"), "topic": ("topic", "--")}
         for k, (target, (name, line)) in enumerate(styles.items()):
-            rows = self._strongest(target)
+            rows = np.array(list(_strongest(r, target).values()), dtype=int)
             if not len(rows):
                 continue
             colour = COLORS[1 - k]
@@ -689,8 +662,9 @@ class ObfuscationDisplay:
 
     def _draw_trade_off(self, ax: Any) -> None:
         r = self.results
-        author, topic = self._strongest("author"), self._strongest("topic")
-        partner = dict(zip(r["release"][author].tolist(), topic, strict=True))
+        partner = _strongest(r, "topic")
+        author = np.array(list(_strongest(r, "author").values()), dtype=int)
+        topic = np.array(list(partner.values()), dtype=int)
         points, texts = [], []
         for k, (noise, mine) in enumerate(self._by_noise(author)):
             other = np.array([partner[i] for i in r["release"][mine].tolist()])
@@ -721,6 +695,17 @@ class ObfuscationDisplay:
         )
         ax.legend(loc="upper left")
         place_labels(ax, np.array(points), texts, fontsize="small")
+
+
+def _strongest(results: dict[str, np.ndarray], target: str) -> dict[int, int]:
+    """The line of the strongest adversary of each release that has one."""
+    lines: dict[int, int] = {}
+    for k in np.flatnonzero(results["target"] == target).tolist():
+        release = int(results["release"][k])
+        best = lines.setdefault(release, k)
+        if results["noisy"][k] > results["noisy"][best]:
+            lines[release] = k
+    return lines
 
 
 def _share(share: float, low: float, high: float) -> str:

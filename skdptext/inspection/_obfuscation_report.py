@@ -15,7 +15,7 @@ from skdptext.attacks import (
     attribution_attack,
     linkage_attack,
 )
-from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.inspection._obfuscation import (
     ObfuscationReport,
     ReportedRelease,
@@ -42,20 +42,14 @@ _CANDIDATES, _TARGETS, _LINKAGE_DRAWS = 100, 50, 10
 
 def obfuscation_report(
     documents: Any,
-    authors: Any,
+    authors: Any = None,
     topics: Any = None,
     perturber: Any = None,
     *,
-    adversaries: Any = None,
-    trained_on: str = "both",
-    cv: Any = None,
-    groups: Any = None,
-    n_releases: int = 1,
     linkage: bool = True,
     confidence: float = 0.95,
     random_state: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
+    **options: Any,
 ) -> ObfuscationReport:
     """Answer "how well hidden is my corpus?" by attacking it.
 
@@ -65,41 +59,10 @@ def obfuscation_report(
 
     Parameters
     ----------
-    documents : iterable of str, of lists of str, or bags (n_documents, n_words)
-        The documents to be released.
-    authors : array-like of shape (n_documents,)
-        The author of each document.
-    topics : array-like of shape (n_documents,), default=None
-        The topic of each document. None: only authors are attacked.
-    perturber : DPWordPerturber or other releaser, or a list of them
-        The releases to compare, such as one per ε and λ; fitted or not. Their
-        `random_state` is not used: an adversary does not know it. Other releasers are
-        those of texts that have ``transform``, ``log_likelihood`` and ``guarantee``,
-        such as `~skdptext.DPDocumentReplacer`.
-    adversaries : dict, default=None
-        Maps names to pairs of a classifier and ``"author"`` or ``"topic"``. The
-        classifiers take bags-of-words (texts, with ``oov="keep"`` and from other
-        releasers). None: ``"SRauth"``, ``"SRtopic"`` (Word Mover's Distance
-        neighbours), ``"DRauth"`` (Koppel) and ``"DRtopic"`` (fastText, if it is
-        installed) of `skdptext.attacks.paper_adversaries`; ``"linear author"`` and
-        ``"linear topic"``, logistic regression on tf-idf weights; and
-        ``"channel author"`` and ``"channel topic"``,
-        `~skdptext.naive_bayes.ChannelNaiveBayes`, which knows the distribution of the
-        noise, or plain naive Bayes where there is none, and of releases (not with
-        ``oov="keep"``). From other releasers, those that need no embedding.
-    trained_on : {"both", "originals", "releases"}, default="both"
-        What the adversaries know: documents in clear, whole; or documents that they
-        release themselves, as anyone can who knows the mechanism; or each of these in
-        turn.
-    cv : int, splitter or iterable of (known, held out), default=None
-        Which documents are known, and which are attacked. An int: the number of
-        shuffled folds, stratified by author. None: 5, or the number of documents of
-        the author with the fewest.
-    groups : array-like of shape (n_documents,), default=None
-        Documents of the same group, such as chapters of one story, are never split
-        between known and attacked documents.
-    n_releases : int, default=1
-        Number of independent releases to attack and average over.
+    documents : Attributions, or documents as for `attribution_attack`
+        The result of `skdptext.attacks.attribution_attack`; or what it is given.
+    authors, topics, perturber : object
+        As for `skdptext.attacks.attribution_attack`, if it is to be done here.
     linkage : bool, default=True
         Also report how many documents are identified by an adversary who knows the
         mechanism and holds 100 of them, or all if there are fewer, in clear
@@ -107,12 +70,10 @@ def obfuscation_report(
     confidence : float in (0, 1), default=0.95
         Confidence of the intervals.
     random_state : None, int or numpy.random.Generator, default=None
-        Fixes splits, adversaries, the noise of the attacked releases and the
-        permutations behind the warning about topics. It protects nothing.
-    n_jobs : int, default=None
-        Processes over adversaries and splits. The result does not depend on it.
-    verbose : int, default=0
-        Above 0, show a progress bar over adversaries and splits.
+        Of the attacks. It protects nothing.
+    **options : object
+        As for `skdptext.attacks.attribution_attack`: `adversaries`, `trained_on`, `cv`,
+        `groups`, `n_releases`, `n_jobs`, `verbose`.
 
     Returns
     -------
@@ -127,7 +88,7 @@ def obfuscation_report(
     See Also
     --------
     ObfuscationDisplay : The figure.
-    skdptext.attacks.attribution_attack : Its parts, document by document.
+    skdptext.attacks.attribution_attack : The attacks on authors and topics.
     skdptext.attacks.WordReconstructionAttack : Looks for words.
 
     Notes
@@ -181,20 +142,18 @@ def obfuscation_report(
     confidence = check_real(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
     )
-    attributions = attribution_attack(
-        documents,
-        authors,
-        topics,
-        perturber,
-        adversaries=adversaries,
-        trained_on=trained_on,
-        cv=cv,
-        groups=groups,
-        n_releases=n_releases,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    given = authors, topics, perturber
+    if not isinstance(documents, Attributions):
+        attributions = attribution_attack(
+            documents, *given, random_state=random_state, **options
+        )
+    elif options or any(value is not None for value in given):
+        raise InvalidParameterError(
+            "documents must be documents where authors, topics, perturber or options "
+            "of the attack are given, got Attributions."
+        )
+    else:
+        attributions = documents
     linkages = []
     if linkage:
         rng = None if random_state is None else check_rng(random_state)
@@ -224,22 +183,9 @@ def obfuscation_report(
         line |= {f"chance_{name}": value for name, value in levels.items()}
         line |= {"n_documents": n, "words_changed": release.words_changed}
         table.append(line)
+    results = {key: np.array([line[key] for line in table]) for key in table[0]}
     return ObfuscationReport(
-        results={key: np.array([line[key] for line in table]) for key in table[0]},
-        releases=releases,
-        author_counts=np.unique(attributions.authors, return_counts=True)[1],
-        topic_counts=(
-            None
-            if attributions.topics is None
-            else np.unique(attributions.topics, return_counts=True)[1]
-        ),
-        confidence=confidence,
-        n_splits=attributions.n_splits,
-        n_releases=int(n_releases),
-        chance_if_unrelated=attributions.chance_if_unrelated,
-        n_strangers=attributions.n_strangers,
-        default_adversaries=adversaries is None,
-        linkages=linkages,
+        results, releases, attributions, linkages=linkages, confidence=confidence
     )
 
 

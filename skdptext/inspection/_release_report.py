@@ -7,6 +7,7 @@ import io
 import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ _PROVES = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class ReleaseReport:
     """What a release gives away, by attack; from `release_report`.
 
@@ -86,26 +88,14 @@ class ReleaseReport:
     release_report : Makes one.
     """
 
-    def __init__(
-        self,
-        scores: dict[str, ReleaseScore],
-        details: dict[str, ReleaseScore],
-        copies: dict[str, ReleaseScore],
-        *,
-        notes: Sequence[str],
-        n_documents: int,
-        n_given: int,
-        n_candidates: int,
-        examples: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        self.scores = scores
-        self.details = details
-        self.copies = copies
-        self.notes = list(notes)
-        self.n_documents = n_documents
-        self.n_given = n_given
-        self.n_candidates = n_candidates
-        self.examples = list(examples)
+    scores: dict[str, ReleaseScore]
+    details: dict[str, ReleaseScore]
+    copies: dict[str, ReleaseScore]
+    notes: list[str]
+    n_documents: int
+    n_given: int
+    n_candidates: int
+    examples: list[tuple[str, str]]
 
     def sentences(self) -> list[str]:
         """The report in sentences, which quote no text.
@@ -401,7 +391,8 @@ def release_report(
         ``"topics"`` or both. If None, they know the other originals and their labels.
     public : iterable of str or of lists of str, default=None
         Public texts of the same kind. Words in fewer than 1 in 1,000 of them are called
-        rare. If None, those in one of the originals, or fewer than 1 in 1,000.
+        rare. If None, those in one of the originals, or fewer than 1 in 1,000. Lists
+        of words are read as texts are for this, in lower case.
     mechanism : DPWordPerturber, default=None
         What released the texts, if adversaries know it. Any object will do that has
         ``log_likelihood(documents, released)`` → (n_released, n_documents).
@@ -563,7 +554,7 @@ def release_report(
         n_documents=len(sample),
         n_given=n_given,
         n_candidates=n_candidates,
-        examples=_surest(sample, similar) if examples else (),
+        examples=_surest(sample, similar) if examples else [],
     )
 
 

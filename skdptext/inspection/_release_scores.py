@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import betaincinv, stdtrit
+from scipy.special import stdtrit
 
 from skdptext.attacks import (
     FastTextClassifier,
@@ -27,6 +27,7 @@ from skdptext.attacks import (
     found_among,
     learned_similarity,
     run_trials,
+    share_interval,
     split_words,
     text_similarities,
 )
@@ -139,17 +140,6 @@ class Release:
         return max(right, key=lambda name: float(right[name][self.choosing].mean()))
 
 
-def share_interval(values: np.ndarray) -> tuple[float, float]:
-    """Clopper and Pearson's 95 % interval of a mean of values in [0, 1].
-
-    Exact for values of 0 and 1, too wide for fractions.
-    """
-    n, hits = len(values), float(values.sum())
-    low = float(betaincinv(hits, n - hits + 1, 0.025)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 0.975)) if hits < n - 1e-9 else 1.0
-    return low, high
-
-
 def mean_interval(values: np.ndarray) -> tuple[float, float]:
     """Student's 95 % interval of a mean of shares."""
     n = len(values)
@@ -235,10 +225,14 @@ def _score(
 # -- which words were in it? -----------------------------------------------------------
 
 
+def spelled(document: Any) -> list[str]:
+    """Words of a text, or of a token list, as this report spells and parts them."""
+    return split_words(document if isinstance(document, str) else " ".join(document))
+
+
 def common_words(public: Sequence[Any]) -> set[str]:
     """Words in at least 1 in 1,000 of public texts."""
-    texts = (split_words(d) if isinstance(d, str) else d for d in public)
-    texts_with = Counter(word for words in texts for word in set(words))
+    texts_with = Counter(word for text in public for word in set(spelled(text)))
     return {w for w, n in texts_with.items() if n >= max(1, _RARE * len(public))}
 
 
@@ -257,12 +251,16 @@ def word_scores(release: Release, common: set[str] | None) -> dict[str, ReleaseS
     name = release.strongest(right)
     n = len(release)
     by = "public texts"
+    # spelled alike on all sides, lest "Rome" be rare because public texts say "rome"
+    written, shown = (
+        [Counter(set(spelled(document))) for document in documents]
+        for documents in (release.original, release.released)
+    )
     if common is None:
         by = "these texts"
-        texts_with = Counter(word for count in counts for word in count)
+        texts_with = Counter(word for count in written for word in count)
         common = {w for w, n_texts in texts_with.items() if n_texts > max(1, _RARE * n)}
-    rare = [Counter(count.keys() - common) for count in counts]
-    shown = [Counter(set(words)) for words in release.noisy]
+    rare = [Counter(count.keys() - common) for count in written]
     shares = np.array(
         [_overlap(a, b) if a else np.nan for a, b in zip(rare, shown, strict=True)]
     )

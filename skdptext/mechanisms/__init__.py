@@ -11,11 +11,6 @@ from skdptext.mechanisms._channel import (
     check_words as check_words,
     law_fingerprint as law_fingerprint,
 )
-from skdptext.mechanisms._covariance import (
-    Spectrum as Spectrum,
-    embedding_spectrum as embedding_spectrum,
-    scaled_covariance as scaled_covariance,
-)
 from skdptext.mechanisms._directional import (
     Directional,
     DirectionalChannel as DirectionalChannel,
@@ -33,9 +28,7 @@ from skdptext.mechanisms._finite import (
     FiniteChannel as FiniteChannel,
     InvertedChannel as InvertedChannel,
 )
-from skdptext.mechanisms._losses import (
-    LossDistribution,
-)
+from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel as MahalanobisChannel,
     MahalanobisNoise,
@@ -43,6 +36,9 @@ from skdptext.mechanisms._mahalanobis import (
 )
 from skdptext.mechanisms._metric import (
     MahalanobisMetric,
+    Spectrum as Spectrum,
+    embedding_spectrum as embedding_spectrum,
+    scaled_covariance as scaled_covariance,
 )
 from skdptext.mechanisms._names import (
     mechanism_class as mechanism_class,

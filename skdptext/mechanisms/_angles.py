@@ -10,8 +10,6 @@ from scipy.special import expit, xlogy
 from skdptext.mechanisms._losses import LossDistribution, cosine_cells
 from skdptext.utils import memo_property
 
-__all__ = ["NoisyAngles"]
-
 # Cells of the step functions that enclose the density of the angle; how far below its
 # peak, in nats, the fine cells reach; how many of them make one cell of losses.
 _CELLS = 4096
@@ -29,14 +27,8 @@ class NoisyAngles:
     between cells. So in each cell it is largest at the end nearer to the peak, and
     smallest at the other end.
 
-    Parameters
-    ----------
-    dim : int >= 1
-        m, the dimension of the space.
-    kappa : float > 0
-    chord : bool
-        True: the density depends on cosines (von Mises-Fisher). False: on angles
-        (Purkayastha).
+    `dim` is m >= 1. With `chord`, the density depends on cosines (von Mises-Fisher),
+    else on angles (Purkayastha).
     """
 
     def __init__(self, dim: int, kappa: float, *, chord: bool) -> None:
@@ -111,19 +103,8 @@ class NoisyAngles:
         return np.append(self._edges[starts], np.pi), masses
 
     def losses(self, angle: float) -> LossDistribution:
-        r"""An upper bound on the privacy loss between two directions.
+        r"""An upper bound on the privacy loss between two directions, at this angle.
 
-        Parameters
-        ----------
-        angle : float in [0, π]
-            The angle between the two directions.
-
-        Returns
-        -------
-        distribution : LossDistribution
-
-        Notes
-        -----
         Take a noisy direction at the angle θ to u, and let c be the cosine of the angle
         between its part across u and the part of u' across u. Its angle θ' to u'
         satisfies cos θ' = cos θ cos α + c sin θ sin α, where α is the angle between u

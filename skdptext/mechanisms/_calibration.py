@@ -13,11 +13,8 @@ from scipy.spatial.distance import cdist
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
 from skdptext.utils import Memo, blocks, memo_property, progress, working_memory_bytes
-
-__all__ = ["CALIBRATIONS", "Fit", "WordDistances", "calibrated_fit", "log_sums"]
 
 # Below this share of ‖φ‖², squared distances are computed from differences: there the
 # product's would have lost more than three of their sixteen digits.
@@ -57,6 +54,8 @@ class Fit(NamedTuple):
 class WordDistances:
     """Distances of words to those that may be released, in float64, in blocks.
 
+    Equal vectors are exactly 0 apart, and have exactly the same normaliser.
+
     Parameters
     ----------
     embedding : WordEmbedding
@@ -68,22 +67,6 @@ class WordDistances:
         Ids of the words that may be released, ascending; None: all.
     for_all : bool, default=True
         Whether losses are those of all words, or only of words that may be released.
-
-    Attributes
-    ----------
-    n_words : int
-        Number of words of the embedding.
-    key : tuple
-        Identifies everything that the distances depend on.
-    outputs : ndarray of int, shape (n_outputs,)
-    inputs : ndarray of int, shape (n_inputs,)
-        Ids of the words whose losses are asked for: `outputs`, or all.
-    targets : ndarray of shape (n_outputs, dim)
-        The points of the outputs.
-
-    Notes
-    -----
-    Equal vectors are exactly 0 apart, and have exactly the same normaliser.
     """
 
     def __init__(
@@ -98,12 +81,14 @@ class WordDistances:
         self._rounding = _ROUNDING
         vectors = embedding.vectors
         self.n_words = len(vectors)
+        #: Ids of the words that may be released, and of those whose losses are asked.
         self.outputs = np.arange(len(vectors)) if outputs is None else outputs
-        everything = len(self.outputs) == self.n_words
         self.inputs = np.arange(self.n_words) if for_all else self.outputs
+        everything = len(self.outputs) == self.n_words
         #: Whether the inputs are the outputs, so that distances are symmetric.
         self.square = everything or not for_all
         digest = hashlib.blake2b(self.outputs.astype("<i8").tobytes()).digest()
+        #: Identifies everything that the distances depend on.
         self.key = embedding.fingerprint, lam, max_distance, digest, self.square
         seen: dict[bytes, int] = {}
         # the first word with the same vector; + 0.0 makes −0 a 0
@@ -584,23 +569,9 @@ _fits: Memo[Fit] = Memo(32)
 
 
 def calibrated_fit(table: WordDistances, calibration: str, epsilon: float) -> Fit:
-    """The rate and the weights of a calibrated mechanism, found once per process.
+    """Rate and weights with ``attained <= epsilon``, found once per process.
 
-    Parameters
-    ----------
-    table : WordDistances
-    calibration : {"exact", "balanced", "tight"}
-    epsilon : float > 0
-
-    Returns
-    -------
-    fit : Fit
-        With ``attained <= epsilon``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If "tight" is infeasible.
+    An InvalidParameterError if `calibration` is "tight", which may be infeasible.
     """
     key = table.key, calibration, epsilon
     return _fits.get(key, lambda: _FITS[calibration](table, epsilon))

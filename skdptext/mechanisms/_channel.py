@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -17,20 +16,13 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.utils import DocLinked, check_real, kind_of, memo_property
-
-__all__ = [
-    "Apply",
-    "Law",
-    "WordChannel",
-    "WordMechanism",
-    "as_channel",
-    "check_draws",
-    "check_exponents",
-    "check_log_proba",
-    "check_words",
-    "law_fingerprint",
-]
+from skdptext.utils import (
+    DocLinked,
+    check_kind,
+    check_methods,
+    check_real,
+    memo_property,
+)
 
 Draws = tuple[np.ndarray, ...]
 Apply = Callable[[np.ndarray, Draws], np.ndarray]
@@ -42,13 +34,6 @@ _SUM = 1e-9
 # What a channel draws and claims: a statement of a parent ends where one of these is
 # defined anew.
 _PARTS = ("draw", "apply", "session", "exponents", "noise", "log_proba")
-# Members that stated what `Law` states now.
-_FORMER = {"metric", "noise", "unit_noise", "gamma_lengths", "gamma_noise", "log_proba"}
-_FORMER |= {"losses", "numerical_delta", "describe", "at_rate"}
-# Where those that could be read from a channel are found now.
-_READ = {name: name for name in ("metric", "noise", "log_proba", "losses", "at_rate")}
-_READ |= {"numerical_delta": "numerical_delta", "describe": "said"}
-_READ |= {"gamma_noise": "noise"}
 
 
 @dataclass(frozen=True)
@@ -283,28 +268,12 @@ class WordChannel(ABC):
             _is_replaced(cls, stated, name) for name in _PARTS
         ):
             cls.law = WordChannel.law  # type: ignore[method-assign]
-        _read_members(cls, stating)
 
     @classmethod
     def _provider(cls, name: str) -> int:
         """Index, in the method resolution order, of the class that defines a member."""
         provider = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
         return next(provider, len(cls.__mro__))
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """What could be read from the channel itself before there was `law`."""
-            if name not in _READ:
-                raise AttributeError(
-                    f"{type(self).__name__!r} object has no attribute {name!r}"
-                )
-            warnings.warn(
-                f"{name} of a channel is now law().{_READ[name]}.",
-                FutureWarning,
-                stacklevel=2,
-            )
-            return getattr(self.law(), _READ[name])
 
     # -- the distribution ------------------------------------------------------
 
@@ -461,53 +430,6 @@ def _is_abstract(cls: type, name: str) -> bool:
     return getattr(getattr(cls, name, None), "__isabstractmethod__", False)
 
 
-def _read_members(cls: Any, stating: type) -> None:
-    """Add to `law` what a class states by members, as before there was `law`."""
-    parents = cls.__mro__[: cls.__mro__.index(stating)]
-    names = {name for parent in parents for name in _FORMER & set(vars(parent))}
-    names = {name for name in names if not hasattr(stating, name)}
-    if not names:
-        return
-    _warn_of_members(cls, names, 5)
-    law = cls.law
-
-    def stated(self: Any) -> Law:
-        members = {name: getattr(self, name) for name in names}
-        return _law_from(members, law(self))
-
-    cls.law = stated
-
-
-def _law_from(members: Mapping[str, Any], law: Law) -> Law:
-    """A law, and what the members that used to state one say.
-
-    A member that is None, or False, takes back what the law said.
-    """
-    get = members.get
-    names = ("metric", "log_proba", "losses", "numerical_delta", "at_rate")
-    said: dict[str, Any] = {name: get(name) for name in names if name in members}
-    if "describe" in members:
-        said["sentences"] = get("describe") or ()
-    # noise of another density bounds no loss
-    known = get("gamma_lengths") or get("metric") is None
-    noise = get("noise") if known else None
-    if members.keys() & {"noise", "gamma_lengths", "gamma_noise"}:
-        said["noise"] = noise or get("gamma_noise")
-    if "unit_noise" in members or "noise" in said:
-        said["scales"] = noise is not None and get("unit_noise") is not None
-    return replace(law, **said)
-
-
-def _warn_of_members(cls: type, names: Iterable[str], stacklevel: int) -> None:
-    warnings.warn(
-        f"{cls.__name__} states {', '.join(sorted(names))} as members, which will not "
-        "be read from 1.0 on: return them from its method law(), in a "
-        "skdptext.mechanisms.Law.",
-        FutureWarning,
-        stacklevel=stacklevel,
-    )
-
-
 def law_fingerprint(
     mechanism: WordMechanism, embedding: WordEmbedding, epsilon: float, lam: float
 ) -> bytes:
@@ -525,21 +447,18 @@ def law_fingerprint(
 
 
 def as_channel(
-    prepared: Any,
-    mechanism: WordMechanism,
-    embedding: WordEmbedding,
-    epsilon: float,
-    lam: float,
+    mechanism: WordMechanism, embedding: WordEmbedding, epsilon: float, lam: float
 ) -> WordChannel:
-    """The result of a mechanism's `prepare`, as a `WordChannel`.
+    """A mechanism, prepared by its own `prepare`.
 
-    Any other object with `draw`, `apply` and `exponents` is wrapped in one.
+    An object with `draw`, `apply` and `exponents` is wrapped in a `WordChannel`.
 
     Raises
     ------
     InvalidParameterError
         If it lacks one of them.
     """
+    prepared: Any = mechanism.prepare(embedding, epsilon, lam)
     if isinstance(prepared, WordChannel):
         channel = prepared
         # a subclass need not call our __init__
@@ -548,17 +467,10 @@ def as_channel(
         for name, value in given.items():
             vars(channel).setdefault(name, value)
     else:
-        for name in ("draw", "apply", "exponents"):
-            if not callable(getattr(prepared, name, None)):
-                raise InvalidParameterError(
-                    f"prepare of {type(mechanism).__name__} must return a WordChannel, "
-                    f"got {type(prepared).__name__} without {name}."
-                )
+        rule = f"prepare of {type(mechanism).__name__} must return a WordChannel"
+        check_methods(prepared, ("draw", "apply", "exponents"), rule)
         channel = _Wrapped(prepared, mechanism, embedding, epsilon, lam)
-    if not isinstance(channel.law(), Law):
-        raise InvalidParameterError(
-            f"law of {_name(channel)} must return a Law, got {kind_of(channel.law())}."
-        )
+    check_kind(channel.law(), Law, f"law of {_name(channel)} must return a Law")
     return channel
 
 
@@ -574,18 +486,10 @@ class _Wrapped(WordChannel):
     def __init__(self, prepared: Any, *given: Any) -> None:
         super().__init__(*given)
         self.prepared = prepared
-        if names := set(self._members()) - {"law"}:
-            _warn_of_members(type(prepared), names, 4)
-
-    def _members(self) -> dict[str, Any]:
-        stated = hasattr(self.prepared, "law")
-        names = ["law"] if stated else ["log_proba", "losses", "describe"]
-        members = {name: getattr(self.prepared, name, None) for name in names}
-        return {name: member for name, member in members.items() if member is not None}
 
     def law(self) -> Law:
-        members = self._members()
-        return members["law"]() if "law" in members else _law_from(members, Law())
+        stated = getattr(self.prepared, "law", None)
+        return Law() if stated is None else stated()
 
     @memo_property
     def fingerprint(self) -> bytes:

@@ -17,8 +17,6 @@ from skdptext.mechanisms._searching import SearchingChannel
 from skdptext.search import Search, embedding_search
 from skdptext.utils import ProcessLock, check_option
 
-__all__ = ["Directional", "DirectionalChannel"]
-
 # Unit vectors, keyed by the embedding object, of which there is one per process.
 _directions: WeakKeyDictionary[WordEmbedding, WordEmbedding] = WeakKeyDictionary()
 _directions_lock = ProcessLock()

@@ -12,8 +12,6 @@ from skdptext.mechanisms._channel import Draws, Law
 from skdptext.mechanisms._exponential import RandomizedResponseChannel
 from skdptext.utils import memo_property
 
-__all__ = ["ExactResponseChannel"]
-
 # Above this ε, and a little below, a change is rarer than one in 2^62, which is what is
 # drawn then: e^43 is more than 2^62, so that the ratio drawn is no larger than claimed.
 _LARGEST = 43.0
@@ -26,13 +24,6 @@ class ExactResponseChannel(RandomizedResponseChannel):
     other word; the ratio of the two is never above e^ε. Up to ε = 42 the probabilities
     are those of the formula to one part in 2^50; beyond, a word changes a little more
     often.
-
-    Parameters
-    ----------
-    mechanism : RandomizedResponse
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
 
     See Also
     --------

@@ -21,14 +21,13 @@ from skdptext.mechanisms._calibration import (
     log_sums,
 )
 from skdptext.mechanisms._channel import Draws, Law, WordMechanism
-from skdptext.mechanisms._covariance import embedding_spectrum
 from skdptext.mechanisms._finite import (
     FiniteChannel,
     InvertedChannel,
     Rows,
     inversion_delta,
 )
-from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
     blocks,
@@ -40,14 +39,6 @@ from skdptext.utils import (
     rounded_up,
     shown,
 )
-
-__all__ = [
-    "AmongChannel",
-    "Exponential",
-    "ExponentialChannel",
-    "RandomizedResponse",
-    "RandomizedResponseChannel",
-]
 
 # From this many words on, "auto" is lazy.
 _LAZY_FROM = 100_000
@@ -189,7 +180,7 @@ class Exponential(WordMechanism):
                 f"{kind_of(self.outputs)}."
             )
         ids = word_ids(self.outputs, embedding)
-        return AmongChannel(self, embedding, epsilon, lam, ids)
+        return AmongChannel(self, embedding, epsilon, lam, outputs=ids)
 
     def prepare_among(
         self,
@@ -231,7 +222,7 @@ class Exponential(WordMechanism):
                 "outputs of the mechanism must be None where the words that may be "
                 f"released are given by number, got {kind_of(self.outputs)}."
             )
-        return AmongChannel(self, embedding, epsilon, lam, outputs)
+        return AmongChannel(self, embedding, epsilon, lam, outputs=outputs)
 
 
 class ExponentialChannel(InvertedChannel):
@@ -489,32 +480,15 @@ class ExponentialChannel(InvertedChannel):
 class AmongChannel(ExponentialChannel):
     """The exponential mechanism with only some of the words as outputs.
 
-    Parameters
-    ----------
-    mechanism : Exponential
-    embedding : WordEmbedding
-    epsilon : float > 0
-    lam : float in [0, 1]
-    outputs : array-like of int
-        Ids of these words.
-    for_all : bool, default=True
-        Whether ε is proven between any two words, or only between any two of
-        `outputs`, which gives a larger rate.
+    `outputs` are ids of these words. ``for_all=False`` proves ε only between any two of
+    them, which gives a larger rate.
     """
 
-    def __init__(
-        self,
-        mechanism: WordMechanism,
-        embedding: WordEmbedding,
-        epsilon: float,
-        lam: float,
-        outputs: Any,
-        *,
-        for_all: bool = True,
-    ) -> None:
+    def __init__(self, *given: Any, outputs: Any, for_all: bool = True) -> None:
+        _, embedding, *_ = given
         self._for_all = for_all
         self._outputs = _checked_outputs(outputs, len(embedding))
-        super().__init__(mechanism, embedding, epsilon, lam)
+        super().__init__(*given)
 
     @memo_property
     def fingerprint(self) -> bytes:
@@ -546,14 +520,6 @@ class _Top(NamedTuple):
 class LazySampler:
     """The Gumbel-max trick, with most of the Gumbel noise never drawn.
 
-    Parameters
-    ----------
-    distances : WordDistances
-    fit : Fit
-        Rate and weights.
-
-    Notes
-    -----
     The word with the largest score plus Gumbel noise wins. Noise is first drawn for the
     nearest √V words; let M be the best sum so far, and B a bound on the scores of all
     other words. Another word can win only if its noise is above M − B. The number of
@@ -585,16 +551,9 @@ class LazySampler:
     def __call__(
         self, words: np.ndarray, keys: np.ndarray, kept: dict[int, _Top], memory: int
     ) -> np.ndarray:
-        """Places of the noisy words among the outputs.
+        """Places of the noisy words among the outputs; `keys` has a row for each word.
 
-        Parameters
-        ----------
-        words : ndarray of int, shape (n,)
-        keys : ndarray of uint64, shape (n, _KEY_NUMBERS)
-        kept : dict
-            What earlier calls found for words; this one adds to it while there is room.
-        memory : int
-            Bytes for `kept`.
+        What is known about words is added to `kept`, within `memory` bytes.
         """
         distinct, numbers = np.unique(words, return_inverse=True)
         order = np.argsort(numbers, kind="stable")

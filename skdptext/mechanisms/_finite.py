@@ -19,8 +19,6 @@ from skdptext.mechanisms._channel import (
 )
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["FiniteChannel", "InvertedChannel", "Rows", "inversion_delta"]
-
 Rows = dict[int, Any]
 
 
@@ -79,18 +77,6 @@ class FiniteChannel(WordChannel):
         return Law(log_proba=self.log_proba)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Compute the exponents between words, rounded up.
-
-        Parameters
-        ----------
-        x, y : array-like of int
-            Ids of words of the embedding.
-
-        Returns
-        -------
-        exponents : ndarray of shape (len(x), len(y))
-            In nats; infinite if there is no bound.
-        """
         theirs = check_log_proba(self, y)
         exponents = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
@@ -98,7 +84,7 @@ class FiniteChannel(WordChannel):
             ours = check_log_proba(self, x[rows])[:, None]
             with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
-            exponents[rows] = gaps.max(axis=2) + 2.0**-40
+            exponents[rows] = gaps.max(axis=2) + 2.0**-40  # up
         return np.where(np.equal.outer(x, y), 0.0, np.maximum(exponents, 0))
 
     @property
@@ -154,20 +140,6 @@ class InvertedChannel(FiniteChannel):
         return Law(log_proba=self.log_proba, numerical_delta=delta)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """One uniform number per word.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Where all randomness comes from.
-        n : int
-            How many words.
-
-        Returns
-        -------
-        draws : tuple of ndarray
-            A uniform number for each word.
-        """
         return (rng.random(n),)
 
     def apply(
@@ -201,20 +173,7 @@ class InvertedChannel(FiniteChannel):
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` that keeps rows of probabilities for the next call.
-
-        Parameters
-        ----------
-        n_threads : int
-            Threads to use.
-        memory : int
-            Bytes for rows of probabilities.
-
-        Yields
-        ------
-        apply : callable
-            What maps words and draws to noisy words, for the time of a release.
-        """
+        # rows of probabilities are kept for the next call
         yield partial(self.apply, memory=memory, kept={})
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:

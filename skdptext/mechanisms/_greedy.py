@@ -10,8 +10,6 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.search import half_squared_norms, k_nearest_words
 from skdptext.utils import Memo
 
-__all__ = ["greedy_classes", "greedy_path"]
-
 # Precomputed neighbours of each word that a path tries before it searches.
 _NEAR = 32
 
@@ -20,33 +18,14 @@ _made: Memo[np.ndarray] = Memo(32)
 
 
 def greedy_path(embedding: WordEmbedding, start: int) -> np.ndarray:
-    """All words, each followed by the nearest one that did not come before.
-
-    Parameters
-    ----------
-    embedding : WordEmbedding
-    start : int
-        The word that the path begins with.
-
-    Returns
-    -------
-    path : ndarray of int, shape (n_words,), read-only
-    """
+    """All words from `start` on, each followed by the nearest one not yet passed."""
     return _remembered(_path, embedding, start)
 
 
 def greedy_classes(embedding: WordEmbedding, size: int) -> np.ndarray:
-    """Classes, each of the first word without one and the nearest others without one.
+    """The class of each word: of the first without one and the nearest others without.
 
-    Parameters
-    ----------
-    embedding : WordEmbedding
-    size : int
-        Words per class; the last class may have fewer.
-
-    Returns
-    -------
-    labels : ndarray of int, shape (n_words,), read-only
+    Each class has `size` words; the last one may have fewer.
     """
     return _remembered(_classes, embedding, size)
 

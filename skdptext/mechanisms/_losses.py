@@ -21,8 +21,6 @@ from scipy.special import (
 
 from skdptext.utils import bisect, check_real
 
-__all__ = ["LossDistribution", "cosine_cells"]
-
 # Size of the grid of losses: a direct convolution takes a millisecond or two.
 _BINS = 4096
 # The upper tail of this probability counts as an infinite loss.

@@ -12,13 +12,10 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._channel import Apply, Draws, Law, WordMechanism
-from skdptext.mechanisms._covariance import embedding_spectrum
-from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
 from skdptext.mechanisms._searching import SearchingChannel
 from skdptext.search import embedding_search, k_nearest_words
 from skdptext.utils import check_real
-
-__all__ = ["MahalanobisChannel", "MahalanobisNoise", "VickreyChannel"]
 
 
 class MahalanobisNoise(WordMechanism):
@@ -148,23 +145,8 @@ class MahalanobisChannel(SearchingChannel):
         return Law(self.metric, self.noise, scales=True, numerical_delta=2.0**-50)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """Draw lengths from Gamma(m, 1/ε), and standard normal vectors.
-
-        The normals are float64: a float32 normal is exactly 0 once in 2^23 draws, and
-        such an atom can be detected.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Where all randomness comes from.
-        n : int
-            How many words.
-
-        Returns
-        -------
-        draws : tuple of ndarray
-            Lengths, of shape (n,), and normals, of shape (n, dim).
-        """
+        # Lengths, and normals for the directions. The normals are float64: a float32
+        # normal is exactly 0 once in 2^23 draws, and such an atom can be detected.
         dim = self.metric.dim
         return rng.gamma(dim, 1.0 / self.epsilon, n), rng.standard_normal((n, dim))
 
@@ -195,39 +177,11 @@ class MahalanobisChannel(SearchingChannel):
     def apply(
         self, words: np.ndarray, draws: Draws, memory: int | None = None
     ) -> np.ndarray:
-        """Find the words nearest to φ(w) + noise.
-
-        Parameters
-        ----------
-        words : ndarray of int
-            Ids of words.
-        draws : tuple of ndarray
-            What `draw` returned.
-        memory : int, default=None
-            Bytes for the scores. If None, scikit-learn's ``working_memory``.
-
-        Returns
-        -------
-        noisy : ndarray of int
-            Ids of the noisy words.
-        """
         points = self.noise(draws)
         points += self.embedding.vectors[words]
         return self._search(points, memory)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Compute ε times the distances in `metric`.
-
-        Parameters
-        ----------
-        x, y : array-like of int
-            Ids of words of the embedding.
-
-        Returns
-        -------
-        exponents : ndarray of shape (len(x), len(y))
-            In nats.
-        """
         vectors = self.embedding.vectors
         return self.epsilon * self.metric.distances(vectors[x], vectors[y])
 

@@ -1,17 +1,74 @@
-"""The metrics on vectors that can shape the noise."""
+"""Metrics on vectors that can shape the noise, and the covariance that shapes them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._covariance import Spectrum
-from skdptext.utils import memo_property
+from skdptext.utils import Memo, blocks, memo_property
 
-__all__ = ["MahalanobisMetric"]
+
+class Spectrum(NamedTuple):
+    """Scaled covariance Σ with its eigendecomposition Σ = U diag(s) Uᵀ."""
+
+    covariance: np.ndarray  # Σ, (m, m), trace m
+    eigenvalues: np.ndarray  # s, (m,), ascending, >= 0
+    eigenvectors: np.ndarray  # U, (m, m), one per column
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the smallest eigenvalue is zero to within rounding."""
+        smallest, largest = self.eigenvalues[0], self.eigenvalues[-1]
+        return bool(smallest <= largest * len(self.eigenvalues) * np.finfo(float).eps)
+
+
+def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
+    """Sample covariance of the rows over the mean column variance, so its trace is m.
+
+    In float64; Xu, Aggarwal, Feyisetan, Teissier (2020), section 3. It is an
+    InvalidParameterError if there are fewer than two different vectors.
+    """
+    n_words, dim = vectors.shape
+    if n_words < 2:
+        raise InvalidParameterError(
+            "embedding must have at least 2 words, as its covariance is learned, got "
+            f"{n_words} (n_features = {n_words})."
+        )
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    covariance = np.zeros((dim, dim))
+    for rows in blocks(n_words, 4096):
+        centred = vectors[rows] - mean
+        covariance += centred.T @ centred
+    trace = np.trace(covariance)  # the divisor n_words - 1 cancels
+    if not trace > 0:
+        raise InvalidParameterError(
+            "embedding must have at least 2 different vectors, as its covariance is "
+            f"learned, got {n_words} equal ones."
+        )
+    covariance *= dim / trace
+    return covariance
+
+
+# Keyed by content, so that all copies of an embedding share one.
+_spectra: Memo[Spectrum] = Memo(8)
+
+
+def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
+    """The read-only spectrum of an embedding, computed once per process and shared."""
+    return _spectra.get(embedding.fingerprint, lambda: _spectrum(embedding.vectors))
+
+
+def _spectrum(vectors: np.ndarray) -> Spectrum:
+    covariance = scaled_covariance(vectors)
+    eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+    spectrum = Spectrum(covariance, np.maximum(eigenvalues, 0), eigenvectors)
+    for array in spectrum:
+        array.flags.writeable = False
+    return spectrum
 
 
 class MahalanobisMetric:

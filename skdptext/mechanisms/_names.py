@@ -10,8 +10,6 @@ from skdptext.mechanisms._channel import WordMechanism
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.utils import kind_of, shown
 
-__all__ = ["mechanism_class", "mechanism_names", "resolve_mechanism"]
-
 
 def _by_name() -> dict[str, type[WordMechanism]]:
     """The mechanisms of this room: "word-lists" for WordLists."""

@@ -14,8 +14,6 @@ import numpy as np
 from skdptext.mechanisms._channel import Apply, Draws, WordChannel
 from skdptext.search import Search, embedding_search
 
-__all__ = ["SearchingChannel"]
-
 
 class SearchingChannel(WordChannel):
     """A channel whose `apply` searches with an engine, within ``memory`` bytes."""

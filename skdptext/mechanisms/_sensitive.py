@@ -14,9 +14,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._exponential import AmongChannel, Exponential
 from skdptext.mechanisms._finite import inversion_delta
-from skdptext.utils import check_real, kind_of, rounded_up
-
-__all__ = ["SensitiveWords", "SensitiveWordsChannel"]
+from skdptext.utils import check_kind, check_real, kind_of, rounded_up
 
 
 class SensitiveWordsChannel(WordChannel):
@@ -34,10 +32,9 @@ class SensitiveWordsChannel(WordChannel):
 
     def _setup(self) -> None:
         inner, words = self.mechanism.mechanism, self.mechanism.words
-        if not isinstance(inner, Exponential | None):
-            raise InvalidParameterError(
-                f"mechanism must be None or an Exponential, got {kind_of(inner)}."
-            )
+        check_kind(
+            inner, Exponential | None, "mechanism must be None or an Exponential"
+        )
         if not isinstance(words, Collection | np.ndarray) or not len(words):
             raise InvalidParameterError(
                 "words must be a public collection of at least one str, got "
@@ -45,9 +42,8 @@ class SensitiveWordsChannel(WordChannel):
             )
         ids = word_ids(words, self.embedding)
         self._p = check_real("probability", self.mechanism.probability, low=0, high=1)
-        given = self.embedding, self.epsilon, self.lam, ids
-        inner = inner or Exponential()
-        self.inner = AmongChannel(inner, *given, for_all=False)
+        given = inner or Exponential(), self.embedding, self.epsilon, self.lam
+        self.inner = AmongChannel(*given, outputs=ids, for_all=False)
         self.sensitive = np.zeros(len(self.embedding), dtype=bool)
         self.sensitive[ids] = True
 

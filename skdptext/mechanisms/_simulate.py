@@ -15,14 +15,6 @@ from skdptext.mechanisms._channel import (
 from skdptext.search import SharedNoise, half_squared_norms
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = [
-    "draw_words",
-    "kept_as_they_are",
-    "probabilities",
-    "shared_noise",
-    "stay_as_they_are",
-]
-
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
 _PIECE = 256
 
@@ -32,19 +24,7 @@ def draw_words(
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Independent noisy versions of words, a few hundred at a time.
 
-    Parameters
-    ----------
-    channel : WordChannel
-    ids : ndarray of int, shape (n,)
-    n_draws : int
-        Per word.
-    rng : numpy.random.Generator
-
-    Yields
-    ------
-    rows : slice
-        Of `ids`.
-    noisy : ndarray of int, shape (n_rows, n_draws)
+    Yields slices of `ids`, and the noisy words of these, of shape (n_rows, n_draws).
     """
     with channel.session(1, working_memory_bytes() // 2) as apply:
         for rows in blocks(len(ids), max(1, _PIECE // n_draws)):
@@ -65,13 +45,7 @@ def shared_noise(
 ) -> SharedNoise | None:
     """Noise of ε = 1 that all words and all ε share, if the channel's law allows it.
 
-    Parameters
-    ----------
-    channel : WordChannel
-    rng : numpy.random.Generator
-    n_draws : int
-    among : int, default=None
-        Only the first so many words of the embedding may be released.
+    `among`: only the first so many words of the embedding may be released.
     """
     law = channel.law()
     if law.noise is None or not law.scales:
@@ -84,19 +58,9 @@ def shared_noise(
 def probabilities(
     channel: WordChannel, ids: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """The law of each word, for a channel with `log_proba`, some words at a time.
+    """Pr[z | w] of each word, for a channel with `log_proba`, some words at a time.
 
-    Parameters
-    ----------
-    channel : WordChannel
-    ids : ndarray of int, shape (n,)
-
-    Yields
-    ------
-    rows : slice
-        Of `ids`.
-    law : ndarray of shape (n_rows, n_words of the embedding)
-        Pr[z | w]; the caller may overwrite it.
+    Yields slices of `ids`, and rows over what may be released, to be overwritten.
     """
     at_once = working_memory_bytes() // (64 * len(channel.embedding))
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
@@ -119,20 +83,9 @@ def stay_as_they_are(
 def kept_as_they_are(
     channel: WordChannel, ids: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """The same without rows of probabilities, where the channel knows a shorter way.
+    """Slices of `ids` and Pr[w | w] of these words, for a channel with `log_proba`.
 
-    Parameters
-    ----------
-    channel : WordChannel
-        With `log_proba`.
-    ids : ndarray of int, shape (n,)
-
-    Yields
-    ------
-    rows : slice
-        Of `ids`.
-    kept : ndarray of shape (n_rows,)
-        Pr[w | w].
+    Without rows of probabilities, where the channel knows a shorter way.
     """
     unchanged = channel.law().unchanged
     if unchanged is not None:

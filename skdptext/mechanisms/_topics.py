@@ -15,15 +15,14 @@ from skdptext.mechanisms._channel import Law, WordMechanism
 from skdptext.mechanisms._finite import InvertedChannel
 from skdptext.utils import (
     as_array,
-    as_labels,
+    check_kind,
+    check_labels,
     check_real,
     is_count_matrix,
     kind_of,
     memo_property,
     rounded_up,
 )
-
-__all__ = ["TopicResponse", "TopicResponseChannel"]
 
 
 class TopicResponseChannel(InvertedChannel):
@@ -232,27 +231,15 @@ class TopicResponse(WordMechanism):
         *Privacy.* The log odds are published with the mechanism. Learned from the
         documents to be protected, they void its promise, and nothing here can see that.
         """
-        if not isinstance(embedding, WordEmbedding):
-            raise InvalidParameterError(
-                f"embedding must be a WordEmbedding, got {kind_of(embedding)}."
-            )
+        check_kind(embedding, WordEmbedding, "embedding must be a WordEmbedding")
         smoothing = check_real("smoothing", smoothing, low=0, open_low=True)
         if not is_count_matrix(documents) and not isinstance(documents, str | bytes):
             documents = list(documents)
         bags = (
             DocumentReader(embedding).read(documents, counted=True).bags(len(embedding))
         )
-        labels = as_labels("topics", topics)
-        if labels.shape != (bags.shape[0],):
-            raise InvalidParameterError(
-                f"topics must hold one topic per document ({bags.shape[0]}), got shape "
-                f"{labels.shape}."
-            )
+        labels = check_labels("topics", topics, bags.shape[0], n_different=2)
         classes, numbers = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidParameterError(
-                f"topics must hold at least 2 different topics, got {len(classes)}."
-            )
         names = ["_".join(str(name).split()) for name in classes.tolist()]
         if len(set(names)) < len(names):
             raise InvalidParameterError(

@@ -14,8 +14,6 @@ from skdptext.mechanisms._finite import FiniteChannel
 from skdptext.mechanisms._greedy import greedy_path
 from skdptext.utils import check_integer, check_option, kind_of, memo_property
 
-__all__ = ["WordLists", "WordListsChannel"]
-
 
 class WordListsChannel(FiniteChannel):
     """`WordLists` for one embedding.

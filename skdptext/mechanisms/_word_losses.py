@@ -15,8 +15,6 @@ from skdptext.mechanisms._channel import (
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.utils import blocks
 
-__all__ = ["word_losses"]
-
 # With more different distances than this in one call, they are rounded up.
 _DISTANCES = 128
 # Pairs of words whose laws are computed together.

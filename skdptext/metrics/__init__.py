@@ -16,6 +16,7 @@ from skdptext.metrics._density import (
     density_statistics,
 )
 from skdptext.metrics._likelihood import (
+    PROTOCOL as PROTOCOL,
     ReleaseLikelihood,
     fitted_releaser as fitted_releaser,
 )

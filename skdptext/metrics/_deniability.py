@@ -26,8 +26,6 @@ from skdptext.utils import (
     progress_bar,
 )
 
-__all__ = ["PlausibleDeniability", "expected_distinct", "plausible_deniability"]
-
 # Number of draws whose pairs are counted, for the standard error of S_w.
 _PAIRED = 400
 
@@ -326,21 +324,7 @@ def _exact(
 
 
 def expected_distinct(law: np.ndarray, n_draws: int, axis: int) -> np.ndarray:
-    """Expected S_w, Σ_z 1 − (1 − Pr[z | w])ⁿ; overwrites the law.
-
-    Parameters
-    ----------
-    law : ndarray of float64
-        Pr[z | w].
-    n_draws : int >= 1
-        n.
-    axis : int
-        The axis of z.
-
-    Returns
-    -------
-    expected : ndarray
-    """
+    """Expected S_w, Σ_z 1 − (1 − Pr[z | w])ⁿ, along the axis of z; overwrites `law`."""
     np.minimum(law, 1, out=law)  # of rounding
     with np.errstate(divide="ignore"):  # ln 0, for a word that is certain
         misses = np.log1p(-law, out=law)
@@ -454,13 +438,8 @@ def _nonlinear_error(singles: np.ndarray, pairs: np.ndarray) -> float:
     has the expectation Σ k (k − 1)/2 V_k. If the V_k fall geometrically, the two
     together give Σ V_k.
 
-    Parameters
-    ----------
-    singles : ndarray of shape (n,)
-        S minus S without each draw.
-    pairs : ndarray of shape (m, m), m <= n
-        Above the diagonal, by how much more S falls without two of the first m draws
-        than without each of them.
+    `singles` are S minus S without each draw; `pairs`, above the diagonal, by how much
+    more S falls without two of the first draws than without each of them.
     """
     n = len(singles)
     if n < 3:

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from skdptext.documents import DocumentReader, write_documents
+from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.search import k_nearest_words
-from skdptext.utils import check_integer, kind_of
-
-__all__ = ["DensityStatistics", "density_statistics"]
+from skdptext.utils import check_integer, check_kind
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -120,12 +117,11 @@ def density_statistics(
     >>> density.max_over_min, density.sparsest.tolist(), density.records_with_sparse
     (4.0, ['far'], 0.5)
     """
-    if not isinstance(embedding, WordEmbedding):
-        raise InvalidParameterError(
-            f"embedding must be a WordEmbedding, got {kind_of(embedding)}."
-        )
+    check_kind(embedding, WordEmbedding, "embedding must be a WordEmbedding")
     n_extreme = check_integer("n_extreme", n_extreme, low=1)
-    bags = None if X is None else _presence(X, embedding)
+    bags = None
+    if X is not None:
+        bags = DocumentReader(embedding).read(X).bags(len(embedding))
     ids = np.arange(len(embedding))
     if bags is not None:
         ids = np.unique(bags.indices)
@@ -171,10 +167,3 @@ def density_statistics(
 
 def _ratio(over: float, under: float) -> float:
     return over / under if under > 0 else float("inf" if over > 0 else "nan")
-
-
-def _presence(X: Any, embedding: WordEmbedding) -> sp.csr_array:
-    """Counts of the known words of each document."""
-    read = DocumentReader(embedding).read(X)
-    words = embedding.word_array
-    return sp.csr_array(write_documents(read.codes, read.offsets, words, (), "bow"))

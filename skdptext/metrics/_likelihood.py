@@ -7,19 +7,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics._word_transitions import released_profiles, word_transitions
 from skdptext.perturbation import Candidates, DPWordPerturber
-from skdptext.utils import is_count_matrix, kind_of
-
-__all__ = ["ReleaseLikelihood", "fitted_releaser"]
+from skdptext.utils import check_methods, is_count_matrix, is_fitted
 
 # What adversaries ask of whatever releases documents.
-_PROTOCOL = ("transform", "log_likelihood", "guarantee")
+PROTOCOL = ("transform", "log_likelihood", "guarantee")
 
 
 def fitted_releaser(releaser: Any, documents: Any) -> Any:
@@ -43,19 +39,9 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
     InvalidParameterError
         If it lacks one of them.
     """
-    for name in _PROTOCOL:
-        if not callable(getattr(releaser, name, None)):
-            raise InvalidParameterError(
-                "perturber must be a word perturber, or release documents by "
-                f"{', '.join(_PROTOCOL)}, got {kind_of(releaser)} without {name}."
-            )
-    if not hasattr(releaser, "fit"):
-        return releaser
-    try:
-        check_is_fitted(releaser)
-    except NotFittedError:
-        return clone(releaser).fit(documents)
-    return releaser
+    rule = "perturber must be a word perturber, or release documents by "
+    check_methods(releaser, PROTOCOL, rule + ", ".join(PROTOCOL))
+    return releaser if is_fitted(releaser) else clone(releaser).fit(documents)
 
 
 class ReleaseLikelihood:

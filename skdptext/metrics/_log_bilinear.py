@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["LogBilinear"]
-
-# Values of κ that are tried, in units of one over the mean squared norm; words that
-# they are tried on, and that h is fitted on; rounds of fitting.
-_KAPPA = np.geomspace(0.02, 50, 12)
-_N_TRIED, _N_FITTED, _ROUNDS = 1000, 2000, 6
+# Forms that are tried: powers of the length, and of the variance along each principal
+# axis, that the vectors of released words are divided by.
+_FORMS = ((0.0, 0.0), (1.0, 0.0), (1.0, 0.1), (1.0, 0.2))
+# Bounds of ln κ; words that it is fitted on, and h; rounds of fitting.
+_LOG_KAPPA = -4.0, 4.0
+_N_TRIED, _N_FITTED, _TRIED_ROUNDS, _ROUNDS = 300, 2000, 2, 6
 
 
 class LogBilinear:
-    r"""Transitions of the form ln P[z | w] = h_z + κ⟨φ_z, φ_w⟩ − g_w.
+    r"""Transitions of the form ln P[z | w] = h_z + κ⟨φ_z, x_w⟩ − g_w.
 
-    κ maximizes the posterior of simulated pairs; h makes words as frequent among
-    releases as they are (iterative proportional fitting); g makes rows sum to 1. It has
-    one number per word, where a table of transitions has one per pair: so few draws
-    suffice, and pairs that were never drawn get the probability of pairs like them.
+    x are the vectors of words. Large noise releases z if it points towards z, rather
+    than any of the others: less noise will do for a long vector, and more words compete
+    along axes of large variance. So φ_z is the vector, its direction, or a direction
+    that is partly whitened, whichever is most likely with its κ. h makes words as
+    frequent among releases as they are (iterative proportional fitting); g makes rows
+    sum to 1. There is one number per word, where a table of transitions has one per
+    pair: so few draws suffice, and pairs that were never drawn get the probability of
+    pairs like them.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_released, dim)
-        Vectors of all words that may be released.
-    ids : ndarray of int, shape (n_words,)
-        Rows of the words that may have been written.
-    prior : ndarray of shape (n_words,)
-        How frequent these are.
-    marginal : ndarray of shape (n_released,)
-        How frequent words are among releases; an estimate, which may be 0.
-    pairs : tuple of two ndarrays of int
-        Simulated pairs: places in `ids`, and the words that they were released as.
+    `points` are the vectors of all words that may be released, `ids` the rows of the
+    words that may have been written, and `prior` how frequent these are; `by_released`
+    are estimated transitions, a row per released word, whose likelihood is maximized.
     """
 
     def __init__(
@@ -42,34 +38,39 @@ class LogBilinear:
         points: np.ndarray,
         ids: np.ndarray,
         prior: np.ndarray,
-        marginal: np.ndarray,
-        pairs: tuple[np.ndarray, np.ndarray],
+        by_released: np.ndarray,
     ) -> None:
         points = points - prior @ points[ids]
         points /= np.sqrt(max(prior @ (points[ids] ** 2).sum(axis=1), 1e-300))
-        self._points = points.astype(np.float32)
-        self._words = self._points[ids]
+        self._words = points[ids].astype(np.float32)
+        marginal = by_released @ prior
+        marginal /= marginal.sum()
+        # of the written vector, by what it was released as: all that the draws say
+        moments = by_released @ (self._words * prior[:, None]).astype(np.float32)
         log_marginal = np.log(marginal + 1e-2 * marginal[marginal > 0].min())
-        written, released = pairs
-        rng = np.random.default_rng(0)  # of words to try on, which are public
-        shuffled = rng.permutation(len(written))
-        tried = shuffled[:_N_TRIED]
-
-        products = self._points[released[tried]] @ self._words[written[tried]].T
-
-        def likelihood(kappa: float) -> float:
-            """Of the written word among all that were tried, by its release."""
-            _, g = self._fit(kappa, written[tried], log_marginal, 2)
-            scores = kappa * products - g
-            return float((np.diagonal(scores) - logsumexp(scores, axis=1)).mean())
-
-        self.kappa = max(_KAPPA.tolist(), key=likelihood)
-        step = _KAPPA[1] / _KAPPA[0]
-        finer = self.kappa * step ** np.linspace(-2 / 3, 2 / 3, 5)
-        self.kappa = max(finer.tolist(), key=likelihood)
-        self._h, _ = self._fit(
-            self.kappa, written[shuffled[:_N_FITTED]], log_marginal, _ROUNDS
+        upto = np.cumsum(prior)
+        few, many = (
+            np.searchsorted(upto, (np.arange(n) + 0.5) / n * upto[-1])
+            for n in (_N_TRIED, _N_FITTED)
         )
+
+        def lost(log_kappa: float) -> float:
+            """Minus the likelihood of releases, given what was written."""
+            kappa = float(np.exp(log_kappa))
+            h, g = self._fit(kappa, few, log_marginal, _TRIED_ROUNDS)
+            gain = kappa * np.einsum("ij,ij->", moments, self._points)
+            return float(g.mean() - marginal @ h - gain)
+
+        least = np.inf
+        for powers in _FORMS:
+            self._points = _directions(points, marginal, *powers)
+            options = {"xatol": 0.05, "maxiter": 12}
+            best = minimize_scalar(lost, bounds=_LOG_KAPPA, options=options)
+            if best.fun < least:
+                least, self.powers, chosen = best.fun, powers, self._points
+                self.kappa = float(np.exp(best.x))
+        self._points = chosen
+        self._h, _ = self._fit(self.kappa, many, log_marginal, _ROUNDS)
         self._g = np.empty(len(ids))
         for rows in blocks(len(ids), self._rows()):
             self._g[rows] = logsumexp(
@@ -108,3 +109,18 @@ class LogBilinear:
         logs += (self._h[released])[:, None]
         logs -= self._g.astype(np.float32)
         return np.exp(logs, out=logs)
+
+
+def _directions(
+    points: np.ndarray, marginal: np.ndarray, by_length: float, by_variance: float
+) -> np.ndarray:
+    """Vectors divided by powers of their lengths and of the variances of releases."""
+    vectors = points
+    if by_variance:
+        centred = points - marginal @ points
+        variances, axes = np.linalg.eigh((centred.T * marginal) @ centred)
+        variances = np.maximum(variances / variances.max(), 1e-6)
+        vectors = points @ (axes * variances**-by_variance) @ axes.T
+    lengths = np.sqrt(np.einsum("ij,ij->i", points, points))
+    vectors = vectors / np.maximum(lengths, 1e-12)[:, None] ** by_length
+    return vectors.astype(np.float32)

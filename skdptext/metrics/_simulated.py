@@ -13,8 +13,6 @@ from skdptext.mechanisms import (
 )
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["SimulatedReleases"]
-
 # Most draws in a block: enough to keep a matrix product busy.
 _ROWS = 512
 
@@ -26,15 +24,7 @@ class SimulatedReleases:
     noisy vector v is exact: Pr[w | v] ∝ π(w) exp(−ε d(v, φ(w))). A release of the
     nearest word, one of the two nearest, or a neighbour of it says less; its posterior
     is the mean of these. For other mechanisms, the word that was drawn takes the place
-    of the posterior.
-
-    Parameters
-    ----------
-    channel : WordChannel
-    ids : ndarray of int, shape (n_words,)
-        The words that may be drawn.
-    prior : ndarray of shape (n_words,)
-        Their probabilities; sums to 1.
+    of the posterior. `prior` holds the probabilities of the words `ids`; it sums to 1.
     """
 
     def __init__(
@@ -57,24 +47,12 @@ class SimulatedReleases:
     def draw(
         self, rng: np.random.Generator, n: int, *, even: bool = False
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-        """Draws in blocks.
+        """Draws in blocks: what was written, as rows of `ids`, and what was released.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        n : int
-        even : bool, default=False
-            Draw each word as often as the prior says, to within one draw; the draws
-            are then not independent, and their sums vary less.
-
-        Yields
-        ------
-        written : ndarray of int, shape (n_rows,)
-            Rows of `ids`.
-        released : ndarray of int, shape (n_rows,)
-            Numbers of words of the channel's `released`.
-        posterior : ndarray of shape (n_rows, n_words), float32, or None
-            Posterior given the noisy vectors. None where their density is not known.
+        With each, the posterior of the words given the noisy vectors, of shape
+        (n_rows, n_words), float32; None where their density is not known. `even`: each
+        word is drawn as often as the prior says, to within one draw; the draws are then
+        not independent, and their sums vary less.
         """
         upto = np.cumsum(self.prior)
         upto /= upto[-1]

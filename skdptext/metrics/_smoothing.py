@@ -6,8 +6,6 @@ import itertools
 
 import numpy as np
 
-__all__ = ["choose_smoothing"]
-
 # Candidates: draws added to each transition, and to that of a word to itself; draws
 # added to a word, as a form with few parameters distributes them.
 _ANY = np.geomspace(1e-4, 10, 11)
@@ -25,21 +23,11 @@ def choose_smoothing(
     """Pseudo-counts for all transitions, the diagonal and a form, by the posterior.
 
     The best posterior has the smallest logarithmic loss on held-out pairs of a word
-    drawn from the prior and its release.
-
-    Parameters
-    ----------
-    drawn : ndarray of shape (n_pairs,)
-        Count of each pair, in draws per word.
-    totals : ndarray of shape (n_pairs,)
-        Mean over the prior of the counts of its released word.
-    stayed : ndarray of bool, shape (n_pairs,)
-        Whether the word was released as itself.
-    p_released : ndarray of shape (n_pairs,)
-        Prior of the released word.
-    form : tuple of two ndarrays of shape (n_pairs,), default=None
-        Probability of each pair by a form with few parameters, and its mean over the
-        prior. If None, there is none, and its pseudo-count is 0.
+    drawn from the prior and its release. For each pair: `drawn` is its count, in draws
+    per word; `totals` the mean over the prior of the counts of its released word;
+    `stayed` whether the word was released as itself; `p_released` the prior of the
+    released word; and `form` the probability by a form with few parameters, and the
+    mean of that over the prior. Without a form its pseudo-count is 0.
     """
     chance, mean = (0.0, 0.0) if form is None else form
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
@@ -22,6 +22,7 @@ from skdptext.transport import (
     take_bags,
 )
 from skdptext.utils import (
+    Threads,
     as_array,
     check_bags,
     check_n_jobs,
@@ -30,8 +31,6 @@ from skdptext.utils import (
     shown_words,
     working_memory_bytes,
 )
-
-__all__ = ["pairwise_word_movers_distances", "word_movers_distance"]
 
 
 def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> float:
@@ -168,7 +167,7 @@ def pairwise_word_movers_distances(
     if not distances.size:
         return distances
 
-    def fill(rows: range, part: slice, bags: WordBags, block: BagBlock | None) -> None:
+    def fill(rows: range) -> None:
         for i in rows:
             # if the result is symmetric, only what is right of the diagonal
             first = max(i + 1 - part.start, 0) if Y is None else 0
@@ -184,15 +183,13 @@ def pairwise_word_movers_distances(
     kernels = None
     if table is not None:
         kernels = kernels_for(len(x_bags.ids) * len(y_bags.ids))
-    with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
+    with Threads(workers) as threads:
         for part in _blocks(y_bags, x_bags, table, workers):
             bags = take_bags(y_bags, np.arange(part.start, part.stop))
             block = None if table is None else BagBlock(bags, table.vectors, kernels)
             # dealt in turn: if the result is symmetric, the first rows take longest
-            parallel(
-                delayed(fill)(range(i, len(x_bags), 4 * workers), part, bags, block)
-                for i in range(4 * workers)
-            )
+            shares = (range(i, len(x_bags), 4 * workers) for i in range(4 * workers))
+            threads.each(fill, shares)
     if Y is None:
         distances += distances.T
     return distances

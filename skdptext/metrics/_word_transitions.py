@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +22,11 @@ from skdptext.metrics._smoothing import choose_smoothing
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import (
     Memo,
-    as_array,
     blocks,
     check_bags,
     check_integer,
     check_noise_state,
+    check_prior,
     check_real,
     check_rng,
     memo_property,
@@ -34,14 +34,6 @@ from skdptext.utils import (
     warn_once,
     working_memory_bytes,
 )
-
-__all__ = [
-    "Estimate",
-    "WordTransitions",
-    "released_profiles",
-    "word_channel",
-    "word_transitions",
-]
 
 # Held-out draws that choose the smoothing, and those that statistics are computed from.
 _N_TRIED, _N_TEST = 5000, 20_000
@@ -189,11 +181,15 @@ class WordTransitions:
         metric = channel.law().metric
         if metric is not None:
             points = metric.whiten(points - points.mean(axis=0))
-        marginal = self._by_released @ self.prior
-        return LogBilinear(points, ids, self.prior, marginal, self._pairs)
+        return LogBilinear(points, ids, self.prior, self._by_released)
 
     def _test_draws(self, n: int) -> Any:
         return self._simulated.draw(np.random.default_rng([self._seed, 1]), n)
+
+    def _blocks(self) -> Iterator[slice]:
+        """Blocks of the released words, for several float64 arrays over all words."""
+        n_rows = working_memory_bytes() // (16 * 8 * len(self.words))
+        return blocks(len(self.released), max(1, n_rows))
 
     # -- posteriors and profiles -----------------------------------------------
 
@@ -264,7 +260,7 @@ class WordTransitions:
         """
         n_profiles = profiles.shape[0]
         released = np.empty((n_profiles, len(self.released)), dtype=np.float32)
-        for rows in blocks(len(self.released), _rows(len(self.words))):
+        for rows in self._blocks():
             released[:, rows] = profiles @ self._by_released[rows].T
         if self.method == "exact":
             return np.maximum(released, np.float32(_LEAST))
@@ -278,7 +274,7 @@ class WordTransitions:
         if c:
             assert self._form is not None
             # float32: a block of the form is as large as one of the transitions
-            for rows in blocks(len(self.released), _rows(len(self.words))):
+            for rows in self._blocks():
                 part = self._form(np.arange(rows.start, rows.stop))
                 released[:, rows] += c * (profiles @ part.T)
         released /= self.n_draws + a * len(self.released) + b + c
@@ -302,7 +298,7 @@ class WordTransitions:
         """
         ratio = released / self.profiles(profiles)
         written = np.zeros(profiles.shape)
-        for rows in blocks(len(self.released), _rows(len(self.words))):
+        for rows in self._blocks():
             written += ratio[:, rows] @ self._by_released[rows]
         written *= profiles
         totals = written.sum(axis=1, keepdims=True)
@@ -342,7 +338,7 @@ class WordTransitions:
         """
         n_draws = check_integer("n_draws", n_draws, low=1)
         expected = np.zeros(len(self.words))
-        for rows in blocks(len(self.released), _rows(len(self.words))):
+        for rows in self._blocks():
             law = self._by_released[rows].astype(np.float64)
             expected += expected_distinct(law, n_draws, axis=0)
         return expected
@@ -401,7 +397,7 @@ class WordTransitions:
         """Mean, over releases, of a statistic of posterior and truth."""
         if self.method == "exact":
             total = 0.0
-            for rows in blocks(len(self.released), _rows(len(self.words))):
+            for rows in self._blocks():
                 joint = self._by_released[rows] * self.prior
                 mass = joint.sum(axis=1)
                 seen = mass > 0
@@ -451,15 +447,14 @@ class WordTransitions:
            functions. IEEE Transactions on Information Theory 18.
         """
         tolerance = check_real("tolerance", tolerance, low=0, open_low=True)
-        size = _rows(len(self.words))
         inner = np.zeros(len(self.words))  # Σ_z P ln P
-        for rows in blocks(len(self.released), size):
+        for rows in self._blocks():
             p = self._by_released[rows].astype(np.float64)
             inner += (p * np.log(np.maximum(p, 1e-300))).sum(axis=0)
         prior = np.full(len(self.words), 1 / len(self.words))
         for _ in range(_MAX_ROUNDS):
             gain = inner.copy()
-            for rows in blocks(len(self.released), size):
+            for rows in self._blocks():
                 p = self._by_released[rows].astype(np.float64)
                 gain -= np.log(np.maximum(p @ prior, 1e-300)) @ p
             low, high = np.log(prior @ np.exp(gain)), gain.max()
@@ -490,20 +485,16 @@ class WordTransitions:
             ``n_unchanged`` and ``n_distinct``, unweighted means over the words;
             ``vulnerability``, ``vulnerability_top_10``, ``log_loss``.
         """
-        unchanged = self.expected_unchanged(n_draws)
-        distinct = self.expected_distinct(n_draws)
-        summary = {
-            "n_unchanged": Estimate(float(unchanged.mean()), 0.0),
-            "n_distinct": Estimate(float(distinct.mean()), 0.0),
+        unchanged = float(self.expected_unchanged(n_draws).mean())
+        distinct = float(self.expected_distinct(n_draws).mean())
+        errors = (0.0, 0.0) if self.method == "exact" else self._errors(n_draws)
+        return {
+            "n_unchanged": Estimate(unchanged, errors[0]),
+            "n_distinct": Estimate(distinct, errors[1]),
             "vulnerability": self.vulnerability(),
             "vulnerability_top_10": self.vulnerability(min(10, len(self.words))),
             "log_loss": self.log_loss(),
         }
-        if self.method != "exact":
-            errors = self._errors(n_draws)
-            for name, error in zip(("n_unchanged", "n_distinct"), errors, strict=True):
-                summary[name] = summary[name]._replace(standard_error=error)
-        return summary
 
     def _errors(self, n_draws: int) -> tuple[float, float]:
         """Standard errors of both means, from how much a single draw moves them.
@@ -637,7 +628,7 @@ def word_transitions(
         raise InvalidParameterError(
             f"words must differ, got {len(ids)} with {len(np.unique(ids))} different."
         )
-    p = _check_prior(prior, len(ids))
+    p = check_prior(prior, len(ids), "word of the embedding", zeros=True)
     n_draws = check_integer("n_draws", n_draws, low=1)
     check_integer("verbose", verbose, low=0)
     random_state = check_noise_state(random_state)  # no SecretSeed: it hides its value
@@ -767,22 +758,6 @@ def released_profiles(
     return (n_draws * by_released.T + 1 / n_released) / (n_draws + 1)
 
 
-def _check_prior(prior: Any, n_words: int) -> np.ndarray:
-    """Frequencies of words that sum to 1; None: uniform."""
-    if prior is None:
-        return np.full(n_words, 1 / n_words)
-    rule = f"prior must hold one number per word of the embedding ({n_words})"
-    frequency = as_array(prior, rule, dtype=np.float64)
-    if frequency.shape != (n_words,):
-        raise InvalidParameterError(f"{rule}, got shape {frequency.shape}.")
-    if not np.isfinite(frequency).all() or (frequency < 0).any() or not frequency.any():
-        raise InvalidParameterError(
-            "prior must be finite, non-negative and not all 0, got numbers from "
-            f"{frequency.min()} to {frequency.max()}."
-        )
-    return frequency / frequency.sum()
-
-
 def _simulate(
     channel: WordChannel,
     ids: np.ndarray,
@@ -817,8 +792,3 @@ def _simulate(
     # with very few draws, a word that none of them reaches has a column of zeros
     by_released /= np.where(totals > 0, totals, 1)
     return by_released
-
-
-def _rows(n_columns: int) -> int:
-    """Rows in a block, for several float64 arrays of `n_columns` columns."""
-    return max(1, working_memory_bytes() // (16 * 8 * n_columns))

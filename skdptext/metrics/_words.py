@@ -11,15 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_integer, kind_of, shown, warn_once
-
-__all__ = [
-    "find_perturber",
-    "has_perturber",
-    "words_changed_scorer",
-    "words_unchanged",
-    "words_unchanged_scorer",
-]
+from skdptext.utils import check_integer, check_kind, shown, warn_once
 
 
 def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
@@ -225,10 +217,7 @@ def words_unchanged(
     """
     if max_words is not None:
         max_words = check_integer("max_words", max_words, low=1)
-    if not isinstance(perturber, DPWordPerturber):
-        raise InvalidParameterError(
-            f"perturber must be a word perturber, got {kind_of(perturber)}."
-        )
+    check_kind(perturber, DPWordPerturber, "perturber must be a word perturber")
     words = list(chain.from_iterable(perturber.known_words(X)))
     if not words:
         return float("nan")

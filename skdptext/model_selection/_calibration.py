@@ -326,22 +326,29 @@ def _counted(
     return ids, weights[ids], said
 
 
-class _Exact:
-    """Shares of unchanged words by an exactly known law."""
+@dataclass
+class _Shares:
+    """Shares of unchanged words: what they are worked out from."""
 
-    def __init__(
-        self,
-        source: DPWordPerturber,
-        own: WordChannel,
-        ids: np.ndarray,
-        weights: np.ndarray,
-        n_draws: int,
-        streams: NoiseStreams,
-        bar: Any,
-    ) -> None:
-        self.source, self.own, self.at_rate = source, own, own.law().at_rate
-        self.ids, self.weights, self.bar = ids, weights, bar
-        self.too_small = 0.0  # the largest ε known to be refused
+    source: DPWordPerturber
+    own: WordChannel
+    ids: np.ndarray
+    weights: np.ndarray
+    n_draws: int
+    streams: NoiseStreams
+    bar: Any
+
+    def __post_init__(self) -> None:
+        """What each kind prepares."""
+
+
+class _Exact(_Shares):
+    """By an exactly known law."""
+
+    too_small = 0.0  # the largest ε known to be refused
+
+    def __post_init__(self) -> None:
+        self.at_rate = self.own.law().at_rate
 
     def at(self, epsilon: float) -> tuple[float, float]:
         """Share at one ε, and its standard error."""
@@ -451,35 +458,25 @@ def _root(
     return float(np.exp(brentq(at, low, high, xtol=1e-8)))
 
 
-class _Shared:
-    """Shares of unchanged words where all words and ε share their noise.
+class _Shared(_Shares):
+    """Where all words and ε share their noise.
 
     Along one noise direction a word stays unchanged above a certain ε.
     """
 
     precision = 1e-9  # of ε, relative
 
-    def __init__(
-        self,
-        source: DPWordPerturber,
-        own: WordChannel,
-        ids: np.ndarray,
-        weights: np.ndarray,
-        n_draws: int,
-        streams: NoiseStreams,
-        bar: Any,
-    ) -> None:
-        noise = shared_noise(own, streams.open(b"noise"), n_draws)
+    def __post_init__(self) -> None:
+        noise = shared_noise(self.own, self.streams.open(b"noise"), self.n_draws)
         assert noise is not None
-        self.weights = weights
-        self.least = np.empty((len(ids), n_draws), dtype=np.float32)
-        for rows, part in noise.critical_scales(ids):
+        self.least = np.empty((len(self.ids), self.n_draws), dtype=np.float32)
+        for rows, part in noise.critical_scales(self.ids):
             self.least[rows] = part
-            bar.update(len(part))
+            self.bar.update(len(part))
         order = np.argsort(self.least, axis=None)
         self.ordered = self.least.ravel()[order]
-        self.upto = np.cumsum(weights[order // n_draws])
-        self.step = float(weights.max() / self.upto[-1])
+        self.upto = np.cumsum(self.weights[order // self.n_draws])
+        self.step = float(self.weights.max() / self.upto[-1])
 
     def at(self, epsilon: float) -> tuple[float, float]:
         """Share at one ε, and its standard error."""
@@ -504,24 +501,13 @@ class _Shared:
         return float(finite[0] / 2), float(finite[-1] * 2)
 
 
-class _Drawn:
-    """Shares of unchanged words for any mechanism: drawn at each ε, from one stream."""
+class _Drawn(_Shares):
+    """For any mechanism: drawn at each ε, from one stream."""
 
     precision = 1e-4
 
-    def __init__(
-        self,
-        source: DPWordPerturber,
-        own: WordChannel,
-        ids: np.ndarray,
-        weights: np.ndarray,
-        n_draws: int,
-        streams: NoiseStreams,
-        bar: Any,
-    ) -> None:
-        self.source, self.ids, self.n_draws = source, ids, n_draws
-        self.weights, self.streams, self.bar = weights, streams, bar
-        self.step = float(weights.max() / weights.sum() / n_draws)
+    def __post_init__(self) -> None:
+        self.step = float(self.weights.max() / self.weights.sum() / self.n_draws)
         self.known: dict[float, tuple[float, float]] = {}
 
     def at(self, epsilon: float) -> tuple[float, float]:

@@ -249,17 +249,11 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
         )
 
     def __repr__(self) -> str:
-        defaults = {
-            "confidence": None,
-            "test_over_train": None,
-            "tuned_on": "private",
-            "scoring": None,
-        }
-        parts = [f"maximize={self.maximize!r}", f"subject_to={self.subject_to!r}"]
-        parts += [
+        parameters = inspect.signature(type(self)).parameters.items()
+        parts = [
             f"{name}={getattr(self, name)!r}"
-            for name, default in defaults.items()
-            if getattr(self, name) != default
+            for name, parameter in parameters
+            if getattr(self, name) != parameter.default
         ]
         return f"best_under_constraint({', '.join(parts)})"
 

@@ -24,19 +24,17 @@ from skdptext.naive_bayes._mixture import DocumentMixture
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
-    as_array,
     blocks,
     check_bags,
     check_integer,
     check_labels,
     check_option,
+    check_prior,
     check_real,
     is_count_matrix,
     sums_by_label,
     working_memory_bytes,
 )
-
-__all__ = ["ChannelNaiveBayes"]
 
 # Values of τ that "auto" tries, the simplest first, and its folds.
 _TAUS, _FOLDS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1), 3
@@ -384,14 +382,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     def _check_prior(self, sizes: np.ndarray) -> np.ndarray:
         if isinstance(self.prior, str):
             check_option("prior", self.prior, ("frequency", "uniform"))
-            weights = sizes if self.prior == "frequency" else np.ones(len(sizes))
-        else:
-            rule = f"prior must hold one number > 0 per class ({len(sizes)})"
-            weights = as_array(self.prior, rule, dtype=np.float64)
-            wrong = weights.shape != sizes.shape
-            if wrong or not (np.isfinite(weights) & (weights > 0)).all():
-                raise InvalidParameterError(f"{rule}, got shape {weights.shape}.")
-        return np.log(weights / weights.sum())
+            even = self.prior == "uniform"
+            return np.log(check_prior(None if even else sizes, len(sizes), "class"))
+        return np.log(check_prior(self.prior, len(sizes), "class"))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Compute ln π_c + ln Pr[X | c], up to a constant per document.

@@ -11,22 +11,13 @@ from scipy.special import logsumexp
 
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["DocumentMixture"]
-
 
 class DocumentMixture:
     r"""ln of the mean over documents d of a class c of Π_j ((1 − τ) q_d + τ q_c)(z_j).
 
-    Parameters
-    ----------
-    bags : csr_array of shape (n_documents, n_words)
-        Known documents.
-    labels : ndarray of int, shape (n_documents,)
-        Their classes.
-    classes : ndarray of shape (n_classes, n_released)
-        q_c: word frequencies of the classes, released; all above 0.
-    through : callable
-        From word frequencies, (n, n_words), to the frequencies in releases.
+    `bags` and `labels` are the known documents and their classes; `classes` the q_c,
+    released word frequencies, all above 0; `through` turns word frequencies into those
+    of releases.
     """
 
     def __init__(

@@ -88,9 +88,10 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
                 "without any."
             )
         if least > n_filled:
+            itself = least > self.n_neighbors  # is one more
             raise InvalidParameterError(
-                "n_neighbors must be <= the number of training documents with words "
-                f"(n_samples={n_filled}), got {least}."
+                f"n_neighbors must be {'<' if itself else '<='} the number of training "
+                f"documents with words (n_samples={n_filled}), got {self.n_neighbors}."
             )
         if len(empty):
             _warn_empty(empty, len(bags), "are left out of the training set")

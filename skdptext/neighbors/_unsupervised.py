@@ -50,7 +50,11 @@ class Unlabelled(WMDNeighborsBase):
         embedding = self._check_fit(X)
         with as_parameter_error():
             weights = check_array(
-                X, accept_sparse="csr", dtype=np.float64, estimator=self
+                X,
+                accept_sparse="csr",
+                dtype=np.float64,
+                estimator=self,
+                input_name="X",
             )
         self._keep(X, weights, embedding)
         return self

@@ -22,24 +22,9 @@ _LEAST = 1e-35
 class Candidates:
     """Documents in clear, one of which each release of words is of.
 
-    Parameters
-    ----------
-    channel : WordChannel
-    written : EncodedDocuments
-        Their known words.
-    sample_length : int or None
-        Documents are redrawn to this length.
-    ordered : bool
-        Whether releases have the order of the documents, if these are not redrawn.
-
-    Attributes
-    ----------
-    ids : ndarray of int
-        Words that occur in any of them.
-    shares : csr_array of shape (n_documents, n_words)
-        p_d(w): the share of each word in each document.
-    lengths : ndarray of int
-        Of what is released of each.
+    `written` are their known words; `sample_length` is what they are redrawn to, if
+    they are, and else `ordered` says whether releases have their order. `ids` are all
+    words in them, `shares` p_d(w), and `lengths` those of what is released of each.
     """
 
     def __init__(

@@ -41,22 +41,12 @@ Segments = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class NoiseRun:
-    """One noisy release of some documents.
-
-    Parameters
-    ----------
-    channel : WordChannel
-    n_words : int
-        Of the vocabulary.
-    streams : NoiseStreams
-    sample_length : int or None
-        First replace each document by this many draws from its words.
-    """
+    """One noisy release of some documents."""
 
     channel: WordChannel
-    n_words: int
+    n_words: int  # of the vocabulary
     streams: NoiseStreams
-    sample_length: int | None = None
+    sample_length: int | None = None  # draws from each document, which replace it
 
     def run(
         self,
@@ -65,13 +55,9 @@ class NoiseRun:
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Perturb all documents.
+        """Codes of the noisy words of all documents, and their offsets.
 
-        Returns
-        -------
-        codes : ndarray of shape (n_words_out,), int32
-            Numbers of the noisy words; negative ones are words kept in clear.
-        offsets : ndarray of shape (n_documents + 1,), int64
+        Negative codes are words kept in clear.
         """
         offsets = documents.offsets
         if self.sample_length is not None:

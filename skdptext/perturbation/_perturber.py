@@ -66,6 +66,10 @@ from skdptext.utils import (
 __all__ = ["DPWordPerturber"]
 
 
+# Types of options that cannot change inside.
+_PLAIN = {str, int, float, bool, type(None)}
+
+
 class DPWordPerturber(
     ColumnOutput,
     DocLinked,
@@ -335,6 +339,7 @@ class DPWordPerturber(
         self._strength_told = not empty
         self.embedding_ = embedding
         self._law = self._law_of(embedding)
+        self._options = _plain_options(self.mechanism)
         metric = channel.law().metric
         for name in ("covariance_", "noise_factor_"):
             self.__dict__.pop(name, None)
@@ -359,8 +364,7 @@ class DPWordPerturber(
         # A clone, so that later changes of the user's object do not reach the noise.
         mechanism = clone(self._mechanism())
         with show_progress(self.verbose):
-            prepared = mechanism.prepare(embedding, epsilon, lam)
-        channel = as_channel(prepared, mechanism, embedding, epsilon, lam)
+            channel = as_channel(mechanism, embedding, epsilon, lam)
         return channel.with_engine(self.engine)
 
     def _mechanism(self) -> WordMechanism:
@@ -399,7 +403,7 @@ class DPWordPerturber(
     def _check_ready(self) -> DocumentReader:
         """The reader of documents; parameters set since `fit` are checked for it."""
         reader = vars(self).get("_reader")
-        if reader is not None and self.mechanism is None:
+        if reader is not None and self._options == _plain_options(self.mechanism):
             return reader
         check_is_fitted(self, "mechanism_")
         epsilon, lam, fingerprint = self._law
@@ -411,7 +415,8 @@ class DPWordPerturber(
             ):
                 if fitted != value:
                     self._refuse_change(name, f"fitted with {fitted!r}, got {value!r}")
-        # An object of the user's, whose options may change without being set here.
+        # An object of the user's, whose options may change without being set here, or
+        # inside: an array, or another mechanism.
         given = self._mechanism(), self.embedding_, epsilon, lam
         if law_fingerprint(*given) != fingerprint:
             self._refuse_change("mechanism", "its options differ")
@@ -486,6 +491,9 @@ class DPWordPerturber(
         warn_of_leaks(self, has_ids=ids is not None)
         if not self._strength_told:
             warn_of_strength(self.mechanism_)
+            self.__dict__["_strength_told"] = (
+                True  # no parameter: nothing to check anew
+            )
         streams = NoiseStreams(self.random_state, self._context("transform"))
         sample = reader.sample_length
         label = streams.labeller(ids)
@@ -749,3 +757,12 @@ class DPWordPerturber(
         tags.non_deterministic = self.random_state is None
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _plain_options(mechanism: Any) -> Any:
+    """The options of a mechanism; equal to nothing if one of them may change inside."""
+    if mechanism is None or isinstance(mechanism, str):
+        return mechanism
+    options = vars(mechanism)
+    plain = set(map(type, options.values())) <= _PLAIN
+    return dict(options) if plain else object()

@@ -21,6 +21,7 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
     check_bags,
+    check_kind,
     check_option,
     check_rng,
     is_count_matrix,
@@ -163,10 +164,7 @@ class DocumentPreparer(
         >>> preparer.fit_transform(["My cat drinks tea, my cat!"])
         [['cat', 'tea']]
         """
-        if not isinstance(perturber, DPWordPerturber):
-            raise InvalidParameterError(
-                f"perturber must be a word perturber, got {kind_of(perturber)}."
-            )
+        check_kind(perturber, DPWordPerturber, "perturber must be a word perturber")
         own = set(cls().get_params(deep=False)) - {"random_state"}
         theirs = perturber.get_params(deep=False)
         return cls().set_params(**{k: theirs[k] for k in own if k in theirs} | changes)

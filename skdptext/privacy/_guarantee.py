@@ -21,13 +21,12 @@ from skdptext.utils import (
     bisect,
     check_flag,
     check_integer,
+    check_kind,
     check_option,
     check_real,
     kind_of,
     shown,
 )
-
-__all__ = ["PrivacyGuarantee"]
 
 
 class PrivacyGuarantee:
@@ -165,11 +164,8 @@ class PrivacyGuarantee:
         n_words: int | None = None,
         caveats: Iterable[str] = (),
     ) -> None:
-        if not isinstance(channel, WordChannel):
-            raise InvalidParameterError(
-                "channel must be a prepared mechanism, such as perturber.mechanism_, "
-                f"got {kind_of(channel)}."
-            )
+        rule = "channel must be a prepared mechanism, such as perturber.mechanism_"
+        check_kind(channel, WordChannel, rule)
         if reader is None:
             reader = DocumentReader(channel.embedding, oov="error")
         if not isinstance(reader, DocumentReader) or reader.embedding is None:

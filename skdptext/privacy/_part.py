@@ -31,40 +31,20 @@ from skdptext.privacy._redrawn import (
 from skdptext.transport import bottleneck_distance, matching_cost, matching_plan
 from skdptext.utils import blocks, check_bags, kind_of, shown_words
 
-__all__ = ["ReleasePart", "listed"]
-
 _SPLIT = "Split the text into words, as known_words of the perturber does."
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasePart:
-    """Releases of documents through one channel and one reader.
-
-    Attributes
-    ----------
-    channel : WordChannel
-        The prepared mechanism.
-    reader : DocumentReader
-        Reads documents, here as in a release.
-    ordered : bool
-        Whether the order of the words is released.
-    releases : int
-        How many times, with fresh noise each time.
-    size : int or None
-        Words that each document is assumed to have; others are refused.
-    caveats : tuple of str
-        Sentences on what voids the promise, which come before it.
-    converted : (float, MahalanobisMetric) or None
-        The ε and the metric that the promise is stated in, where these are not the
-        channel's own.
-    """
+    """Releases of documents through one channel and one reader."""
 
     channel: WordChannel
-    reader: DocumentReader
-    ordered: bool = False
-    releases: int = 1
-    size: int | None = None
-    caveats: tuple[str, ...] = ()
+    reader: DocumentReader  # reads documents, here as in a release
+    ordered: bool = False  # whether the order of the words is released
+    releases: int = 1  # how many times, with fresh noise each time
+    size: int | None = None  # words that each document must have, if that is assumed
+    caveats: tuple[str, ...] = ()  # what voids the promise: sentences, which come first
+    #: The ε and the metric that the promise is stated in, if not the channel's own.
     converted: tuple[float, MahalanobisMetric] | None = None
 
     @property
@@ -128,10 +108,8 @@ class ReleasePart:
 
     def at_epsilon(self, epsilon: float) -> ReleasePart:
         """The same releases with another ε of the mechanism."""
-        given = self.embedding, epsilon, self.lam
-        mechanism = self.channel.mechanism
-        channel = as_channel(mechanism.prepare(*given), mechanism, *given)
-        return replace(self, channel=channel)
+        given = self.channel.mechanism, self.embedding, epsilon, self.lam
+        return replace(self, channel=as_channel(*given))
 
     # -- exponents -------------------------------------------------------------
 

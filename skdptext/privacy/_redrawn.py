@@ -9,25 +9,15 @@ from skdptext.mechanisms import WordChannel, check_log_proba
 from skdptext.transport import matching_plan
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["drawn_log_proba", "largest_log_ratio", "mixture_exponent"]
-
 # Added to exponents: more than all rounding in the logarithms they come from.
 _ROUNDING = 2.0**-40
 
 
 def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
-    """Logarithms of the chances that a word drawn from a document comes out as z.
+    """ln Pr that a word drawn from a document comes out as z, for every z.
 
-    Parameters
-    ----------
-    channel : WordChannel
-        With `log_proba`.
-    codes : ndarray of int
-        Words of the document, at least one, all known.
-
-    Returns
-    -------
-    log_proba : ndarray of shape (n_words,)
+    The `codes` are the words of the document, at least one, all known. The channel has
+    `log_proba`.
     """
     words, counts = np.unique(codes, return_counts=True)
     log_shares = np.log(counts) - np.log(len(codes))
@@ -50,22 +40,10 @@ def mixture_exponent(
 ) -> float:
     r"""An exponent between two mixtures of distributions that have pairwise exponents.
 
-    Parameters
-    ----------
-    supply : ndarray of shape (n,), int
-        Weights of the distributions :math:`P_i` in p.
-    demand : ndarray of shape (k,), int
-        Weights of the distributions :math:`Q_j` in q, with the same sum.
-    exponents : ndarray of shape (n, k)
-        Numbers :math:`t_{ij}` with :math:`P_i \le e^{t_{ij}} Q_j`; inf for none.
+    `supply` and `demand` are whole weights of the distributions P_i in p and Q_j in q,
+    with the same sum; `exponents` are t_ij with P_i ≤ e^t_ij Q_j, inf for none. The
+    result is a t with p ≤ e^t q.
 
-    Returns
-    -------
-    exponent : float
-        A t with :math:`p \le e^t q`.
-
-    Notes
-    -----
     With s_i = Σ_j q_j e^(−t_ij), q is at least s_i P_i. By any plan π that moves p's
     weights to q's,
 

@@ -6,8 +6,6 @@ import math
 
 from skdptext.utils import check_integer, check_real
 
-__all__ = ["tem_distance"]
-
 
 def tem_distance(n_words: int, epsilon: float, beta: float = 0.001) -> float:
     r"""Compute the γ of TEM, the truncated exponential mechanism.

@@ -16,13 +16,10 @@ from skdptext.utils import (
     blocks,
     bullets,
     page,
-    paragraph,
     rounded_up,
     table,
     wrapped,
 )
-
-__all__ = ["as_html", "head", "in_words", "scale_rows"]
 
 # Showing a guarantee must not take seconds: a sample of words, and the words among
 # which their neighbours are sought: the first of the embedding, mostly frequent ones.
@@ -30,6 +27,7 @@ _SAMPLE = 500
 _AMONG = 50_000
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
+_MAY_FAIL = "Here δ = 1e-6 is the probability with which the bound may fail."
 _MESSAGE = 10
 # Of scores at a time: releases of files state their guarantee within 100 MB
 _SEARCH_BYTES = 2**23
@@ -129,75 +127,59 @@ def _head(part: ReleasePart) -> str:
 
 def in_words(parts: Parts) -> str:
     """Promise, scale and limits, as text of several lines."""
+    scale = [] if len(parts) > 1 else [_scale_sentence(parts[0])]
+    promise = " ".join(_promises(parts, scale))
     limits = [f"- {limit}" for limit in _limits(parts)]
-    sentences = _broken(parts)
-    if len(parts) > 1:
-        sentences.append(_composed_promise(parts))
-    else:
-        (part,) = parts
-        sentences += [
-            _words_promise(part),
-            _documents_promise(part),
-            _scale_sentence(part),
-            *_described(part),
-        ]
-    return wrapped("\n".join([" ".join(sentences), "Not promised:", *limits]))
+    return wrapped("\n".join([promise, "Not promised:", *limits]))
 
 
 def as_html(parts: Parts) -> str:
     """The same for a notebook, with the scale, or the parts, as a table."""
-    limits = [paragraph("Not promised:"), bullets(_limits(parts))]
     if len(parts) > 1:
-        releases = sum(part.releases for part in parts)
-        return page(
-            f"Privacy guarantee of {releases} releases",
-            *map(paragraph, _broken(parts)),
-            paragraph(_composed_promise(parts)),
-            _parts_table(parts),
-            *limits,
-        )
+        title = f"Privacy guarantee of {sum(part.releases for part in parts)} releases"
+        scale = [_parts_table(parts)]
+    else:
+        (part,) = parts
+        what = f"λ = {part.lam:g}" if part.metric is not None else part.name
+        title = f"Privacy guarantee: ε = {part.channel.epsilon:g}, {what}"
+        scale = [_scale_table(part), _MAY_FAIL]
+    limits = bullets(_limits(parts))
+    return page(title, *_promises(parts, scale), "Not promised:", limits)
+
+
+def _promises(parts: Parts, scale: list[str]) -> list[str]:
+    """What voids the guarantee, what it promises, and on what scale."""
+    if len(parts) > 1:
+        return [*_broken(parts), _composed_promise(parts), *scale]
     (part,) = parts
-    what = f"λ = {part.lam:g}" if part.metric is not None else part.name
-    distance = ["distance"] if part.metric is not None else []
-    return page(
-        f"Privacy guarantee: ε = {part.channel.epsilon:g}, {what}",
-        *map(paragraph, _broken(parts)),
-        paragraph(_words_promise(part)),
-        paragraph(_documents_promise(part)),
-        table(
-            [
-                "at the median of the embedding",
-                *distance,
-                "exponent",
-                "odds factor",
-                f"exponent {_WITH_DELTA}",
-            ],
-            [
-                [
-                    row.name,
-                    *[row.apart][: len(distance)],
-                    row.exponent,
-                    _odds(row.exponent),
-                    row.with_delta,
-                ]
-                for row in _scale_rows(part)
-            ],
-            caption="On a human scale: what an observer's odds "
-            f"{'grow' if part.metric is None else 'change'} by, at most.",
-        ),
-        paragraph(_delta_promise()),
-        *map(paragraph, _described(part)),
-        *limits,
-    )
+    promises = [_words_promise(part), _documents_promise(part)]
+    return [*_broken(parts), *promises, *scale, *_described(part)]
+
+
+def _scale_table(part: ReleasePart) -> str:
+    names = ["exponent", "odds factor", f"exponent {_WITH_DELTA}"]
+    rows: list[list[Any]] = [["at the median of the embedding", "distance", *names]]
+    for row in _scale_rows(part):
+        odds = _odds(row.exponent)
+        rows.append([row.name, row.apart, row.exponent, odds, row.with_delta])
+    grow = "change"
+    if part.metric is None:  # and so no distance
+        rows, grow = [row[:1] + row[2:] for row in rows], "grow"
+    caption = f"On a human scale: what an observer's odds {grow} by, at most."
+    return table(rows[0], rows[1:], caption=caption)
 
 
 # -- one way of releasing ------------------------------------------------------------
 
 
+def _times(part: ReleasePart) -> str:
+    """The number of releases as a factor."""
+    return f"{part.releases}·" if part.releases > 1 else ""
+
+
 def _total(part: ReleasePart) -> str:
     """ε, times the number of releases."""
-    times = f"{part.releases}·" if part.releases > 1 else ""
-    return f"{times}{rounded_up(part.epsilon)}"
+    return f"{_times(part)}{rounded_up(part.epsilon)}"
 
 
 def _metric(part: ReleasePart) -> str:
@@ -230,7 +212,7 @@ def _words_promise(part: ReleasePart) -> str:
         seen = f"all {part.releases} releases of a document"
     behind = ", as the drawn word behind one noisy word," if part.resampled else ""
     if part.metric is None:
-        times = f"{part.releases}·" if part.releases > 1 else ""
+        times = _times(part)
         return (
             f"For anyone who sees {seen}, whatever they know besides, the odds of a "
             f"word w against any other word w'{behind} grow by at most a factor of "
@@ -250,8 +232,7 @@ def _documents_promise(part: ReleasePart) -> str:
     else:
         size, each = str(part.n_words), f"of {part.n_words} words"
     if part.metric is None:
-        times = f"{part.releases}·" if part.releases > 1 else ""
-        factor, what = f"exp({times}{size}·T)", "T"
+        factor, what = f"exp({_times(part)}{size}·T)", "T"
         measures = (
             "mean of t over their words, in order",
             "mean of t over the cheapest matching of their words",
@@ -389,7 +370,7 @@ def _scale_sentence(part: ReleasePart) -> str:
             f" {start} all {part.n_words or _MESSAGE} words of a document become their "
             f"neighbours, {near_by}; if they become random words, {far_off}."
         )
-    return f"{text} {_delta_promise()}" if any(lower) else text
+    return f"{text} {_MAY_FAIL}" if any(lower) else text
 
 
 def _instead(row: Row) -> str:
@@ -403,10 +384,6 @@ def _nats(exponent: float) -> str:
     if exponent == math.inf:
         return "infinite"
     return f"{exponent:.3g}" if exponent < 999.5 else f"{exponent:,.0f}"
-
-
-def _delta_promise() -> str:
-    return "Here δ = 1e-6 is the probability with which the bound may fail."
 
 
 def _described(part: ReleasePart) -> list[str]:
@@ -461,7 +438,7 @@ def _part_limits(part: ReleasePart) -> list[str]:
     differs = (
         "with an unknown probability"
         if delta is None
-        else f"with probability at most {_above(delta)}"
+        else f"with probability at most {rounded_up(delta, 1)}"
     )
     inferred = (
         "Inferred words: an unknown word whose vector is inferred from its subwords is "
@@ -490,14 +467,6 @@ def _part_limits(part: ReleasePart) -> list[str]:
         f"numbers a release differs from it {differs} per {per}; and ChaCha20, from "
         "which noise is drawn, is taken for random bits.",
     ]
-
-
-def _above(probability: float) -> str:
-    """One digit of a probability, not below it."""
-    if not probability:
-        return "0"
-    unit = 10.0 ** math.floor(math.log10(probability))
-    return f"{math.ceil(probability / unit * (1 - 1e-12)) * unit:.0e}"
 
 
 def _repetition(releases: int) -> str:

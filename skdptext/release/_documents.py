@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import describe
-from skdptext.release._types import CastError, cast, type_shown
-from skdptext.utils import import_pyarrow, kind_of, shown
-
-__all__ = ["DocumentRelease"]
+from skdptext.release._types import CastError, cast, converted, type_shown
+from skdptext.utils import check_kind, import_pyarrow, is_fitted, kind_of, shown
 
 # Columns of a bag: the ids of its words, and how often each occurs.
 BAG_COLUMNS = ("word_ids", "counts")
@@ -154,10 +150,7 @@ class DocumentRelease:
     def __post_init__(self) -> None:
         import_pyarrow("DocumentRelease")
         _check_perturber(self.perturber)
-        if not isinstance(self.key, ReleaseKey):
-            raise InvalidParameterError(
-                f"key must be a ReleaseKey, got {kind_of(self.key)}."
-            )
+        check_kind(self.key, ReleaseKey, "key must be a ReleaseKey")
         for what in ("name", "text", "id"):
             value = getattr(self, what)
             if not isinstance(value, str) or not value or not value.isprintable():
@@ -172,7 +165,7 @@ class DocumentRelease:
                 f"{BAG_COLUMNS} where bags are released, got {names}."
             )
         perturber = self.perturber
-        if _is_fitted(perturber):
+        if is_fitted(perturber):
             fitted = copy(perturber).set_params(verbose=0)
             fitted.guarantee()  # refuses what was changed after fit
         else:
@@ -211,6 +204,18 @@ class DocumentRelease:
         bags = self.perturber.output == "bow"
         return (self.id, *(BAG_COLUMNS if bags else (self.text,)))
 
+    def _types(self) -> list[Any]:
+        """Of the columns of the output."""
+        pa = import_pyarrow("DocumentRelease")
+        return {
+            "text": [pa.string()],
+            "tokens": [pa.list_(pa.string())],
+            "bow": [pa.list_(pa.int32())] * 2,
+            "vector": [pa.list_(pa.float64())],
+            "group": [pa.string()],
+            "index": [pa.int64()],
+        }[self.perturber.output]
+
     @property
     def schema(self) -> Any:
         """The `pyarrow.Schema` of what is released.
@@ -233,15 +238,7 @@ class DocumentRelease:
                     "keep must give the types of columns for the schema to be known, "
                     f'as in keep={{"{name}": pa.int64()}}.'
                 )
-        types = {
-            "text": [pa.string()],
-            "tokens": [pa.list_(pa.string())],
-            "bow": [pa.list_(pa.int32())] * 2,
-            "vector": [pa.list_(pa.float64())],
-            "group": [pa.string()],
-            "index": [pa.int64()],
-        }[self.perturber.output]
-        fields = [pa.string(), *types, *self.keep.values()]
+        fields = [pa.string(), *self._types(), *self.keep.values()]
         return pa.schema(list(zip([*self._out_names, *self.keep], fields, strict=True)))
 
     def manifest(self) -> dict[str, Any]:
@@ -300,23 +297,18 @@ class DocumentRelease:
 
     def _arrays(self, released: Any) -> list[Any]:
         pa = import_pyarrow("DocumentRelease")
-        output = self.perturber.output
-        if output == "text":
-            return [pa.array(released, pa.string())]
-        if output == "tokens":
-            return [pa.array(released, pa.list_(pa.string()))]
-        if output == "group":
-            return [pa.array([str(label) for label in released.tolist()], pa.string())]
-        if output == "index":
-            return [pa.array(released, pa.int64())]
-        if output == "vector":
-            rows = released.toarray() if sp.issparse(released) else released
-            return [pa.array(rows.tolist(), pa.list_(pa.float64()))]
-        ends = released.indptr.astype(np.int32)
-        return [
-            pa.ListArray.from_arrays(ends, part.astype(np.int32))
-            for part in (released.indices, released.data)
-        ]
+        if self.perturber.output == "bow":
+            ends = released.indptr.astype(np.int32)
+            return [
+                pa.ListArray.from_arrays(ends, part.astype(np.int32))
+                for part in (released.indices, released.data)
+            ]
+        if sp.issparse(released):
+            released = released.toarray()
+        values = released.tolist() if isinstance(released, np.ndarray) else released
+        if self.perturber.output == "group":
+            values = [str(label) for label in values]
+        return [pa.array(values, self._types()[0])]
 
     def _check_worker(self) -> None:
         if self.canary in _repeated:
@@ -352,14 +344,6 @@ def _check_perturber(perturber: Any) -> None:
             f"document_length={shown(perturber.document_length)}, "
             f"resize={shown(perturber.resize)}."
         )
-
-
-def _is_fitted(perturber: Any) -> bool:
-    try:
-        check_is_fitted(perturber)
-    except NotFittedError:
-        return False
-    return True
 
 
 def _repeatable(perturber: Any, seed: bytes) -> Any:
@@ -482,18 +466,9 @@ def _texts(column: Any, start: int) -> list[str]:
 
 def _values(column: Any, role: str, start: int) -> list[Any]:
     try:
-        return column.to_pylist()
-    except UnicodeDecodeError:
+        return converted(lambda part: part.to_pylist(), column)
+    except CastError as error:
         raise InvalidParameterError(
             f"{role} must be a column of UTF-8 strings, got other bytes at position "
-            f"{start + _first_not_utf8(column)}."
+            f"{start + error.position}."
         ) from None
-
-
-def _first_not_utf8(column: Any) -> int:
-    for position, value in enumerate(column):
-        try:
-            value.as_py()
-        except UnicodeDecodeError:
-            return position
-    raise AssertionError("all values are UTF-8")

@@ -30,16 +30,15 @@ from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
 from skdptext.release._types import type_shown
 from skdptext.utils import (
     check_integer,
+    check_kind,
     check_n_jobs,
     check_option,
+    check_path,
     import_pyarrow,
-    kind_of,
     progress_bar,
     replacing,
     shown,
 )
-
-__all__ = ["Shard", "digest_of", "n_shards", "release_files", "shards_of"]
 
 # What stands for a text that is missing, in small letters
 _NO_TEXT = {"", "nan", "<na>"}
@@ -165,12 +164,8 @@ def release_files(
     >>> manifest["documents"], manifest["complete"], sealed["complete"]
     (2, False, True)
     """
-    if not isinstance(release, DocumentRelease):
-        raise InvalidParameterError(
-            f"release must be a DocumentRelease, got {kind_of(release)}."
-        )
-    if not isinstance(out, str | os.PathLike):
-        raise InvalidParameterError(f"out must be a path, got {shown(out)}.")
+    check_kind(release, DocumentRelease, "release must be a DocumentRelease")
+    folder = check_path("out", out)
     batch_rows = check_integer("batch_rows", batch_rows, low=1)
     check_n_jobs(n_jobs)
     check_integer("verbose", verbose, low=0)
@@ -190,7 +185,6 @@ def release_files(
     manifest = release.manifest()
     manifest |= {"shard_format": form, "batch_rows": batch_rows}
     manifest |= _survey(inputs, release, form, verbose)
-    folder = Path(out)
     manifest = _claim(folder, manifest)
     _release(inputs, folder, release, manifest, n_jobs, verbose)
     return manifest

@@ -6,7 +6,6 @@ import io
 import json
 import math
 import os
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,18 +15,8 @@ from typing import IO, Any
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release._rows import LineError, csv_rows, json_rows
-from skdptext.release._types import type_shown
+from skdptext.release._types import CastError, converted, type_shown
 from skdptext.utils import import_pyarrow, kind_of, shown
-
-__all__ = [
-    "FORMATS",
-    "Input",
-    "check_writable",
-    "find_inputs",
-    "read_columns",
-    "types_of",
-    "write_table",
-]
 
 FORMATS = ("parquet", "csv", "jsonl")
 _SUFFIXES = {
@@ -60,18 +49,10 @@ class Input:
     def groups(self, types: Mapping[str, Any], n_rows: int) -> Iterator[Iterator[Any]]:
         """Tables of some rows, of which `n_rows` are together, row group by row group.
 
-        Parameters
-        ----------
-        types : mapping of str to pyarrow.DataType or None
-            Columns to read, and the types that those without one are read as. None:
-            from CSV strings, from JSON what it says.
-        n_rows : int
-            Rows n_rows - 1 and n_rows of a group, and so on, are in different tables.
-
-        Yields
-        ------
-        group : iterator of pyarrow.Table
-            A CSV or JSON file is one group. A table has some 1 MB at most, or one row.
+        `types` are the columns to read, and what those without a type are read as:
+        None is strings of CSV, and of JSON what it says. Rows n_rows - 1 and n_rows of
+        a group, and so on, are in different tables, each of some 1 MB at most, or of
+        one row. A CSV or JSON file is one group.
         """
         if self.format != "parquet":
             yield _in_tables(self._streamed(types), n_rows)
@@ -236,25 +217,15 @@ def _in_blocks(rows: Iterable[Any]) -> Iterator[tuple[list[int], list[Any]]]:
 def _as_array(values: list[Any], kind: Any, name: str, lines: list[int]) -> Any:
     """Values of a column, of one type; an error says which line has another."""
     pa = import_pyarrow("release_files")
-    errors = (pa.ArrowException, TypeError, ValueError, OverflowError)
-
-    def fails(n: int) -> bool:
-        try:
-            pa.array(values[:n], kind)
-        except errors:
-            return True
-        return False
-
     try:
-        return pa.array(values, kind)
-    except errors:
-        first = bisect_left(range(len(values) + 1), True, key=fails)
-    raise LineError(
-        lines[first - 1],
-        f"the value of {name!r} is not of the same type as those above it, or is not "
-        "valid Unicode. Write all its values alike; in Python, the type of a column "
-        "that is kept may be given, too: keep={name: type}.",
-    ) from None
+        return converted(lambda part: pa.array(part, kind), values)
+    except CastError as error:
+        raise LineError(
+            lines[error.position],
+            f"the value of {name!r} is not of the same type as those above it, or is "
+            "not valid Unicode. Write all its values alike; in Python, the type of a "
+            "column that is kept may be given, too: keep={name: type}.",
+        ) from None
 
 
 def _json_type(read: Any, wanted: Any) -> Any:

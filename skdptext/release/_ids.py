@@ -12,8 +12,6 @@ from typing import IO, Self
 
 import numpy as np
 
-__all__ = ["UniqueIds"]
-
 # Digests that are held in memory, at 16 bytes each
 _MAX_HELD = 1 << 16
 _N_BUCKETS = 256

@@ -10,9 +10,7 @@ from hashlib import blake2b, scrypt
 from itertools import pairwise
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, kind_of, shown
-
-__all__ = ["ReleaseKey", "check_value"]
+from skdptext.utils import check_flag, check_kind, check_path, kind_of
 
 # 256 bits
 _MIN_BYTES = 32
@@ -89,8 +87,7 @@ class ReleaseKey:
     def __post_init__(self) -> None:
         check_flag("allow_shared", self.allow_shared)
         rule = 'source must be "env:NAME" or "file:PATH"'
-        if not isinstance(self.source, str):
-            raise InvalidParameterError(f"{rule}, got {kind_of(self.source)}.")
+        check_kind(self.source, str, rule)
         kind, _, place = self.source.partition(":")
         if kind not in ("env", "file") or not place:
             # not shown: it may be the key itself
@@ -119,11 +116,7 @@ class ReleaseKey:
         FileExistsError
             If there is such a file.
         """
-        if not isinstance(file, str | os.PathLike):
-            raise InvalidParameterError(
-                f"file must be a str or os.PathLike, got {shown(file)}."
-            )
-        path = os.path.abspath(file)
+        path = os.path.abspath(check_path("file", file))
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "w", encoding="ascii") as opened:
             opened.write(secrets.token_hex(_MIN_BYTES) + "\n")

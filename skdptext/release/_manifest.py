@@ -20,8 +20,6 @@ from skdptext.release._formats import FORMATS
 from skdptext.release._key import check_value
 from skdptext.utils import replacing
 
-__all__ = ["FILE_NAME", "FORMAT", "describe", "read_manifest", "write_manifest"]
-
 FILE_NAME = "_release.json"
 FORMAT = "skdptext release, version 1"
 

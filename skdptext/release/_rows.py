@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MAX_ROW", "LineError", "csv_rows", "json_rows"]
-
 # Characters of a row
 MAX_ROW = 2**19
 # Levels of lists and objects in a line of JSON, whose readers recurse

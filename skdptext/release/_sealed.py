@@ -15,9 +15,7 @@ from skdptext.release._documents import BAG_COLUMNS
 from skdptext.release._files import Shard, digest_of, n_shards, shards_of
 from skdptext.release._formats import Input, types_of
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
-from skdptext.utils import delete_abandoned, shown
-
-__all__ = ["read_bags", "seal", "verify"]
+from skdptext.utils import check_path, delete_abandoned, shown
 
 # Files that are looked for beyond the number of those that are there
 _MOST_MISSING = 10_000
@@ -54,7 +52,7 @@ def seal(out: str | os.PathLike[str]) -> dict[str, Any]:
     --------
     See `release_files`.
     """
-    folder = _folder(out)
+    folder = check_path("out", out)
     manifest = read_manifest(folder)
     delete_abandoned(folder)
     faults, digests = _inspect(folder, manifest)
@@ -90,7 +88,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     -----
     It finds damage, not fraud: anyone who can write the files can write the manifest.
     """
-    folder = _folder(out)
+    folder = check_path("out", out)
     manifest = read_manifest(folder)
     faults, _ = _inspect(folder, manifest)
     if not manifest["complete"]:
@@ -138,7 +136,7 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
     >>> ids.tolist(), bags.toarray().tolist()
     (['a'], [[2, 0, 0]])
     """
-    folder = _folder(out)
+    folder = check_path("out", out)
     manifest = read_manifest(folder)
     if not manifest["complete"]:
         raise InvalidParameterError(
@@ -175,12 +173,6 @@ def _tables(
     place = Input(shard.name, folder / shard.name, manifest["shard_format"])
     groups = place.groups(types_of(columns), manifest["batch_rows"])
     return [table for group in groups for table in group]
-
-
-def _folder(out: Any) -> Path:
-    if not isinstance(out, str | os.PathLike):
-        raise InvalidParameterError(f"out must be a path, got {shown(out)}.")
-    return Path(out)
 
 
 def _inspect(

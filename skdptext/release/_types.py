@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Any
 
 from skdptext.utils import import_pyarrow
-
-__all__ = ["CastError", "cast", "type_shown"]
 
 
 class CastError(ValueError):
@@ -21,28 +20,32 @@ class CastError(ValueError):
 def cast(column: Any, kind: Any) -> Any:
     """A column as another type, after a check of its values; None: as it is.
 
-    Raises
-    ------
-    CastError
+    It is a CastError if a value does not fit.
     """
-    pa = import_pyarrow("DocumentRelease")
-    errors = (pa.ArrowException, TypeError, ValueError)
 
     def checked(part: Any) -> Any:
         part.validate(full=True)
         return part if kind is None else part.cast(kind)
 
+    return converted(checked, column)
+
+
+def converted(convert: Callable[[Any], Any], values: Any) -> Any:
+    """`convert(values)`; if that fails, a CastError that says at which value."""
+    pa = import_pyarrow("DocumentRelease")
+    errors = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
     def fails(n: int) -> bool:
         try:
-            checked(column.slice(0, n))
+            convert(values[:n])
         except errors:
             return True
         return False
 
     try:
-        return checked(column)
+        return convert(values)
     except errors:
-        first = bisect_left(range(len(column) + 1), True, key=fails)
+        first = bisect_left(range(len(values) + 1), True, key=fails)
     raise CastError(max(first - 1, 0)) from None
 
 

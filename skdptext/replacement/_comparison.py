@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -17,13 +19,12 @@ from sklearn.pipeline import make_pipeline
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
-from skdptext.model_selection import search_results
+from skdptext.model_selection import score_summary
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._groups import (
     check_grouper,
     default_grouper,
     is_classifier,
-    is_fitted,
     words_of,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
@@ -33,8 +34,10 @@ from skdptext.utils import (
     check_labels,
     check_n_jobs,
     check_numbers,
+    check_option,
     check_real,
     import_pandas,
+    is_fitted,
     kind_of,
     page,
     paragraph,
@@ -62,8 +65,8 @@ class GroupingScore:
         K; the most of all splits, for a grouper that finds it by itself.
     epsilon : float
     score : float
-        Mean over the splits: the balanced accuracy of the labels, or the nats that a
-        release tells about a word.
+        Mean over the splits: the accuracy of the labels, balanced or not, or the nats
+        that a release tells about a word.
     low, high : float
         Interval of 95 %, over the splits.
     without_noise : float
@@ -89,6 +92,7 @@ class GroupingScore:
     uses_labels: bool
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupingComparison:
     """Groupings of public documents, compared; from `compare_groupings`.
 
@@ -96,7 +100,7 @@ class GroupingComparison:
     ----------
     rows : list of GroupingScore
         One for each grouper, number of groups and ε.
-    criterion : {"accuracy", "nats per word"}
+    criterion : {"balanced accuracy", "accuracy", "nats per word"}
         What `score` is.
     chance : float
         The score of a release that tells nothing.
@@ -111,22 +115,12 @@ class GroupingComparison:
     skdptext.inspection.GroupingDisplay : Draws it.
     """
 
-    def __init__(
-        self,
-        rows: Sequence[GroupingScore],
-        *,
-        criterion: str,
-        chance: float,
-        n_candidates: int,
-        n_documents: int,
-        n_splits: int,
-    ) -> None:
-        self.rows = list(rows)
-        self.criterion = criterion
-        self.chance = chance
-        self.n_candidates = n_candidates
-        self.n_documents = n_documents
-        self.n_splits = n_splits
+    rows: list[GroupingScore]
+    criterion: str
+    chance: float
+    n_candidates: int
+    n_documents: int
+    n_splits: int
 
     def best(self, found: float = 0.1, epsilon: float | None = None) -> GroupingScore:
         """The grouping that keeps most where no more may be found.
@@ -183,7 +177,9 @@ class GroupingComparison:
             If pandas is not installed.
         """
         pandas = import_pandas("GroupingComparison.frame()")
-        names = [n for n in GroupingScore.__dataclass_fields__ if n != "grouper"]
+        names = [
+            field.name for field in fields(GroupingScore) if field.name != "grouper"
+        ]
         rows = [[getattr(row, name) for name in names] for row in self.rows]
         return pandas.DataFrame(rows, columns=["grouper", *names[1:]])
 
@@ -211,9 +207,7 @@ class GroupingComparison:
             f"candidates, {self._said(best)}."
         ]
         for name in dict.fromkeys(row.name for row in self.rows):
-            mine = GroupingComparison(
-                [row for row in self.rows if row.name == name], **self._about()
-            )
+            mine = replace(self, rows=[row for row in self.rows if row.name == name])
             if name == best.name:
                 continue
             try:
@@ -221,10 +215,12 @@ class GroupingComparison:
             except InvalidParameterError:
                 least = min(row.found_at_most for row in mine.rows)
                 lines.append(f"{name} cannot: {least:.1%} may be found at the least.")
-        what = (
-            "Accuracy of the public labels, each of the same weight"
-            if self.criterion == "accuracy"
-            else "What the release of one half of a document tells of the other half"
+        what = {
+            "accuracy": "Accuracy of the public labels",
+            "balanced accuracy": "Accuracy of the public labels, each of equal weight",
+        }.get(
+            self.criterion,
+            "What the release of one half of a document tells of the other half",
         )
         return [
             *lines,
@@ -240,9 +236,6 @@ class GroupingComparison:
             f"(its groups without noise {row.without_noise:.3g}); at most "
             f"{row.found_at_most:.1%} are found"
         )
-
-    def _about(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "rows"}
 
     def __repr__(self) -> str:
         names = len({row.name for row in self.rows})
@@ -274,16 +267,18 @@ def compare_groupings(
     n_groups: int | Sequence[int] = (2, 4, 6, 8, 10, 12),
     epsilon: float | Sequence[float] = 4.0,
     n_candidates: int = 100,
+    scoring: str = "balanced_accuracy",
     cv: Any = 5,
+    n_starts: int = 10,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> GroupingComparison:
     r"""What each encoder and number of groups would keep and show, on public text.
 
-    For each split of the public documents, a grouper learns from one part of them and
-    groups the other part. How much of a label a release of that part would keep is then
-    worked out from the shares of each label in each group and the probabilities of
-    randomized response, without drawing noise.
+    For each split of the public documents, the labels of one part of them say what a
+    release means, and the other part is released. How much of a label is kept is worked
+    out from the shares of each label in each group and the probabilities of randomized
+    response, without drawing noise.
 
     Parameters
     ----------
@@ -307,12 +302,17 @@ def compare_groupings(
         Values of the privacy parameter ε, between any two documents.
     n_candidates : int >= 1, default=100
         Candidates among whom an adversary looks for a document.
+    scoring : {"balanced_accuracy", "accuracy"}, default="balanced_accuracy"
+        With labels: whether all labels count alike, or all documents.
     cv : int, splitter or iterable of (train, test), default=5
         As in scikit-learn. An integer: that many folds, shuffled, with as much of each
         label in each of them. Where authors must not be on both sides, give the splits
         of ``GroupKFold``.
+    n_starts : int >= 1, default=10
+        Starts of k-means, each of which may end in other groups. With labels, the one
+        that keeps most is offered; else the one of the smallest inertia.
     random_state : int, default=0
-        Of the folds and of k-means; public.
+        Of the folds and of the first start; public.
     n_jobs : int, default=None
         Threads, over groupers and splits.
 
@@ -340,9 +340,10 @@ def compare_groupings(
 
     *Accuracy.* With C the shares of groups by label among the documents that were
     learned from (one more document spread over the groups), and P the probabilities of
-    the response, a release z is read as the label with the largest (C P)[label, z]. The
-    score is the probability that this is right for the other documents, a mean over
-    labels, whatever their sizes. The reading is that of a releaser's user who has
+    the response, a release z is read as the label with the largest (C P)[label, z],
+    times the share of the label for ``scoring="accuracy"``. The score is the
+    probability that this is right for the other documents, a mean over labels, whatever
+    their sizes, or over documents. The reading is that of a releaser's user who has
     public labels; where it is not the best one, more is kept than is said.
 
     *Nats per word.* The released group of one half of a document predicts the words of
@@ -351,7 +352,17 @@ def compare_groupings(
     completion [1]_. A grouper that only tells documents apart gains nothing here. For
     documents of a dozen words there is little to be told: give labels there.
 
-    *Cost.* An encoder is fitted once per split, k-means once per number of groups.
+    *What is learned where.* With labels, an encoder or clusterer is fitted once on all
+    documents, as it would be used, and only the reading is learned in each split: the
+    score is that of the very groups of `grouper`. Classifiers, and all groupers without
+    labels, learn in each split anew.
+
+    *Starts.* k-means ends in different groups, and its own criterion does not know
+    what matters. With labels, each start is scored, and the best one is offered: its
+    score is a little too high, as that of any best of several.
+
+    *Cost.* With labels an encoder is fitted once, and k-means once per number of groups
+    and start; else both once per split.
 
     References
     ----------
@@ -393,24 +404,44 @@ def compare_groupings(
         open_low=True,
     )
     n_candidates = check_integer("n_candidates", n_candidates, low=1)
+    check_option("scoring", scoring, ("balanced_accuracy", "accuracy"))
+    n_starts = check_integer("n_starts", n_starts, low=1)
     seed = check_integer("random_state", random_state, low=0, high=2**32 - 1)
     check_n_jobs(n_jobs)
     chosen = _checked(groupers, labels)
     splits = _splits(cv, documents, labels, seed)
-    data = _Data(documents, labels, sizes, epsilons, seed)
-    cells = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_split_scores)(grouper, data, train, test)
-        for grouper in chosen.values()
+    fewest = min(len(train) for train, _ in splits)
+    if max(sizes) > fewest and any(map(_is_encoder, chosen.values())):
+        raise InvalidParameterError(
+            "n_groups must be at most the number of public documents of a split "
+            f"({fewest}), got {max(sizes)}."
+        )
+    balanced = scoring == "balanced_accuracy"
+    data = _Data(documents, labels, sizes, epsilons, seed, n_starts, balanced)
+    threads = Parallel(n_jobs=n_jobs, require="sharedmem")
+    groupings = threads(delayed(_of_all)(grouper, data) for grouper in chosen.values())
+    cells = threads(
+        delayed(_split_scores)(grouper, data, of_all, train, test)
+        for grouper, of_all in zip(chosen.values(), groupings, strict=True)
         for train, test in splits
     )
     rows: list[GroupingScore] = []
     for i, (name, grouper) in enumerate(chosen.items()):
         mine = cells[i * len(splits) : (i + 1) * len(splits)]
         rows += _rows(name, grouper, mine, data, n_candidates)
+    criterion, chance = "nats per word", 0.0
+    if labels is not None:
+        sizes_of_labels = np.unique(labels, return_counts=True)[1]
+        criterion = scoring.replace("_", " ")
+        chance = float(
+            1 / len(sizes_of_labels)
+            if data.balanced
+            else sizes_of_labels.max() / len(labels)
+        )
     return GroupingComparison(
         rows,
-        criterion="nats per word" if labels is None else "accuracy",
-        chance=0.0 if labels is None else 1 / len(np.unique(labels)),
+        criterion=criterion,
+        chance=chance,
         n_candidates=n_candidates,
         n_documents=len(documents),
         n_splits=len(splits),
@@ -423,6 +454,8 @@ class _Data(NamedTuple):
     sizes: list[int]
     epsilons: list[float]
     seed: int
+    n_starts: int
+    balanced: bool
 
 
 class _Cell(NamedTuple):
@@ -530,54 +563,70 @@ def _splits(
 # -- one split -----------------------------------------------------------------------
 
 
+def _of_all(grouper: Any, data: _Data) -> list[tuple[int, np.ndarray]]:
+    """K and groups of all public documents, for each number of groups and start.
+
+    Nothing where what is asked for would be learned with the groups: by a classifier,
+    and of the halves of documents.
+    """
+    if data.labels is None or is_classifier(grouper):
+        return []
+    everything = data.documents
+    grouped = _grouped(grouper, data, None, everything, [everything])
+    return [(k, groups) for k, (groups,) in grouped]
+
+
 def _split_scores(
-    grouper: Any, data: _Data, train: np.ndarray, test: np.ndarray
-) -> list[_Cell]:
-    """A cell for each number of groups of one grouper."""
+    grouper: Any,
+    data: _Data,
+    of_all: list[tuple[int, np.ndarray]],
+    train: np.ndarray,
+    test: np.ndarray,
+) -> list[list[_Cell]]:
+    """For each number of groups of one grouper, a cell for each start."""
+    score: _Completion | _Accuracy
+    parts: Any = ((k, (groups[train], groups[test])) for k, groups in of_all)
     learned = [data.documents[i] for i in train]
     asked = [data.documents[i] for i in test]
-    score: Any
     if data.labels is None:
         score = _Completion(learned, asked)
+        halves = [score.given, score.asked]
+        parts = _grouped(grouper, data, None, learned, halves)
     else:
-        score = _Accuracy(data.labels[train], data.labels[test])
-        score.given, score.asked = learned, asked
-    cells = []
-    grouped = _grouped(grouper, data, train, learned, score.given, score.asked)
-    for k, of_given, of_asked in grouped:
+        labels = data.labels[train]
+        score = _Accuracy(labels, data.labels[test], data.balanced)
+        if not of_all:
+            parts = _grouped(grouper, data, labels, learned, [learned, asked])
+    cells: dict[int, list[_Cell]] = {}
+    for k, (of_given, of_asked) in parts:
         score.learn(of_given, of_asked, k)
-        cells.append(
-            _Cell(
-                k,
-                [score.at(_response(k, epsilon)) for epsilon in data.epsilons],
-                score.at(np.eye(k)),
-            )
-        )
-    return cells
+        scores = [score.at(_response(k, epsilon)) for epsilon in data.epsilons]
+        cells.setdefault(k, []).append(_Cell(k, scores, score.at(np.eye(k))))
+    return list(cells.values())
+
+
+def _k_means(n_groups: int, data: _Data, start: int) -> Any:
+    """With labels one start, to be scored; else k-means chooses its own."""
+    from sklearn.cluster import KMeans
+
+    if data.labels is None:
+        return KMeans(n_groups, n_init=data.n_starts, random_state=data.seed)
+    return KMeans(n_groups, n_init=1, random_state=(data.seed + start) % 2**32)
 
 
 def _grouped(
-    grouper: Any,
-    data: _Data,
-    train: np.ndarray,
-    learned: list[Any],
-    given: list[Any],
-    asked: list[Any],
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """K, and groups of documents by a grouper that learned from others."""
-    from sklearn.cluster import KMeans
-
+    grouper: Any, data: _Data, labels: Any, learned: list[Any], asked: list[list[Any]]
+) -> Iterator[tuple[int, list[np.ndarray]]]:
+    """K, and groups of lists of documents, by a grouper that learns from one list."""
     made = clone(grouper, safe=False)
     if _is_encoder(grouper):
-        if max(data.sizes) > len(learned):
-            raise InvalidParameterError(
-                "n_groups must be at most the number of public documents of a split "
-                f"({len(learned)}), got {max(data.sizes)}."
-            )
         vectors = _learned(made.fit_transform, learned)
-        others = [made.transform(texts) for texts in (given, asked)]
-        for k in data.sizes:
-            clusterer = KMeans(k, n_init=10, random_state=data.seed)
+        points = [
+            vectors if texts is learned else made.transform(texts) for texts in asked
+        ]
+        starts = range(1 if data.labels is None else data.n_starts)
+        for k, start in itertools.product(data.sizes, starts):
+            clusterer = _k_means(k, data, start)
             with warnings.catch_warnings():
                 # that fewer clusters are found than asked for is an error here
                 warnings.filterwarnings("ignore", message="Number of distinct clusters")
@@ -587,22 +636,17 @@ def _grouped(
                     "n_groups must be at most the number of different public "
                     f"documents, as they are encoded, got {k}: groups are empty."
                 )
-            yield k, *(clusterer.predict(points) for points in others)
+            yield k, [clusterer.predict(rows) for rows in points]
         return
-    if is_fitted(made):  # frozen, or it has nothing to learn
-        pass
-    elif is_classifier(grouper):
-        _learned(made.fit, learned, np.asarray(data.labels)[train])
-    else:
-        _learned(made.fit, learned)
-    parts = [np.asarray(made.predict(texts)) for texts in (learned, given, asked)]
+    if not is_fitted(made):  # frozen, or it has nothing to learn
+        _learned(made.fit, learned, *([labels] if is_classifier(grouper) else []))
+    parts = [np.asarray(made.predict(texts)) for texts in (learned, *asked)]
     names, numbers = np.unique(np.concatenate(parts), return_inverse=True)
     if len(names) < 2:
         raise InvalidParameterError(
             "groupers must put the public documents into at least 2 groups, got 1."
         )
-    _, of_given, of_asked = np.split(numbers, np.cumsum([len(p) for p in parts[:2]]))
-    yield len(names), of_given, of_asked
+    yield len(names), np.split(numbers, np.cumsum([len(p) for p in parts[:-1]]))[1:]
 
 
 def _learned(fit: Any, learned: list[Any], *labels: Any) -> Any:
@@ -631,11 +675,12 @@ def _response(n_groups: int, epsilon: float) -> np.ndarray:
 
 
 class _Accuracy:
-    """Balanced accuracy of the label, read from a release."""
+    """Accuracy of the label, read from a release; balanced, or by documents."""
 
-    def __init__(self, learned: np.ndarray, asked: np.ndarray) -> None:
-        self._names = np.unique(learned)
-        self._learned, self._asked = learned, asked
+    def __init__(self, learned: np.ndarray, asked: np.ndarray, balanced: bool) -> None:
+        self._names, counts = np.unique(learned, return_counts=True)
+        self._weights = np.ones(len(counts)) if balanced else counts
+        self._learned, self._asked, self._balanced = learned, asked, balanced
 
     def learn(self, groups: np.ndarray, of_asked: np.ndarray, k: int) -> None:
         shares = np.array(
@@ -643,17 +688,19 @@ class _Accuracy:
         )
         shares = shares + 1 / k
         self._label_shares = shares / shares.sum(axis=1, keepdims=True)
-        rows = {
+        self._truth = {
             name: np.bincount(of_asked[self._asked == name], minlength=k)
             for name in np.unique(self._asked)
         }
-        self._truth = {name: row / row.sum() for name, row in rows.items()}
 
     def at(self, P: np.ndarray) -> float:
-        read = self._names[(self._label_shares @ P).argmax(axis=0)]
-        return float(
-            np.mean([row @ P @ (read == name) for name, row in self._truth.items()])
-        )
+        told = self._weights[:, None] * (self._label_shares @ P)
+        read = self._names[told.argmax(axis=0)]
+        right = [row @ P @ (read == name) for name, row in self._truth.items()]
+        sizes = [row.sum() for row in self._truth.values()]
+        if self._balanced:
+            return float(np.mean(np.divide(right, sizes)))
+        return float(np.sum(right) / np.sum(sizes))
 
 
 class _Completion:
@@ -694,11 +741,9 @@ class _Completion:
 
 def _by_group(counts: Any, groups: np.ndarray, k: int) -> np.ndarray:
     """Counts of words in each group."""
-    import scipy.sparse as sp
-
     n = len(groups)
-    members = sp.csr_matrix((np.ones(n), (groups, np.arange(n))), shape=(k, n))
-    return np.asarray((members @ counts).todense(), dtype=np.float64)
+    members = sp.csr_array((np.ones(n), (groups, np.arange(n))), shape=(k, n))
+    return np.asarray((members @ counts).toarray(), dtype=np.float64)
 
 
 def _halves(documents: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -718,26 +763,30 @@ def _halves(documents: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _rows(
-    name: str, grouper: Any, cells: list[list[_Cell]], data: _Data, n_candidates: int
+    name: str,
+    grouper: Any,
+    cells: list[list[list[_Cell]]],
+    data: _Data,
+    n_candidates: int,
 ) -> list[GroupingScore]:
-    from sklearn.cluster import KMeans
-
+    """Of one grouper, from its cells by split, number of groups and start."""
     rows = []
-    for i in range(len(cells[0])):
-        mine = [split[i] for split in cells]
-        k = max(cell.n_groups for cell in mine)
-        made = grouper
-        if _is_encoder(grouper):
-            clusterer = KMeans(k, n_init=10, random_state=data.seed)
-            made = make_pipeline(clone(grouper, safe=False), clusterer)
+    for splits in zip(*cells, strict=True):
+        k = max(cell.n_groups for starts in splits for cell in starts)
         for j, epsilon in enumerate(data.epsilons):
-            results: dict[str, Any] = {
-                f"split{s}_test_score": [cell.scores[j]] for s, cell in enumerate(mine)
+            by_start = np.array(
+                [[cell.scores[j] for cell in starts] for starts in splits]
+            )
+            best = int(by_start.mean(axis=0).argmax())
+            made = grouper
+            if _is_encoder(grouper):
+                k_means = _k_means(k, data, best)
+                made = make_pipeline(clone(grouper, safe=False), k_means)
+            of_splits = {
+                f"split{i}_test_score": [x] for i, x in enumerate(by_start[:, best])
             }
-            # as of a search over words, which has a λ
-            params = [{"epsilon": epsilon, "lam": 0.0}]
-            results |= {"params": params, "mean_test_score": [0.0]}
-            score = search_results(results).scores["score"]
+            score = score_summary(of_splits, "score", 0.95, None)
+            clear = np.mean([starts[best].without_noise for starts in splits])
             rows.append(
                 GroupingScore(
                     name,
@@ -746,7 +795,7 @@ def _rows(
                     float(score.mean[0]),
                     float(score.low[0]),
                     float(score.high[0]),
-                    float(np.mean([cell.without_noise for cell in mine])),
+                    float(clear),
                     _guarantee(k, epsilon).found_at_most(n_candidates),
                     made,
                     is_classifier(grouper),

@@ -16,15 +16,20 @@ import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._public import PublicDocuments
-from skdptext.utils import Memo, check_labels, kind_of, memo_property, progress_bar
+from skdptext.utils import (
+    Memo,
+    check_labels,
+    is_fitted,
+    kind_of,
+    memo_property,
+    progress_bar,
+)
 
 __all__ = [
     "PublicGroups",
@@ -34,7 +39,6 @@ __all__ = [
     "fitted_groups",
     "in_blocks",
     "is_classifier",
-    "is_fitted",
     "last_step",
     "words_of",
 ]
@@ -52,29 +56,15 @@ _memo: Memo[Any] = Memo(4)
 
 @dataclass(frozen=True, eq=False)
 class PublicGroups:
-    """Public documents in groups.
-
-    Attributes
-    ----------
-    documents : PublicDocuments
-    grouper : object with `predict`
-        Fitted.
-    names : ndarray of shape (n_groups,)
-        Labels of the groups, sorted.
-    of_public : ndarray of int, shape (n_public,)
-        Number of the group of each public document.
-    origin : bytes
-        What makes this grouper another one than any that answers differently.
-    fitted_before : bool
-        The grouper, or a step of it, was given fitted: what it learned from is not
-        known.
-    """
+    """Public documents in groups."""
 
     documents: PublicDocuments
-    grouper: Any
-    names: np.ndarray
-    of_public: np.ndarray
+    grouper: Any  # fitted
+    names: np.ndarray  # labels of the groups, sorted
+    of_public: np.ndarray  # number of the group of each public document
+    # what makes this grouper another one than any that answers differently
     origin: bytes
+    # it, or a step of it, was given fitted: what it learned from is not known
     fitted_before: bool
 
     @memo_property
@@ -307,19 +297,6 @@ def _fit_default(labels: Any, n_groups: int, documents: PublicDocuments) -> Any:
             "public_documents must differ in their words to be grouped, got "
             f"{len(documents)} that do not. Give more documents, or a grouper."
         ) from None
-
-
-def is_fitted(grouper: Any) -> bool:
-    """Whether a grouper learned from something before it came here."""
-    if not hasattr(grouper, "fit"):
-        return True
-    try:
-        check_is_fitted(grouper)
-    except NotFittedError:
-        return False
-    except (AttributeError, TypeError):  # not an estimator of scikit-learn
-        return any(n.endswith("_") and n[:1] != "_" for n in vars(grouper))
-    return True
 
 
 def _grouped(

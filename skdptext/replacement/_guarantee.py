@@ -40,23 +40,11 @@ _UP = 1 + 2.0**-40
 
 @dataclass(frozen=True, eq=False)
 class ReplacementPart:
-    """Releases through one grouping of documents.
+    """Releases through one grouping of documents."""
 
-    Attributes
-    ----------
-    channel : ExactResponseChannel
-        Over the groups.
-    assign : callable
-        From a list of documents to the numbers of their groups.
-    grouping : bytes
-        Digest of the groups.
-    releases : int
-    caveats : tuple of str
-    """
-
-    channel: ExactResponseChannel
-    assign: Callable[[Sequence[Any]], np.ndarray]
-    grouping: bytes
+    channel: ExactResponseChannel  # over the groups
+    assign: Callable[[Sequence[Any]], np.ndarray]  # documents to numbers of groups
+    grouping: bytes  # digest of the groups
     releases: int = 1
     caveats: tuple[str, ...] = ()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from functools import partial
 from numbers import Integral
 from typing import Any, Literal
 
@@ -319,13 +319,19 @@ class DPDocumentReplacer(
             "epsilon": check_real("epsilon", self.epsilon, low=0, open_low=True),
             "n_groups": self.n_groups,
             "public_documents": PublicDocuments.of(self.public_documents).fingerprint,
+            "public_labels": self.public_labels,
+            "grouper": self.grouper,
         }
 
     def _check_ready(self) -> PublicGroups:
         check_is_fitted(self, "channel_")
         self._check_parameters()
         for name, value in self._fixed().items():
-            if self._fitted_with[name] != value:
+            fitted = self._fitted_with[name]
+            same = fitted is value
+            if name != "grouper":  # that has no equals
+                same = same or np.array_equal(fitted, value)
+            if not same:
                 raise InvalidParameterError(
                     f"{name} must not change after fit, which fixes the groups and "
                     "the noise. Call fit again."
@@ -508,9 +514,7 @@ class DPDocumentReplacer(
         groups : ndarray of shape (n_documents,)
             Labels, of `groups_`. They are private.
         """
-        groups = self._check_ready()
-        parts = [groups.assign(block) for block in in_blocks(_checked(X))]
-        return self.groups_[np.concatenate([np.empty(0, dtype=int), *parts])]
+        return self.groups_[_numbers(self._check_ready(), X)]
 
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
         """Compute ln Pr[release | document], exactly.
@@ -527,11 +531,7 @@ class DPDocumentReplacer(
         log_likelihood : ndarray of shape (n_released, n_documents)
             −inf for what is never released.
         """
-        groups = self._check_ready()
-        of_documents = [
-            groups.assign(block) for block in in_blocks(_checked(documents))
-        ]
-        at = np.concatenate([np.empty(0, dtype=int), *of_documents])
+        at = _numbers(self._check_ready(), documents)
         shares = self._shares(released)
         law = np.exp(self.channel_.log_proba(np.arange(self.n_groups_)))
         with np.errstate(divide="ignore"):
@@ -554,10 +554,8 @@ class DPDocumentReplacer(
             public = [_as_text(document) for document in self.public_]
             given = list(released)
         else:
-            public, given = (
-                list(range(len(self.public_))),
-                np.asarray(released).tolist(),
-            )
+            public = list(range(len(self.public_)))
+            given = np.asarray(released).tolist()
         number = {key: i for i, key in enumerate(dict.fromkeys(public))}
         counts = np.zeros((len(number) + 1, self.n_groups_))
         at = np.array([number[key] for key in public])
@@ -581,7 +579,7 @@ class DPDocumentReplacer(
             caveats.append(_FITTED_BEFORE)
         part = ReplacementPart(
             self.channel_,
-            _Assign(groups),
+            partial(_numbers, groups),
             groups.fingerprint,
             caveats=tuple(caveats),
         )
@@ -649,15 +647,10 @@ class DPDocumentReplacer(
         return tags
 
 
-@dataclass(frozen=True)
-class _Assign:
-    """From documents to the numbers of their groups; can be pickled."""
-
-    groups: PublicGroups
-
-    def __call__(self, documents: Sequence[Any]) -> np.ndarray:
-        parts = [self.groups.assign(block) for block in in_blocks(_checked(documents))]
-        return np.concatenate(parts)
+def _numbers(groups: PublicGroups, documents: Iterable[Any]) -> np.ndarray:
+    """Numbers of the groups of documents."""
+    parts = [groups.assign(block) for block in in_blocks(_checked(documents))]
+    return np.concatenate([np.empty(0, dtype=int), *parts])
 
 
 class _Draws:

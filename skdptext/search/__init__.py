@@ -1,25 +1,18 @@
 """Exact nearest words to many points."""
 
 from skdptext.search._engine import (
-    ENGINES,
-    Search,
-    embedding_search,
-    require_engine,
+    ENGINES as ENGINES,
+    Search as Search,
+    embedding_search as embedding_search,
+    require_engine as require_engine,
 )
 from skdptext.search._nearest import (
-    half_squared_norms,
-    k_nearest_words,
-    nearest_words,
+    half_squared_norms as half_squared_norms,
+    k_nearest_words as k_nearest_words,
+    nearest_words as nearest_words,
 )
-from skdptext.search._shared_noise import SharedNoise
+from skdptext.search._shared_noise import (
+    SharedNoise as SharedNoise,
+)
 
-__all__ = [
-    "ENGINES",
-    "Search",
-    "SharedNoise",
-    "embedding_search",
-    "half_squared_norms",
-    "k_nearest_words",
-    "nearest_words",
-    "require_engine",
-]
+# Names of the form `x as x` are for the rooms beside, and have no page.

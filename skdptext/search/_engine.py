@@ -16,8 +16,6 @@ from skdptext.search._int8 import Int8Search, is_exact
 from skdptext.search._nearest import half_squared_norms, nearest_words
 from skdptext.utils import ProcessLock
 
-__all__ = ["ENGINES", "Search", "embedding_search", "require_engine"]
-
 ENGINES = ("numpy", "torch")
 
 # Words from which the int8 search was the faster one, in 50 and 300 dimensions.
@@ -81,21 +79,9 @@ _searches_lock = ProcessLock()
 def embedding_search(embedding: WordEmbedding, engine: str = "numpy") -> Search:
     """The search of an embedding by an engine, made once per process and shared.
 
-    Parameters
-    ----------
-    embedding : WordEmbedding
-    engine : {"numpy", "torch"}, default="numpy"
-
-    Returns
-    -------
-    search : Search
-        By NumPy, with a `fallback_reason`, where the machine does not suit the engine;
-        by NumPy without one where the embedding is too small to gain.
-
-    Raises
-    ------
-    ImportError
-        If the engine's library is not installed.
+    It is NumPy's, with a `fallback_reason`, where the machine does not suit the engine,
+    and without one where the embedding is too small to gain. It is an ImportError if
+    the engine's library is not installed.
     """
     made = _searches.get(embedding, {})
     if engine in made:

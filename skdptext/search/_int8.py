@@ -10,8 +10,6 @@ import numpy as np
 from skdptext.search._nearest import best_of_pairs, nearest_words, twice_error_bound
 from skdptext.utils import blocks, working_memory_bytes
 
-__all__ = ["Int8Product", "Int8Search", "is_exact"]
-
 _LARGEST = 127  # of the integers, so that -x is one too
 # Points at a time, and words of a tile: their scores stay in the processor's cache.
 _ROWS = 512
@@ -55,19 +53,8 @@ class Int8Search:
 
     The words are those of `nearest_words`, always. The product only rules out words
     that cannot be nearest; the others are rescored in float32, and what that cannot
-    decide in float64.
+    decide in float64. `group` divides `tile`, both numbers of words.
 
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_words, dim), float32
-    half_norms : ndarray of shape (n_words,), float64
-        `half_squared_norms(vectors)`.
-    product : Int8Product
-    tile, group : int
-        Words of a tile and of a group; `group` divides `tile`.
-
-    Notes
-    -----
     *The product.* Let μ be the mean vector and c = φ − μ. The nearest word to p
     maximises s = p·c − h, with h = ½‖φ‖², as p·μ is the same for all words. Write
     p = α(a + e) and c = β(b + f) with integers a and b between −127 and 127; 127 α is
@@ -156,17 +143,9 @@ class Int8Search:
     # -- the search ------------------------------------------------------------
 
     def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
-        """Index of the nearest word to each point.
+        """Index of the nearest word to each point, int32.
 
-        Parameters
-        ----------
-        points : ndarray of shape (n_points, dim)
-        memory : int, default=None
-            Bytes for scores; None: a quarter of scikit-learn's ``working_memory``.
-
-        Returns
-        -------
-        ids : ndarray of shape (n_points,), int32
+        `memory`: bytes for scores; a quarter of scikit-learn's ``working_memory``.
         """
         points = np.asarray(points, dtype=np.float64)
         ids = np.empty(len(points), dtype=np.int32)

@@ -9,16 +9,6 @@ import numpy as np
 
 from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_bytes
 
-__all__ = [
-    "best_of_pairs",
-    "half_squared_norms",
-    "k_nearest_words",
-    "load_tile_best",
-    "nearest_words",
-    "tile_best",
-    "twice_error_bound",
-]
-
 # Scores of 16 MB at a time: a smaller product spends more on packing its factors.
 _ROWS = 2048
 _COLUMNS = 2048
@@ -34,16 +24,7 @@ _PAIR_BYTES = 2**22
 
 
 def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
-    """½‖φ‖² of every row, in float64, without a float64 copy of the embedding.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_words, dim)
-
-    Returns
-    -------
-    half_norms : ndarray of shape (n_words,), float64
-    """
+    """½‖φ‖² of every row, in float64, without a float64 copy of the embedding."""
     out = np.empty(len(vectors))
     for rows in blocks(len(vectors), 4096):
         block = vectors[rows].astype(np.float64)
@@ -61,23 +42,10 @@ def nearest_words(
     """Index of the row of `vectors` nearest to each point in Euclidean distance.
 
     The answer is that of a float64 brute force; equal distances go to the lowest
-    index. It does not depend on how the points are split into calls.
+    index. It does not depend on how the points are split into calls. `half_norms` are
+    `half_squared_norms(vectors)`, where the caller has them; `memory` is bytes for
+    scores: at most 16 MB, which is the default, and at least 64 rows of a tile.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, dim)
-    vectors : ndarray of shape (n_words, dim), float32
-    half_norms : ndarray of shape (n_words,), float64, default=None
-        `half_squared_norms(vectors)`, where the caller has it already.
-    memory : int, default=None
-        Bytes for scores, at most 16 MB and at least 64 rows of a tile. None: 16 MB.
-
-    Returns
-    -------
-    ids : ndarray of shape (n_points,), int32
-
-    Notes
-    -----
     The nearest word maximises φᵀp − ½‖φ‖². The float32 product gives these scores to
     within δ = (m + 8)·2⁻²⁴·(‖p‖ max‖φ‖ + ½ max‖φ‖²): a dot product of m terms, summed
     in any order, errs by at most about m unit round-offs times ‖p‖‖φ‖
@@ -142,33 +110,15 @@ def k_nearest_words(
     The answer is that of a float64 brute force on the differences; equal distances go
     to the lowest index. It does not depend on how the points are split into calls.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, dim)
-    vectors : ndarray of shape (n_words, dim), float32
-    k : int
-        At most the number of rows not excluded.
-    exclude : ndarray of int, shape (n_points,), default=None
-        One row to leave out for each point: the word itself, where points are words.
-    half_norms : ndarray of shape (n_words,), float64, default=None
-        `half_squared_norms(vectors)`, where the caller has it already.
-    memory : int, default=None
-        Bytes to stay within; None: scikit-learn's ``working_memory``.
+    `exclude` has a row to leave out for each point: the word itself, where points are
+    words. Returned are ids and distances, of shape (n_points, k), the nearest first.
 
-    Returns
-    -------
-    ids : ndarray of int, shape (n_points, k)
-        Nearest first.
-    distances : ndarray of shape (n_points, k), float64
-
-    Notes
-    -----
     As in `nearest_words`, float32 scores rule words out: those that are lower than the
     k-th best by 2δ and by what rounding in float64 may change. The distances of the
     others decide.
 
-    *Memory.* Points are taken in blocks that stay within `memory`, but for what a
-    single point needs: some 64 bytes per word.
+    Points are taken in blocks that stay within `memory` bytes (scikit-learn's
+    ``working_memory``), but for what a single point needs: some 64 bytes per word.
     """
     memory = working_memory_bytes() if memory is None else memory
     ids = np.empty((len(points), k), dtype=np.intp)
@@ -254,20 +204,10 @@ def tile_best(
 ) -> None:
     """Update the three best scores of each row; loops for numba to compile.
 
-    Each score is one float32 difference, as in NumPy. NaN is never among the best.
-
-    Parameters
-    ----------
-    tile : ndarray of shape (n_rows, width), float32
-        Products; `width` is a multiple of `_LANES`.
-    half : ndarray of shape (width,), float32
-        Subtracted from each row; inf in columns without a word.
-    start : int
-        Index of the first column's word.
-    ids : ndarray of shape (2, n_rows), int32
-        Written to: the words of the two best scores so far.
-    best : ndarray of shape (3, n_rows), float32
-        Written to: the three best scores so far, in descending order.
+    Each score is one float32 difference of products and `half`, as in NumPy; it is inf
+    in columns without a word, of which the first is `start`. The width is a multiple of
+    `_LANES`. `best` are the three best scores so far, in descending order, and `ids`
+    the words of the first two. NaN is never among the best.
     """
     width = tile.shape[1]
     top = np.empty(_LANES, dtype=np.float32)
@@ -402,19 +342,8 @@ def best_of_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Best word of each point by float64 scores, among the pairs (row, word) given.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, dim)
-    vectors : ndarray of shape (n_words, dim), float32
-    half_norms : ndarray of shape (n_words,), float64
-    rows, words : ndarray of int, shape (n_pairs,)
-
-    Returns
-    -------
-    ids : ndarray of shape (n_points,), int32
-        Of equal scores the lowest index.
-    best : ndarray of shape (n_points,), float64
-        -inf for a point without a pair.
+    Of equal scores it is the lowest index. Returned with the scores, which are -inf for
+    a point without a pair.
     """
     ids = np.zeros(len(points), dtype=np.int32)
     best = np.full(len(points), -np.inf)

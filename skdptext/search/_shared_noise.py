@@ -14,8 +14,6 @@ import numpy as np
 
 from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_bytes
 
-__all__ = ["SharedNoise", "load_compiled", "tile_maxima"]
-
 # Words of one tile. A tile of A for a hundred draws and its scores stay in the cache.
 _TILE = 1024
 # Words whose rows of G are held at a time.
@@ -26,16 +24,9 @@ _UNIT_ROUNDOFF = 2.0**-24  # of float32
 def tile_maxima(scaled: np.ndarray, part: np.ndarray, tops: np.ndarray) -> None:
     """Largest score of each word and draw within a tile; loops for numba to compile.
 
-    Each score is one float32 sum, as in NumPy: the results are the same to the bit.
-
-    Parameters
-    ----------
-    scaled : ndarray of shape (tile, n_draws), float32
-        Scaled A; `tile` is a multiple of 8.
-    part : ndarray of shape (n_rows, tile), float32
-        Of G.
-    tops : ndarray of shape (n_rows, n_draws), float32
-        Written to.
+    Scaled A has a row for each word of the tile, a multiple of 8; `part` is of G, with
+    a row for each word w; `tops`, of shape (n_rows, n_draws), is written to. Each score
+    is one float32 sum, as in NumPy: the results are the same to the bit.
     """
     width, n_draws = scaled.shape
     for k in range(len(part)):
@@ -78,15 +69,9 @@ def load_compiled() -> Callable[[np.ndarray, np.ndarray, np.ndarray], None] | No
 
 
 class SharedNoise:
-    """Noise vectors that are added to many words.
+    """Noise vectors, of shape (n_draws, dim) and scale 1, that are added to many words.
 
-    Parameters
-    ----------
-    noise : ndarray of shape (n_draws, dim)
-        At scale 1.
-    vectors : ndarray of shape (n_words, dim), float32
-    half_norms : ndarray of shape (n_words,), float64
-        `half_squared_norms(vectors)`.
+    `half_norms` are `half_squared_norms(vectors)`.
     """
 
     def __init__(
@@ -112,24 +97,11 @@ class SharedNoise:
     def nearest(
         self, ids: np.ndarray, scales: Sequence[float]
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Nearest word to φ(w) + s·z, for every word, scale and noise vector.
+        """Nearest word to φ(w) + s·z, for every word w, scale s and noise vector z.
 
-        Parameters
-        ----------
-        ids : ndarray of int, shape (n,)
-            Rows of the words w.
-        scales : sequence of float
-            The factors s.
+        Yields slices of `ids`, and what `nearest_words` gives for the float64 points,
+        ties included: of shape (n_scales, n_rows, n_draws), int32.
 
-        Yields
-        ------
-        rows : slice
-            Of `ids`.
-        winners : ndarray of shape (n_scales, n_rows, n_draws), int32
-            What `nearest_words` gives for the float64 points, ties included.
-
-        Notes
-        -----
         A is computed in float64 and rounded, so that the float32 scores err by no more
         than δ = (m + 8)·2⁻²⁴·(‖φ_w‖ max‖φ‖ + ½ max‖φ‖²) from G (see `nearest_words`),
         plus 4·2⁻²⁴·(s·max|A| + max|G|) from the rounding of A, its scaling and the sum.
@@ -162,19 +134,10 @@ class SharedNoise:
         A word v is nearer to φ(w) + s·z than w is where s·zᵀ(φ_v − φ_w) exceeds
         ½‖φ_v − φ_w‖²: so w stays the nearest up to one s, and never comes back.
 
-        Parameters
-        ----------
-        ids : ndarray of int, shape (n,)
-
-        Yields
-        ------
-        rows : slice
-            Of `ids`.
-        inverse : ndarray of shape (n_rows, n_draws), float32
-            1/s; 0 where w stays at every scale, inf where it never does, since an
-            earlier word has the same vector. The relative error is that of
-            float32, some 10⁻⁵, and larger where the nearest word is closer than a
-            thousandth of the embedding's width.
+        Yields slices of `ids`, and 1/s of shape (n_rows, n_draws), float32: 0 where w
+        stays at every scale, inf where it never does, since an earlier word has the
+        same vector. The relative error is that of float32, some 10⁻⁵, and larger where
+        the nearest word is closer than a thousandth of the embedding's width.
         """
         for rows in blocks(len(ids), self._max_rows):
             words = ids[rows]

@@ -9,19 +9,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["TorchProduct", "missing_hardware"]
-
 # Without one of these the product is slow, and its sums may saturate.
 _CPU_FLAGS = {"avx512_vnni", "avx_vnni", "amx_int8"}
 
 
 class TorchProduct:
-    """`Int8Product` of PyTorch on the CPU.
-
-    Parameters
-    ----------
-    torch : module
-    """
+    """`Int8Product` of PyTorch on the CPU; `torch` is the module."""
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch

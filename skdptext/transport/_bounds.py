@@ -13,8 +13,11 @@ import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags, entries
 from skdptext.transport._loops import POTENTIAL_SLACK
+from skdptext.utils import Threads, blocks
 
-__all__ = ["LoweredTable", "dual_bounds", "relaxed_bounds"]
+__all__ = ["ONE", "LoweredTable", "dual_bounds", "relaxed_bounds"]
+
+ONE = Threads()
 
 _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
 _TINY = 2.0**-110  # more than what underflows in a squared distance
@@ -65,15 +68,17 @@ class LoweredTable:
         norms = np.einsum("ij,ij->i", points, points, dtype=np.float64)
         return (self._kept * norms - _TINY).astype(np.float32)
 
-    def distances(self, words: np.ndarray) -> np.ndarray:
+    def distances(self, words: np.ndarray, threads: Threads = ONE) -> np.ndarray:
         """Distances from `words` to the table's words, times 2^-exponent."""
-        squares, norms, table_norms = self.products(words)
+        squares, norms, table_norms = self.products(words, threads)
         squares += norms[:, None]
         squares += table_norms
         np.maximum(squares, np.float32(0.0), out=squares)
         return np.sqrt(squares, out=squares)
 
-    def products(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def products(
+        self, words: np.ndarray, threads: Threads = ONE
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The terms of `distances`, for compiled code to add up.
 
         Returns
@@ -86,7 +91,13 @@ class LoweredTable:
         points = self._scaled(words)
         norms = self._lowered_norms(points)
         points *= np.float32(-2.0)
-        return points @ self._words_t, norms, self._words_norms
+        out = np.empty((len(points), self._words_t.shape[1]), np.float32)
+
+        def multiply(part: slice) -> None:
+            np.matmul(points[part], self._words_t, out=out[part])
+
+        threads.each(multiply, blocks(len(points), -(-len(points) // threads.n)))
+        return out, norms, self._words_norms
 
 
 def relaxed_bounds(

@@ -66,9 +66,7 @@ class Cascade:
         if skip >= 0:
             self._others[skip] = inf
             n -= 1
-        likely = _least(self._others, min(few, n))
-        self._likely, self._better = bounds.sample(likely)
-        self._others[likely] = inf
+        self._likely, self._better = bounds.sample(self._others, min(few, n))
         self._bags = np.empty(0, np.intp)  # solved, and their distances
         self._distances = np.empty(0)
 
@@ -195,15 +193,3 @@ class Cascade:
         """
         order = np.lexsort((self._bags, self._distances))[:k]
         return order, self._scaled(self._distances[order[-1]])
-
-
-def _least(bounds: np.ndarray, n: int) -> np.ndarray:
-    """Numbers of the `n` least bounds, in no order."""
-    if len(bounds) > 256 * n:
-        # a sample of every so-manieth says about where they end
-        step = len(bounds) // (8 * n)
-        ends = np.partition(bounds[::step], 16)[16]
-        low = np.flatnonzero(bounds <= ends)
-        if len(low) >= n:
-            return low[np.argpartition(bounds[low], n - 1)[:n]]
-    return np.argpartition(bounds, n - 1)[:n]

@@ -8,16 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags, as_matrix, writable
-from skdptext.transport._bounds import LoweredTable, dual_bounds, relaxed_bounds
+from skdptext.transport._bounds import (
+    ONE,
+    LoweredTable,
+    dual_bounds,
+    relaxed_bounds,
+)
 from skdptext.transport._kernels import BoundLoops
 from skdptext.transport._loops import GROUP, padded_width
-from skdptext.utils import memo_property, runs
+from skdptext.utils import Threads, memo_property, runs
 
 __all__ = ["Bounds", "CompiledBounds", "IndexedBags", "PlainBounds", "table_columns"]
-
-# Bags whose potentials are carried over to all words: more of them rule more bags out,
-# and cost more.
-_N_POTENTIALS = 8
 
 # Floats of costs handled at once: the work arrays then stay in the processor's cache.
 _COSTS_AT_ONCE = 2**18
@@ -91,8 +92,11 @@ class Bounds(Protocol):
     def relax(self, i: int) -> np.ndarray:
         """Bounds of query `i`, which the next calls are about, to all bags."""
 
-    def sample(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The likeliest bags by ascending better bounds, and these."""
+    def sample(self, others: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Bags with the `n` least bounds, by ascending better bounds, and these.
+
+        The first bounds are overwritten by infinity.
+        """
 
     def tighten(self, bags: np.ndarray, limit: float) -> np.ndarray:
         """Better bounds to others, or any that exceed the limit."""
@@ -101,10 +105,12 @@ class Bounds(Protocol):
 class PlainBounds:
     """`Bounds` by NumPy."""
 
-    def __init__(self, index: IndexedBags, queries: WordBags) -> None:
+    def __init__(
+        self, index: IndexedBags, queries: WordBags, threads: Threads = ONE
+    ) -> None:
         self._index, self._queries = index, queries
         words, self._rows = np.unique(queries.ids, return_inverse=True)
-        self._costs = index.table.distances(words)
+        self._costs = index.table.distances(words, threads)
         self._own = table_columns(index.words, queries.ids)
 
     def relax(self, i: int) -> np.ndarray:
@@ -116,7 +122,9 @@ class PlainBounds:
         self._local = np.ascontiguousarray(costs.T)
         return relaxed_bounds(costs, self._masses, own, *self._index.matrices)
 
-    def sample(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def sample(self, others: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        bags = np.argpartition(others, n - 1)[:n]
+        others[bags] = np.inf
         bounds = self.tighten(bags, np.inf)
         order = bounds.argsort(kind="stable")
         return bags[order], bounds[order]
@@ -140,14 +148,18 @@ class CompiledBounds:
     """
 
     def __init__(
-        self, index: IndexedBags, queries: WordBags, loops: BoundLoops
+        self,
+        index: IndexedBags,
+        queries: WordBags,
+        loops: BoundLoops,
+        threads: Threads = ONE,
     ) -> None:
         self._index, self._loops = index, loops
         words, rows = np.unique(queries.ids, return_inverse=True)
         own = table_columns(index.words, queries.ids)
         queried = queries.starts, rows, own, queries.weights
         bags, holders = index.arrays
-        self._lengths = *index.table.products(words), *queried
+        self._lengths = *index.table.products(words, threads), *queried
         self._all = *bags, *holders
         self._bags = *bags[:2], index.local.weights
         self._first = -GROUP
@@ -168,13 +180,11 @@ class CompiledBounds:
         self._query = *self._lengths, i, *self._known, local, *self._bags
         return self._relaxed[i - self._first]
 
-    def sample(self, bags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        bounds = np.empty(len(bags))
-        potentials = np.empty((len(bags), self._width), np.float32)
-        self._loops.sample(*self._query, bags, bounds, potentials)
-        order = bounds.argsort(kind="stable")
-        self._potentials = potentials[order[:_N_POTENTIALS]]
-        return bags[order], bounds[order]
+    def sample(self, others: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        bags, bounds = np.empty(n, np.intp), np.empty(n)
+        self._potentials = np.empty((GROUP, self._width), np.float32)
+        self._loops.sample(*self._query, others, bags, bounds, self._potentials)
+        return bags, bounds
 
     def tighten(self, bags: np.ndarray, limit: float) -> np.ndarray:
         bounds = np.empty(len(bags))

@@ -147,9 +147,10 @@ def _try_out(loops: BoundLoops) -> None:
     )
     local = np.empty((1, _loops.padded_width(1)), np.float32)
     room = np.zeros(1, np.uint8), np.zeros(1, np.int32), local
-    own = ones, norms, norms, *query, *room, starts, ids, one, none
-    loops.sample(*own, one, local)
-    loops.tighten(*own, 0.0, local, one)
+    own = ones, norms, norms, *query, *room, starts, ids, one
+    potentials = np.empty((_loops.GROUP, local.shape[1]), np.float32)
+    loops.sample(*own, bounds[0], none, one, potentials)
+    loops.tighten(*own, none, 0.0, potentials, one)
 
 
 def _trial() -> tuple[np.ndarray, WordBags, WordBags]:

@@ -44,7 +44,7 @@ SAME = 4 * 2.0**-52
 
 # From this many pairs of words on, costs are reduced first: the solver saves about a
 # fifth of its time, and the few passes over the costs take less.
-WORTH_REDUCING = 1024
+WORTH_REDUCING = 64
 DAMPING = 0.75
 
 # Binary digits of a distance.
@@ -70,6 +70,7 @@ _TEMPERATURE = 0.015
 _N_STEPS = 12
 _SLACK = POTENTIAL_SLACK
 _BLOCK = 2048  # words whose minima stay in the innermost cache
+_LANES = 16  # columns of a tile: a length that the compiler knows
 
 
 def padded_width(n: int) -> int:
@@ -213,6 +214,9 @@ def _fill_costs(
         The words of `bags` are filled in.
     """
     n, width = len(rows), local.shape[1]
+    norms = np.zeros(width, np.float32)
+    for i in range(n):
+        norms[i] = query_norms[rows[i]]
     for bag in bags:
         for at in range(starts[bag], starts[bag + 1]):
             if not filled[ids[at]]:
@@ -222,54 +226,50 @@ def _fill_costs(
             filled[word] = 2
             norm = word_norms[word]
             for i in range(n):
-                local[word, i] = products[rows[i], word] + query_norms[rows[i]]
-            for i in range(n):
-                square = local[word, i] + norm
-                local[word, i] = np.sqrt(square if square > _ZERO else _ZERO)
+                local[word, i] = products[rows[i], word]
             for i in range(n, width):
                 local[word, i] = _ZERO
+            for i in range(width):
+                square = local[word, i] + norms[i] + norm
+                local[word, i] = np.sqrt(square if square > _ZERO else _ZERO)
 
 
 # -- bounds from potentials ------------------------------------------------------
 
 
-def _dot(masses: np.ndarray, potentials: np.ndarray, n: int) -> float:
+def _dot(masses: np.ndarray, potentials: np.ndarray) -> float:
+    """Words without mass add nothing: their potentials are finite."""
     total = 0.0
-    for i in range(n):
-        if masses[i] > 0.0:
-            total += masses[i] * potentials[i]
+    for i in range(len(masses)):
+        total += masses[i] * potentials[i]
     return total
 
 
 def _rows_and_columns(
     local: np.ndarray,
     words: np.ndarray,
+    b: np.ndarray,
     m: int,
     a_start: np.ndarray,
     b_start: np.ndarray,
     alpha: np.ndarray,
-    beta: np.ndarray,
     a_last: np.ndarray,
-) -> None:
-    """In one pass: rowmin(C − b_start), beta = colmin(C − a_start) and its rowmin."""
-    width = len(a_start)
+) -> float:
+    """rowmin(C − b_start), and beta = colmin(C − a_start), its share and its rowmin."""
+    total, width = 0.0, len(a_start)
     for i in range(width):
         alpha[i] = _FAR
         a_last[i] = _FAR
     for j in range(m):
-        word = words[j]
-        shift = b_start[j]
-        least = _FAR
+        word, shift, least = words[j], b_start[j], _FAR
         for i in range(width):
             cost = local[word, i]
-            away = cost - a_start[i]
-            least = _least(away, least)
-            away = cost - shift
-            alpha[i] = _least(away, alpha[i])
-        beta[j] = least
+            least = _least(cost - a_start[i], least)
+            alpha[i] = _least(cost - shift, alpha[i])
+        total += b[j] * least
         for i in range(width):
-            away = local[word, i] - least
-            a_last[i] = _least(away, a_last[i])
+            a_last[i] = _least(local[word, i] - least, a_last[i])
+    return total
 
 
 def _least_costs(
@@ -285,12 +285,10 @@ def _least_costs(
     for i in range(width):
         alpha[i] = _FAR
     for j in range(m):
-        word = words[j]
-        least = _FAR
+        word, least = words[j], _FAR
         for i in range(width):
             cost = local[word, i]
-            away = cost - a_start[i]
-            least = _least(away, least)
+            least = _least(cost - a_start[i], least)
             alpha[i] = _least(cost, alpha[i])
         beta[j] = least
 
@@ -299,31 +297,36 @@ def _rows(
     local: np.ndarray, words: np.ndarray, m: int, beta: np.ndarray, alpha: np.ndarray
 ) -> None:
     """alpha = rowmin(C − beta), four words at a time; arrays have room for all four."""
-    width = len(alpha)
-    for i in range(width):
-        alpha[i] = _FAR
     for j in range(m, (m + 3) // 4 * 4):
         words[j], beta[j] = words[0], beta[0]
+    for i in range(len(alpha)):
+        alpha[i] = _FAR
     for j in range(0, m, 4):
         w0, w1, w2, w3 = words[j], words[j + 1], words[j + 2], words[j + 3]
         s0, s1, s2, s3 = beta[j], beta[j + 1], beta[j + 2], beta[j + 3]
-        for i in range(width):
+        for i in range(len(alpha)):
             away = _least(local[w0, i] - s0, local[w1, i] - s1)
             last = _least(local[w2, i] - s2, local[w3, i] - s3)
             alpha[i] = _least(_least(away, last), alpha[i])
 
 
 def _columns(
-    local: np.ndarray, words: np.ndarray, m: int, alpha: np.ndarray, beta: np.ndarray
-) -> None:
-    """beta = colmin(C − alpha)."""
+    local: np.ndarray,
+    words: np.ndarray,
+    b: np.ndarray,
+    m: int,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+) -> float:
+    """beta = colmin(C − alpha), and its share of the bound."""
+    total = 0.0
     for j in range(m):
-        word = words[j]
-        least = _FAR
+        word, least = words[j], _FAR
         for i in range(len(alpha)):
-            away = local[word, i] - alpha[i]
-            least = _least(away, least)
+            least = _least(local[word, i] - alpha[i], least)
         beta[j] = least
+        total += b[j] * least
+    return total
 
 
 def _mask(potentials: np.ndarray, masses: np.ndarray) -> None:
@@ -443,6 +446,31 @@ def _most_words(starts: np.ndarray, bags: np.ndarray) -> int:
     return (most + 3) // 4 * 4
 
 
+def _pick_least(bounds: np.ndarray, bags: np.ndarray) -> None:
+    """Numbers of the bags with the least bounds, in no order; these become infinite."""
+    n = len(bags)
+    # a heap, with the greatest bound on top
+    for bag in range(len(bounds)):
+        if bag < n:
+            at = bag
+            while at and bounds[bag] > bounds[bags[(at - 1) // 2]]:
+                bags[at] = bags[(at - 1) // 2]
+                at = (at - 1) // 2
+            bags[at] = bag
+        elif bounds[bag] < bounds[bags[0]]:
+            at, child = 0, 1
+            while child < n:
+                if child + 1 < n and bounds[bags[child + 1]] > bounds[bags[child]]:
+                    child += 1
+                if bounds[bag] >= bounds[bags[child]]:
+                    break
+                bags[at] = bags[child]
+                at, child = child, 2 * child + 1
+            bags[at] = bag
+    for bag in bags:
+        bounds[bag] = np.inf
+
+
 def sample_bags(
     products: np.ndarray,
     query_norms: np.ndarray,
@@ -458,11 +486,12 @@ def sample_bags(
     starts: np.ndarray,
     ids: np.ndarray,
     weights: np.ndarray,
+    others: np.ndarray,
     bags: np.ndarray,
     bounds: np.ndarray,
     potentials: np.ndarray,
 ) -> None:
-    """`dual_bounds` on the residual problems of one query and some bags.
+    """`dual_bounds` on the residual problems of one query and the likeliest bags.
 
     Parameters
     ----------
@@ -476,13 +505,14 @@ def sample_bags(
         (n_table_words, width).
     starts, ids, weights
         All bags, over words of the table.
-    bags : ndarray of int
-        Numbers of bags.
-    bounds : ndarray of shape (len(bags),), float64
-        Filled.
-    potentials : ndarray of shape (len(bags), width), float32
-        Filled with those of the query's words, shifted so that the query and the bag
-        have the same share in the bound.
+    others : ndarray of shape (n_bags,), float32
+        First bounds. The least are of the likeliest bags, and become infinite.
+    bags, bounds : ndarrays of shape (n,)
+        Filled with numbers of the likeliest bags, and better bounds, which ascend.
+    potentials : ndarray of shape (GROUP, width), float32
+        Filled with those of the query's words, for each of the first bags, shifted so
+        that the query and the bag have the same share in the bound. Rows without a bag
+        are `_FAR`.
     """
     first, last = query_starts[query], query_starts[query + 1]
     rows, masses = query_rows[first:last], np.zeros(local.shape[1])
@@ -492,47 +522,52 @@ def sample_bags(
     for at in range(first, last):
         if own[at] >= 0:
             place[own[at]] = at - first
+    _pick_least(others, bags)
     _fill_costs(
         products, rows, query_norms, word_norms, starts, ids, bags, filled, local
     )
     width = local.shape[1]
     most = _most_words(starts, bags)
     words = np.empty(most, np.int64)
-    b = np.empty(most, np.float64)
-    beta, beta2 = np.empty(most, np.float32), np.empty(most, np.float32)
+    b, beta = np.empty(most, np.float64), np.empty(most, np.float32)
     a = np.empty(width, np.float64)
     start, alpha = np.empty(width, np.float32), np.empty(width, np.float32)
     alpha2 = np.empty(width, np.float32)
+    potentials[:] = _FAR
     for at in range(len(bags)):
-        m = _match(masses, place, starts, ids, weights, bags[at], a, words, b)
-        if m == 0:
-            bounds[at] = -_SLACK
-            potentials[at] = _ZERO
-            continue
-        for i in range(width):
-            start[i] = _ZERO if a[i] > 0.0 else -_FAR
-        _least_costs(local, words, m, start, alpha, beta)
-        for i in range(width):
-            start[i] = _DAMPING * alpha[i]
-        _mask(start, a)
-        for j in range(m):
-            beta[j] = _DAMPING * beta[j]
-        _rows_and_columns(local, words, m, start, beta, alpha, beta2, alpha2)
-        _mask(alpha, a)
-        _mask(alpha2, a)
-        _columns(local, words, m, alpha, beta)
-        out, back = _dot(a, alpha, width), _dot(b, beta, m)
-        out2, back2 = _dot(a, alpha2, width), _dot(b, beta2, m)
-        if out2 + back2 > out + back:
-            out, back = out2, back2
-            alpha, alpha2 = alpha2, alpha
-        bounds[at] = out + back - _SLACK
-        moved = 0.0
-        for i in range(width):
-            moved += a[i]
-        shift = np.float32((out - back) / (2.0 * moved))
-        for i in range(width):
-            potentials[at, i] = alpha[i] - shift
+        bag = bags[at]
+        m = _match(masses, place, starts, ids, weights, bag, a, words, b)
+        bound, shift = -_SLACK, _ZERO
+        alpha[:] = _ZERO
+        if m:
+            for i in range(width):
+                start[i] = _ZERO if a[i] > 0.0 else -_FAR
+            _least_costs(local, words, m, start, alpha, beta)
+            for i in range(width):
+                start[i] = _DAMPING * alpha[i]
+            _mask(start, a)
+            for j in range(m):
+                beta[j] = _DAMPING * beta[j]
+            back2 = _rows_and_columns(local, words, b, m, start, beta, alpha, alpha2)
+            _mask(alpha, a)
+            _mask(alpha2, a)
+            back = _columns(local, words, b, m, alpha, beta)
+            out, out2 = _dot(a, alpha), _dot(a, alpha2)
+            if out2 + back2 > out + back:
+                out, back = out2, back2
+                alpha, alpha2 = alpha2, alpha
+            bound = out + back - _SLACK
+            shift = np.float32((out - back) / (2.0 * a.sum()))
+        rank = at
+        while rank and bounds[rank - 1] > bound:
+            bounds[rank], bags[rank] = bounds[rank - 1], bags[rank - 1]
+            rank -= 1
+        bounds[rank], bags[rank] = bound, bag
+        if rank < GROUP:
+            for later in range(GROUP - 1, rank, -1):
+                potentials[later] = potentials[later - 1]
+            for i in range(width):
+                potentials[rank, i] = alpha[i] - shift
 
 
 def _extend_potentials(
@@ -548,7 +583,7 @@ def _extend_potentials(
     ----------
     filled : ndarray of shape (n_table_words,), uint8
         Words without costs in `local` are left out.
-    potentials : ndarray of shape (n, width), float32
+    potentials : ndarray of shape (GROUP, width), float32
     beta : ndarray of shape (n_table_words,), float32
         Filled.
     """
@@ -597,9 +632,8 @@ def tighten_bags(
     products, ..., bags, bounds
         As in `sample_bags`.
     limit : float
-    potentials : ndarray of shape (n, width), float32
-        Those from `sample_bags` to carry over to all words: more of them rule more bags
-        out, and cost more.
+    potentials : ndarray of shape (GROUP, width), float32
+        Those from `sample_bags`, to be carried over to all words.
     """
     first, last = query_starts[query], query_starts[query + 1]
     rows, masses = query_rows[first:last], np.zeros(local.shape[1])
@@ -622,22 +656,22 @@ def tighten_bags(
         if m == 0:
             bounds[at] = -_SLACK
             continue
+        back = 0.0
         for j in range(m):
             beta[j] = likely[words[j]]
+            back += b[j] * beta[j]
         _rows(local, words, m, beta, alpha)
-        out = _dot(a, alpha, width)
-        bound = out + _dot(b, beta, m) - _SLACK
+        out = _dot(a, alpha)
+        bound = out + back - _SLACK
         if bound <= limit:
             _mask(alpha, a)
-            _columns(local, words, m, alpha, beta)
-            bound = out + _dot(b, beta, m) - _SLACK
+            bound = out + _columns(local, words, b, m, alpha, beta) - _SLACK
         if bound <= limit:
             _soften(local, words, m, a, b, alpha, beta, kernel)
             _rows(local, words, m, beta, alpha)
             _mask(alpha, a)
-            _columns(local, words, m, alpha, beta)
-            soft = _dot(a, alpha, width) + _dot(b, beta, m) - _SLACK
-            bound = max(bound, soft)
+            back = _columns(local, words, b, m, alpha, beta)
+            bound = max(bound, _dot(a, alpha) + back - _SLACK)
         bounds[at] = bound
 
 
@@ -719,47 +753,50 @@ def _residual(
     return x_rows[:n], x_left[:n], y_rows[:m], y_left[:m], swapped
 
 
-def _pair_problem(
-    x_ids: np.ndarray,
+def _word_costs(
+    points: np.ndarray,
     x: np.ndarray,
-    y_ids: np.ndarray,
-    y: np.ndarray,
     vectors: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`pair_problem`."""
-    x_rows, x_left, y_rows, y_left, swapped = _residual(x_ids, x, y_ids, y)
-    if swapped:
-        x_ids, x_rows, x_left, y_ids, y_rows, y_left = (
-            y_ids, y_rows, y_left, x_ids, x_rows, x_left,
-        )  # fmt: skip
-    costs = _word_costs(vectors, x_ids[x_rows], y_ids[y_rows])
-    return x_left, y_left, costs
+    y: np.ndarray,
+    swapped: bool,
+) -> np.ndarray:
+    """`looped_costs` of a few words: `_LANES` columns at a time.
 
-
-def _word_costs(vectors: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """`looped_costs` of a few words: 16 columns at a time, which the compiler knows."""
-    n, m, dim = len(x), len(y), vectors.shape[1]
-    out = np.empty((n, m))
-    sums, tile = np.empty((4, 16)), np.zeros((dim, 16))
-    for low in range(0, m, 16):
-        width = min(16, m - low)
+    Parameters
+    ----------
+    points : ndarray of shape (dim, n), float64
+    x : ndarray of int
+        Columns of `points`: the rows of the costs, or the columns if `swapped`.
+    vectors : ndarray of shape (n_words, dim)
+    y : ndarray of int
+        Rows of `vectors`.
+    """
+    n, m, dim = len(x), len(y), len(points)
+    out = np.empty((m, n) if swapped else (n, m))
+    sums, tile = np.empty((4, _LANES)), np.zeros((dim, _LANES))
+    for low in range(0, n, _LANES):
+        width = min(_LANES, n - low)
         for d in range(dim):
             for j in range(width):
-                tile[d, j] = vectors[y[low + j], d]
-        for i in range(0, n, 4):
-            x0, x1 = vectors[x[i]], vectors[x[min(i + 1, n - 1)]]
-            x2, x3 = vectors[x[min(i + 2, n - 1)]], vectors[x[min(i + 3, n - 1)]]
+                tile[d, j] = points[d, x[low + j]]
+        for i in range(0, m, 4):
+            y0, y1 = vectors[y[i]], vectors[y[min(i + 1, m - 1)]]
+            y2, y3 = vectors[y[min(i + 2, m - 1)]], vectors[y[min(i + 3, m - 1)]]
             sums[:] = 0.0
             for d in range(dim):
-                for j in range(16):
+                for j in range(_LANES):
                     at = tile[d, j]
-                    sums[0, j] += (x0[d] - at) * (x0[d] - at)
-                    sums[1, j] += (x1[d] - at) * (x1[d] - at)
-                    sums[2, j] += (x2[d] - at) * (x2[d] - at)
-                    sums[3, j] += (x3[d] - at) * (x3[d] - at)
-            for more in range(min(4, n - i)):
+                    sums[0, j] += (y0[d] - at) * (y0[d] - at)
+                    sums[1, j] += (y1[d] - at) * (y1[d] - at)
+                    sums[2, j] += (y2[d] - at) * (y2[d] - at)
+                    sums[3, j] += (y3[d] - at) * (y3[d] - at)
+            for more in range(min(4, m - i)):
                 for j in range(width):
-                    out[i + more, low + j] = np.sqrt(sums[more, j])
+                    cost = np.sqrt(sums[more, j])
+                    if swapped:
+                        out[i + more, low + j] = cost
+                    else:
+                        out[low + j, i + more] = cost
     return out
 
 
@@ -909,9 +946,16 @@ def looped_pairs(
     out: np.ndarray,
 ) -> bool:
     """`pair_distance` of a bag to some of others, into `out`; whether all are found."""
+    points = np.empty((vectors.shape[1], len(x)))
+    for i in range(len(x)):
+        points[:, i] = vectors[x_ids[i]]
     for at in range(len(bags)):
         low, high = starts[bags[at]], starts[bags[at] + 1]
-        a, b, costs = _pair_problem(x_ids, x, ids[low:high], weights[low:high], vectors)
+        y_ids = ids[low:high]
+        x_rows, a, y_rows, b, swapped = _residual(x_ids, x, y_ids, weights[low:high])
+        costs = _word_costs(points, x_rows, vectors, y_ids[y_rows], swapped)
+        if swapped:
+            a, b = b, a
         cost = looped_cost(address, a, b, costs) if len(a) else 0.0
         if isnan(cost):
             return False
@@ -973,23 +1017,22 @@ def register() -> None:
         _nearest_words,
         _fill_costs,
         _extend_potentials,
-        _dot,
         _mask,
         _rows,
         _columns,
         _match,
         _most_words,
+        _pick_least,
         _least_costs,
         _rows_and_columns,
         _residual,
         _looped_reduce,
         _word_costs,
-        _pair_problem,
         _gathered_problem,
     ):
         register_jitable(**NO_NAN)(helper)
-    # crude sums will do here, in any order
-    register_jitable(fastmath={"nnan", "nsz", "reassoc", "contract"})(_soften)
+    for crude in _dot, _soften:  # sums in any order will do here
+        register_jitable(fastmath={"nnan", "nsz", "reassoc", "contract"})(crude)
 
 
 def _register_least() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 from skdptext.transport._bags import WordBags, slice_bags, writable
 from skdptext.transport._cascade import Cascade, n_likely
@@ -20,6 +20,7 @@ from skdptext.transport._index import (
 from skdptext.transport._kernels import BoundLoops, bounds_for, kernels_for
 from skdptext.transport._loops import GROUP
 from skdptext.utils import (
+    Threads,
     blocks,
     limit_blas_threads,
     progress_bar,
@@ -37,10 +38,10 @@ class BagIndex(IndexedBags):
 
     Of bags that are searched for among themselves, both ends of a pair share the
     products of their words: a run computes each once. They share nothing else, as that
-    would not pay. Of 2,000 to 20,000 sentences, 3 pairs in 10 that were solved were
-    solved from both ends: 1/7 of the exact problems, 1 to 4 % of the time. The first
-    bounds, 10 to 25 % of the time, are of one direction; kept for the other end, they
-    would take 4 n² bytes, and the bounds after them are better.
+    would not pay: of 2,000 and 20,000 texts 1/7 of the exact problems were solved from
+    both ends, in 4 and 2 % of the time. The first bounds, 12 and 24 %, are of one
+    direction; kept for the other end, they would take 4 n² bytes, and the bounds after
+    them are better (``benchmarks/bench_wmd_graph.py --both-ends``).
     """
 
     def nearest(
@@ -177,9 +178,7 @@ class BagIndex(IndexedBags):
             loops = bounds_for(n_pairs)
             kernels = kernels_for(1 if loops else 0)
 
-        def search(
-            run: slice, asked: WordBags, shared: Bounds | None, part: slice
-        ) -> None:
+        def search(part: slice) -> None:
             bounds = copy(shared)  # what it keeps of a query is its own
             for i in range(part.start, part.stop):
                 skip = -1 if exclude is None else int(exclude[run.start + i])
@@ -194,28 +193,26 @@ class BagIndex(IndexedBags):
             bar.update(part.stop - part.start)
 
         workers = effective_n_jobs(n_jobs)
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")
-        with progress_bar(verbose, "neighbours", total=len(queries), unit="doc") as bar:
+        with (
+            progress_bar(verbose, "neighbours", total=len(queries), unit="doc") as bar,
+            # threads of a product's own wait for the next one, and keep ours waiting
+            limit_blas_threads(1),
+            Threads(workers) as threads,
+        ):
             for run in self._runs(queries, few, workers):
                 asked = slice_bags(queries, run)
-                # the product takes all threads; then each takes queries, and products
-                # of more would only interfere
-                with limit_blas_threads(workers):
-                    bounds = self._bounds(asked, loops)
+                shared = self._bounds(asked, loops, threads)
                 size = len(asked) if workers == 1 else -(-len(asked) // (4 * workers))
-                size = -(-size // GROUP) * GROUP
-                with limit_blas_threads(1):
-                    parallel(
-                        delayed(search)(run, asked, bounds, part)
-                        for part in blocks(len(asked), size)
-                    )
+                threads.each(search, blocks(len(asked), -(-size // GROUP) * GROUP))
 
-    def _bounds(self, queries: WordBags, loops: BoundLoops | None) -> Bounds | None:
+    def _bounds(
+        self, queries: WordBags, loops: BoundLoops | None, threads: Threads
+    ) -> Bounds | None:
         if self.vectors is None:
             return None
         if loops is None:
-            return PlainBounds(self, queries)
-        return CompiledBounds(self, queries, loops)
+            return PlainBounds(self, queries, threads)
+        return CompiledBounds(self, queries, loops, threads)
 
     def _runs(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
         """At most `_MAX_QUERIES` queries whose arrays fit in the working memory.

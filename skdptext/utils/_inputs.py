@@ -1,4 +1,4 @@
-"""Kinds of input: texts, token lists or a count matrix."""
+"""Kinds of input: texts, token lists or a count matrix; and labels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils._validation import check_indices, kind_of, refuse_masked
+from skdptext.utils._validation import check_indices, kind_of, refuse_masked, shown
 
-__all__ = [
-    "as_array",
-    "check_document",
-    "check_matrix",
-    "is_column_of_documents",
-    "is_count_matrix",
-    "plain_documents",
-]
+# -- documents and counts -----------------------------------------------------------
 
 _EXPECTED = "Expected an iterable of documents (str or lists of str) or a count matrix"
 
@@ -51,19 +44,9 @@ def plain_documents(X: Any) -> Any:
 def is_count_matrix(X: Any, expected: str = _EXPECTED, *, each: bool = True) -> bool:
     """Whether `X` is a count matrix rather than documents.
 
-    Parameters
-    ----------
-    X : object
-    expected : str
-        How an error begins: what would be right.
-    each : bool, default=True
-        Check every document of a sequence, too. False where they are read next, which
-        checks them.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is neither, as far as can be told without consuming it.
+    An InvalidParameterError, which begins with `expected`, if it is neither, as far as
+    can be told without consuming it. Every document of a sequence is checked, too,
+    unless `each` is False, where they are read next.
     """
     if isinstance(X, str | bytes):
         raise InvalidParameterError(
@@ -205,3 +188,106 @@ def _missing(document: Any) -> str:
     if document is None or nan or name in ("NAType", "NaTType"):
         return ' Fill in missing texts, as with X.fillna(""), or leave them out.'
     return ""
+
+
+# -- labels: authors, topics and the like -------------------------------------------
+
+_ENDLESS = (np.inf, -np.inf)
+
+
+def as_labels(name: str, values: Any) -> np.ndarray:
+    """Labels as a sortable array; an error names the position of a bad label.
+
+    Checked before NumPy turns numbers and missing values into text.
+    """
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise InvalidParameterError(
+            f"{name} must hold one label per document, got {kind_of(values)}."
+        )
+    given = values if hasattr(values, "__array__") else list(values)
+    if hasattr(given, "ndim") and given.ndim != 1:
+        return as_array(
+            given, f"{name} must be labels"
+        )  # the caller knows how many there must be
+    kinds: dict[str, int] = {}
+    for i, label in enumerate(given):
+        if _is_missing(label):
+            raise InvalidParameterError(
+                f"{name} must not be missing, got {shown(label)} for document {i}."
+            )
+        kinds.setdefault(_kind(label), i)
+    if len(kinds) > 1:
+        (kind, i), (other, j) = list(kinds.items())[:2]
+        raise InvalidParameterError(
+            f"{name} must be of one kind, all text or all numbers, got {kind} for "
+            f"document {i} and {other} for document {j}."
+        )
+    labels = as_array(given, f"{name} must be labels")
+    try:
+        np.unique(labels)
+    except TypeError:
+        raise InvalidParameterError(
+            f"{name} must be labels that can be sorted, got {kind_of(values)}."
+        ) from None
+    return labels
+
+
+def check_labels(
+    name: str, values: Any, n: int, *, of: str = "document", n_different: int = 1
+) -> np.ndarray:
+    """`as_labels`, one for each of `n`, and enough different ones."""
+    labels = as_labels(name, values)
+    if labels.shape != (n,):
+        raise InvalidParameterError(
+            f"{name} must hold one label per {of} ({n}), got shape {labels.shape}."
+        )
+    different = len(np.unique(labels))
+    if different < n_different:
+        raise InvalidParameterError(
+            f"{name} must hold at least {n_different} different labels, got "
+            f"{different}."
+        )
+    return labels
+
+
+def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarray:
+    """One number for each of `n` as shares that sum to 1; None: they are equal."""
+    if prior is None:
+        return np.full(n, 1 / n)
+    some = ">= 0, not all of them 0," if zeros else "> 0"
+    rule = f"prior must hold one number {some} per {of} ({n})"
+    shares = as_array(prior, rule, dtype=np.float64)
+    if shares.shape != (n,):
+        raise InvalidParameterError(f"{rule}, got shape {shares.shape}.")
+    allowed = np.isfinite(shares) & ((shares >= 0) if zeros else (shares > 0))
+    if not allowed.all() or not shares.any():
+        raise InvalidParameterError(
+            f"{rule}, got numbers from {shares.min()} to {shares.max()}."
+        )
+    return shares / shares.sum()
+
+
+def sums_by_label(labels: np.ndarray, rows: Any, n_labels: int) -> Any:
+    """Sums of the rows of each label, which is a number below `n_labels`."""
+    one, at = np.ones(len(labels)), np.arange(len(labels))
+    return sp.csr_array((one, (labels, at)), shape=(n_labels, len(labels))) @ rows
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether it is None, NaN, NaT, pandas' NA, or infinity, which names nothing."""
+    if label is None:
+        return True
+    if isinstance(label, str):
+        return False
+    try:
+        return bool(label != label or (label in _ENDLESS))
+    except TypeError:  # NA is neither equal nor unequal to itself
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return "text"
+    return "number" if isinstance(label, Number | np.bool_) else type(label).__name__

@@ -15,15 +15,6 @@ from sklearn.utils import check_random_state
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils._validation import kind_of
 
-__all__ = [
-    "NoiseStreams",
-    "SecretSeed",
-    "check_document_ids",
-    "check_noise_state",
-    "check_rng",
-    "keyed_generators",
-]
-
 # The largest number of 64 bits
 _LAST = np.uint64(2**64 - 1)
 
@@ -120,14 +111,10 @@ class NoiseStreams:
     Streams are derived by a keyed hash (BLAKE2b), so that those of two labels are
     independent, and no stream reveals anything about another one or about the key.
 
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Where the 256-bit key comes from: the operating system, a hash of the
-        integer, or the generator, which moves on by 32 bytes.
-    context : bytes
-        What the release depends on besides the document: mechanism, ε, λ, embedding.
-        It enters the key, so that no noise is repeated at another ε.
+    By `random_state` the 256-bit key comes from the operating system, a hash of the
+    integer, or the generator, which moves on by 32 bytes. What the release depends on
+    besides the document, the `context` (mechanism, ε, λ, embedding), enters the key, so
+    that no noise is repeated at another ε.
     """
 
     def __init__(self, random_state: RandomState, context: bytes) -> None:
@@ -152,13 +139,9 @@ class NoiseStreams:
     ) -> Callable[[int, bytes], bytes] | None:
         """A function from a document's position and content to its label, or None.
 
-        Parameters
-        ----------
-        ids : sequence of str, int or bytes, default=None
-            Ids of the documents: equal content under another id gets another label.
-            None: equal content gets the same label, except with a Generator, whose
-            copies (clones share its state) must give different documents different
-            noise.
+        Equal content under another of the `ids` gets another label. Without ids, it
+        gets the same, except with a Generator, whose copies (clones share its state)
+        must give different documents different noise.
         """
         if self.fresh:
             return None
@@ -209,12 +192,8 @@ class Numbers:
     def integers(self, high: Any, size: Any = None) -> np.ndarray:
         """A number in [0, high) for each label, all of them equally likely.
 
-        Parameters
-        ----------
-        high : int or ndarray of int, shape (n_labels,)
-            From 1 to 2^63.
-        size : int, default=None
-            As NumPy's generators have it; it must be the number of labels.
+        `high`, of one number or one for each label, is at most 2^63. `size` is as
+        NumPy's generators have it; it must be the number of labels.
         """
         n = len(self._labels)
         if size not in (None, n):

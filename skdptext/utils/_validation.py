@@ -6,10 +6,14 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
 
@@ -148,6 +152,39 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_kind(value: Any, kinds: Any, rule: str) -> None:
+    """Refuse what is of another class than a rule says."""
+    if not isinstance(value, kinds):
+        raise InvalidParameterError(f"{rule}, got {kind_of(value)}.")
+
+
+def check_methods(value: Any, methods: Iterable[str], rule: str) -> None:
+    """Refuse an object that lacks one of the methods that a rule asks for."""
+    for name in methods:
+        if not callable(getattr(value, name, None)):
+            raise InvalidParameterError(f"{rule}, got {kind_of(value)} without {name}.")
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether it has learned, or has nothing to learn."""
+    if not hasattr(estimator, "fit"):
+        return True
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    except (AttributeError, TypeError):  # not an estimator of scikit-learn
+        return any(n.endswith("_") and n[:1] != "_" for n in vars(estimator))
+    return True
+
+
+def check_path(name: str, value: Any) -> Path:
+    """Return `value` as a path, or say that it must be one."""
+    if not isinstance(value, str | PathLike):
+        raise InvalidParameterError(f"{name} must be a path, got {shown(value)}.")
+    return Path(value)
+
+
 def check_n_jobs(value: Any) -> int | None:
     """Return `value` if joblib can make a number of workers of it."""
     wrong = isinstance(value, bool) or not isinstance(value, Integral) or value == 0
@@ -199,25 +236,9 @@ def check_bags(
     """Return bags-of-words as a canonical float64 CSR array.
 
     Canonical: sorted column indices, no duplicates, no stored zeros. The input is
-    never written to.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_documents, n_words)
-        Non-negative, finite word weights.
-    n_words : int, default=None
-        Number of words of the embedding; the number of columns must equal it.
-    counts : bool, default=False
-        Require whole numbers.
-    max_words : int, default=2**31 - 1
-        With `counts`: the most words that a document may have.
-    name : str, default="X"
-        What the matrix is called in errors.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a rule is broken; the message names the first offending row.
+    never written to. It must hold non-negative, finite word weights in `n_words`
+    columns; `counts` requires whole numbers, at most `max_words` in a row. An error
+    calls the matrix `name`, and says which row is the first to break a rule.
     """
     refuse_masked(X, name)
     try:

@@ -43,6 +43,7 @@ def test_documents_one_by_one(synthetic):
     assert found.n_strangers == 0
 
 
+@pytest.mark.no_cover
 def test_the_report_is_made_of_it(synthetic):
     embedding, documents, authors, topics = synthetic
     perturbers = [

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from skdptext import WordEmbedding
 from skdptext.attacks import FastTextClassifier
@@ -133,15 +130,6 @@ def test_labels_of_any_kind_and_order(corpus):
     y = [1] * 5 + [3] * 3 + [2] * 2
     model = make(n_epochs=200).fit(texts, y)
     assert model.predict(["two", "three", "one"]).tolist() == [2, 3, 1]
-
-
-def test_pickle_and_clone(corpus):
-    _, _, texts, y = corpus
-    model = make().fit(texts, y)
-    twin = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(twin.predict_proba(texts), model.predict_proba(texts))
-    with pytest.raises(NotFittedError):
-        clone(model).predict(texts)
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -223,7 +223,7 @@ def test_bad_input():
     ):
         with pytest.raises(InvalidParameterError, match=message):
             attack.score(["a a a"], truth)
-    with pytest.raises(InvalidParameterError, match=r"one group per release \(1\)"):
+    with pytest.raises(InvalidParameterError, match=r"one label per release \(1\)"):
         attack.predict(["a a a"], groups=[0, 1])
     with pytest.raises(InvalidParameterError, match="perturber must be a word pert"):
         linkage_attack(CANDIDATES, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
@@ -39,6 +38,7 @@ def test_transitions_are_those_of_the_mechanism():
     assert (np.abs(found - P) < 6 * np.sqrt(P * (1 - P) / n)).all()
 
 
+@pytest.mark.no_cover
 def test_it_reaches_the_optimum_where_counting_does_not():
     """A thousand words on a line, whose law is known by its intervals."""
     rng = np.random.default_rng(0)
@@ -114,6 +114,7 @@ def test_prior_beats_the_naive_guess():
     assert attack.score(released, written) > naive + 0.1
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n_draws", [1, 3, 30])
 @pytest.mark.parametrize("power", [0, 1])
 def test_with_few_draws_it_is_no_worse_than_the_naive_guess(n_draws, power):
@@ -206,6 +207,7 @@ def test_releases_add_up_unless_they_are_repeated():
     assert attack.score([word for (word,) in releases[0]], written) < 0.75
 
 
+@pytest.mark.no_cover
 def test_repeatable_releases_of_changed_documents_add_up():
     """A document with one word changed gets fresh noise on all the words it shares."""
     attack = make(epsilon=0.5, n_draws=5000, random_state=0).fit()
@@ -258,6 +260,7 @@ def test_the_secret_seed_is_not_used():
     assert first is second or (first == second).all()
 
 
+@pytest.mark.no_cover
 def test_accuracy_falls_with_epsilon_on_a_real_table(built_in):
     table = built_in.restrict(600)
     accuracy, entropy = [], []
@@ -286,10 +289,10 @@ def test_no_words():
         ({"smoothing": "most"}, "smoothing must be .*'auto'.*got 'most'"),
         ({"random_state": -1}, "random_state must be None, an integer >= 0"),
         ({"prior": [1.0]}, r"per word of the embedding \(3\), got shape \(1,\)"),
-        ({"prior": ["a", "b", "c"]}, "one number per word"),
-        ({"prior": [1.0, -1.0, 0.0]}, "non-negative and not all 0"),
-        ({"prior": [0.0, 0.0, 0.0]}, "non-negative and not all 0"),
-        ({"prior": [1.0, np.nan, 0.0]}, "must be finite"),
+        ({"prior": ["a", "b", "c"]}, "one number >= 0, .* got a list"),
+        ({"prior": [1.0, -1.0, 0.0]}, ">= 0, not all of them 0, .* from -1.0 to 1.0"),
+        ({"prior": [0.0, 0.0, 0.0]}, ">= 0, not all of them 0, .* from 0.0 to 0.0"),
+        ({"prior": [1.0, np.nan, 0.0]}, ">= 0, .* from nan to nan"),
     ],
 )
 def test_bad_parameters(change, message):
@@ -298,8 +301,6 @@ def test_bad_parameters(change, message):
 
 
 def test_bad_words():
-    with pytest.raises(NotFittedError):
-        make().predict(["a"])
     attack = make(n_draws=1).fit()
     for X, message in (
         ("a", "X must be words"),

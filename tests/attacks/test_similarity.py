@@ -44,6 +44,7 @@ def test_words_of_any_script(text, words):
     assert split_words(text) == words
 
 
+@pytest.mark.no_cover
 def test_scores_are_those_of_slow_loops():
     scores = text_similarities(CLEAR, NOISY, embedding=TABLE)
     shared = [[len(set(a) & set(b)) for b in CLEAR] for a in NOISY]
@@ -138,6 +139,7 @@ def test_who_learns_from_pairs_finds_more():
     np.testing.assert_array_equal(both, again)
 
 
+@pytest.mark.no_cover
 def test_no_pair_is_judged_by_a_model_that_saw_it():
     """Where right pairs are told by nothing, learning must not find any.
 

@@ -125,6 +125,7 @@ def test_verbose_shows_progress(capsys):
         audit_document_pair(fitted(), ["a", "a"], ["a", "b"], verbose=-1)
 
 
+@pytest.mark.no_cover
 def test_bounds_hold_as_often_as_they_say():
     """At equality: randomized response on one word, whose loss is ε for some release.
 

@@ -88,16 +88,19 @@ def cloud(dim):
     return WordEmbedding([f"w{i}" for i in range(40)], rng.normal(size=(40, dim)))
 
 
+@pytest.mark.no_cover
 def test_false_alarms_of_releases_at_the_stated_rate():
     assert_level(channel(2.0, 0.5, cloud(7)), 500)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("dim", [1, 2, 7, 40, 300])
 def test_false_alarms_with_few_draws(dim):
     """Where approximate laws would be at their worst."""
     assert_level(Wrong(sample, cloud(dim)), 100)
 
 
+@pytest.mark.no_cover
 def test_spread_along_the_axes_is_exact_far_out():
     """P(p <= 1e-6), by noise that leans to one axis, weighted back to right noise."""
     n, lean, repeats, limit = 100, 0.75, 400, 1e-6
@@ -118,6 +121,7 @@ def test_spread_along_the_axes_is_exact_far_out():
     assert np.mean(weights) - 5 * error <= limit
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("axes", ["whitened", "raw"])
 def test_one_axis_of_300_without_noise_is_found(axes):
     rng = np.random.default_rng(0)

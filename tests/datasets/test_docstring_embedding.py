@@ -11,7 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skdptext.datasets import load_docstring_embedding, load_docstrings
+from skdptext.datasets import (
+    _docstring_embedding,
+    load_docstring_embedding,
+    load_docstrings,
+)
 from skdptext.exceptions import InvalidParameterError
 
 
@@ -134,7 +138,10 @@ def test_min_count_that_leaves_no_word_is_an_error(tmp_path):
 
 @pytest.fixture(scope="module")
 def trained_by_gensim():
-    """What gensim was asked for; it makes three words."""
+    """What gensim was asked for; it makes three words, of a part of the corpus.
+
+    To cut all of it into words takes half a second, each time.
+    """
     calls = []
 
     def train(sentences, *, vector_size, min_count, **options):
@@ -144,8 +151,12 @@ def trained_by_gensim():
         words = SimpleNamespace(index_to_key=["of", "the", "ça"], vectors=vectors)
         return SimpleNamespace(wv=words)
 
+    def some(**options):
+        return SimpleNamespace(data=load_docstrings(**options).data[::100])
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gensim.models.Word2Vec", train)
+        patch.setattr(_docstring_embedding, "load_docstrings", some)
         yield calls
 
 

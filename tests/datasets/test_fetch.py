@@ -3,7 +3,6 @@
 import gzip
 import io
 import time
-import tracemalloc
 import zipfile
 
 import numpy as np
@@ -22,6 +21,7 @@ from local_server import (
 )
 
 from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
+from tests.memory import traced_memory
 
 pytestmark = pytest.mark.usefixtures("small_sets")
 
@@ -285,12 +285,9 @@ def test_sizes_are_capped_and_odd_zips_refused(
     server, tmp_path, waits, body, problem, monkeypatch
 ):
     server.script = [good(body)]
-    tracemalloc.start()
-    with pytest.raises(OSError, match=problem) as error:
+    with traced_memory() as memory, pytest.raises(OSError, match=problem) as error:
         fetch_small(server, tmp_path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 4 * CAP
+    assert memory.peak < 4 * CAP
     assert waits == []
     _assert_clear(error, server, tmp_path)
     (tmp_path / "sms+spam+collection.zip").write_bytes(body)

@@ -13,6 +13,7 @@ import pytest
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from tests.memory import mapped_file
 
 
 def table(seed, n=50, dim=4):
@@ -35,12 +36,6 @@ def pickled(path, seed, **options):
     return held
 
 
-def mapped(array):
-    while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
-        array = array.base
-    return str(array.filename) if isinstance(array, np.memmap) else None
-
-
 def test_a_pickle_is_an_address_and_arrives_as_one_mapped_object(path):
     held, fingerprint = pickled(path, 101)
     assert len(held) < 400
@@ -49,7 +44,7 @@ def test_a_pickle_is_an_address_and_arrives_as_one_mapped_object(path):
     embedding = found[0]
     assert all(other is embedding for other in found)
     assert embedding.fingerprint == fingerprint == table(101).fingerprint
-    assert mapped(embedding.vectors) == str(path)
+    assert mapped_file(embedding.vectors) == str(path)
     assert pickle.loads(pickle.dumps(embedding)) is embedding
     assert copy.deepcopy(embedding) is embedding
     # it stays where the task that it came with has ended
@@ -88,7 +83,7 @@ def test_relative_paths_are_made_absolute(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     held, _ = pickled(path.name, 106)
     monkeypatch.chdir("/")
-    assert mapped(pickle.loads(held).vectors) == str(path)
+    assert mapped_file(pickle.loads(held).vectors) == str(path)
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".vec.gz", ".bin", ".kv", "compressed.npz"])

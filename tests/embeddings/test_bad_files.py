@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import pickle
 import struct
-import tracemalloc
 import zipfile
 from contextlib import contextmanager
 
@@ -16,6 +15,7 @@ from gensim.test.utils import datapath
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from tests.memory import traced_memory
 
 
 def refused(path, content, message, **options):
@@ -303,12 +303,9 @@ def test_kv(tmp_path):
 
 @contextmanager
 def memory_below(limit):
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         yield
-        assert tracemalloc.get_traced_memory()[1] < limit
-    finally:
-        tracemalloc.stop()
+    assert memory.peak < limit
 
 
 def gzip_of(path, block, times, start=b""):

@@ -20,6 +20,7 @@ from hypothesis.extra import numpy as hnp
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from tests.memory import mapped_file, mappings
 
 SUFFIXES = [
     ".npz", ".kv", ".txt", ".vec", ".bin", ".txt.gz", ".vec.gz", ".bin.gz"
@@ -30,18 +31,6 @@ FIXED = WordEmbedding(
         [[0.1, -0.0], [1e-45, 3e38], [1 / 3, -7], [2, 3], [1.17549435e-38, 1]], "f4"
     ),
 )
-
-
-def base_chain(array):
-    while isinstance(array, np.ndarray):
-        yield array
-        array = array.base
-
-
-def mapped_file(array):
-    """Name of the file that the array is a memory map of, or None."""
-    maps = [a for a in base_chain(array) if isinstance(a, np.memmap)]
-    return str(maps[-1].filename) if maps else None
 
 
 def assert_same(one, other):
@@ -65,6 +54,7 @@ def tables(draw, suffix):
     return WordEmbedding(words, draw(hnp.arrays(np.float32, shape, elements=finite)))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)
@@ -256,7 +246,7 @@ def test_npz_is_mapped_in_place_and_plain_numpy_reads_it(tmp_path):
     FIXED.save(path)
     table = WordEmbedding.load(path)
     assert mapped_file(table.vectors) == str(path)
-    (mapping,) = [a for a in base_chain(table.vectors) if isinstance(a, np.memmap)]
+    (mapping,) = mappings(table.vectors)
     assert mapping.mode == "r"
     assert mapping.offset % 64 == 0
     assert not table.vectors.flags.writeable

@@ -16,6 +16,7 @@ from gensim.test.utils import common_texts, datapath
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from tests.memory import mapped_file
 
 UNKNOWN = ["internationalise", "Computers", "Ünïcode", "преступ", "東京都", "x", "a b"]
 
@@ -30,14 +31,6 @@ def fasttext():
 @pytest.fixture(scope="module")
 def table(fasttext):
     return WordEmbedding.from_gensim(fasttext)
-
-
-def mapped(array):
-    while isinstance(array, np.ndarray):
-        if isinstance(array, np.memmap):
-            return True
-        array = array.base
-    return False
 
 
 def test_models_and_their_vectors():
@@ -184,7 +177,7 @@ def test_npz_keeps_subwords_and_maps_them(tmp_path, fasttext, table):
         table.save(tmp_path / "t.npz")
     back = WordEmbedding.load(tmp_path / "t.npz")
     assert back.fingerprint == table.fingerprint
-    assert mapped(back._subwords.buckets)
+    assert mapped_file(back._subwords.buckets)
     np.testing.assert_array_equal(back.infer("unheard"), fasttext.wv["unheard"])
     first = WordEmbedding.load(tmp_path / "t.npz", n_words=2)
     np.testing.assert_array_equal(first.infer("unheard"), fasttext.wv["unheard"])
@@ -203,7 +196,7 @@ def test_other_formats_say_that_they_drop_subwords(tmp_path, table, suffix):
 def test_a_kv_that_gensims_fasttext_saved(tmp_path, fasttext, table):
     fasttext.wv.save(str(tmp_path / "t.kv"), separately=["vectors_ngrams"])
     back = WordEmbedding.load(tmp_path / "t.kv", allow_pickle=True)
-    assert mapped(back._subwords.buckets)
+    assert mapped_file(back._subwords.buckets)
     assert back.words == table.words
     np.testing.assert_allclose(back.vectors, table.vectors, rtol=1e-5)
     np.testing.assert_array_equal(back.infer("unheard"), fasttext.wv["unheard"])

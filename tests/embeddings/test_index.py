@@ -1,7 +1,6 @@
 """How words are looked up: against a plain dict, and what it holds."""
 
 import sys
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from skdptext import WordEmbedding
 from skdptext.embeddings import _index
 from skdptext.exceptions import InvalidParameterError
+from tests.memory import traced_memory
 
 WORDS = st.lists(st.text("abAB", max_size=3), min_size=1, unique=True)
 
@@ -53,11 +53,7 @@ def test_a_loaded_file_holds_little_beside_its_words(tmp_path):
     n = 50_000
     path = tmp_path / "words.npz"
     _embedding([f"word{i}" for i in range(n)]).save(path)
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         embedding = WordEmbedding.load(path, by_address=True)
-        held = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
     text = sum(map(sys.getsizeof, embedding.word_array))
-    assert held - text < 25 * n
+    assert memory.held - text < 25 * n

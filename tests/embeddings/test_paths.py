@@ -37,9 +37,7 @@ def test_unknown_suffix_lists_the_known(tmp_path, name):
 @pytest.mark.parametrize("path", [None, 3, b"t.npz", ["t.npz"]])
 def test_path_must_be_a_path(path):
     for act in (WordEmbedding.load, FIXED.save):
-        with pytest.raises(
-            InvalidParameterError, match=r"path must be a str or os\.Path"
-        ):
+        with pytest.raises(InvalidParameterError, match=r"path must be a path, got"):
             act(path)
 
 

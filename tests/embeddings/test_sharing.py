@@ -74,6 +74,7 @@ def search(table, **options):
     return found
 
 
+@pytest.mark.no_cover
 def test_a_grid_search_holds_one_table(large):
     SEEN.clear()
     found = search(large)

@@ -116,6 +116,7 @@ def test_less_may_be_better_and_one_split_has_no_bars():
     assert display.labels_ == []
 
 
+@pytest.mark.no_cover
 def test_percentiles_and_their_artists(perturber):
     epsilons, lams = [10, 1, 3], [0, 0.5, 1]
     result = plausible_deniability(
@@ -229,6 +230,7 @@ def test_contours_hold_their_share_of_the_noise(dim, lam):
         assert stats.binomtest(inside, 1000, level).pvalue > ALPHA
 
 
+@pytest.mark.no_cover
 def test_artists_of_the_neighbourhood(perturber, small_embedding):
     display = NeighborhoodDisplay.from_estimator(
         perturber, small_embedding.words[1], n_draws=300, random_state=0
@@ -253,6 +255,7 @@ def test_artists_of_the_neighbourhood(perturber, small_embedding):
     assert display.labels_ == []
 
 
+@pytest.mark.no_cover
 def test_labels_keep_apart(perturber):
     display = NeighborhoodDisplay.from_estimator(
         perturber, perturber.embedding_.words[2]
@@ -262,6 +265,7 @@ def test_labels_keep_apart(perturber):
     assert not any(overlaps)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("word", ["$$", "a^$", "$_$"])
 def test_words_are_no_mathematics(word):
     table = WordEmbedding([word, "b", "$"], [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])

@@ -42,6 +42,7 @@ def _close():
     plt.close("all")
 
 
+@pytest.mark.no_cover
 def test_one_release_is_a_row_per_adversary(reports):
     display = reports[0].plot()
     axis, r = display.ax_, reports[0].results

@@ -28,6 +28,7 @@ def said(report, text):
     return any(text in warning for warning in report.warnings)
 
 
+@pytest.mark.no_cover
 def test_warnings_of_sizes_labels_and_releases(synthetic):
     embedding, documents, _, topics = synthetic
     long = DPWordPerturber(embedding, epsilon=1e-3, document_length=30)
@@ -257,6 +258,7 @@ class Outline(HTMLParser):
         self.texts.append(data)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("several", [False, True])
 def test_html_is_well_formed_and_escaped(synthetic, several):
     embedding = synthetic[0]
@@ -295,6 +297,7 @@ def test_frame_holds_the_results(synthetic):
     assert frame["noisy"].to_list() == report.results["noisy"].tolist()
 
 
+@pytest.mark.no_cover
 def test_it_begins_with_which_document_it_was(synthetic):
     """From who holds the documents; one sentence for each release, in text and HTML."""
     report = small(synthetic)

@@ -38,12 +38,9 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     RandomizedResponseChannel,
     Spectrum,
-    VickreyChannel,
     WordChannel,
     WordMechanism,
-    embedding_spectrum,
     law_fingerprint,
-    word_losses,
 )
 from skdptext.metrics import (
     plausible_deniability,
@@ -253,6 +250,7 @@ def test_statistics_and_calibration(steps):
         calibrate_epsilon(steps, 0.01, random_state=0)  # the ends keep half
 
 
+@pytest.mark.no_cover
 def test_displays_and_tables(steps):
     display = NeighborhoodDisplay.from_estimator(
         DPWordPerturber(
@@ -272,6 +270,7 @@ def test_displays_and_tables(steps):
     assert words_unchanged(steps.set_params(epsilon=60.0).fit([]), [["w1"] * 3]) == 1
 
 
+@pytest.mark.no_cover
 def test_search_frames_and_reports_tell_mechanisms_apart():
     X, y = documents()
     pipeline = Pipeline(
@@ -325,6 +324,7 @@ def test_reconstruction_comes_near_the_optimum(steps):
     assert score == pytest.approx(optimum, abs=6 * 0.5 / math.sqrt(20_000) + 0.005)
 
 
+@pytest.mark.no_cover
 def test_audits_pass_the_true_mechanism(steps):
     audit = audit_word_privacy(
         steps.set_params(random_state=None),
@@ -428,6 +428,7 @@ def no_noise(draws):
     return tuple(np.zeros_like(part) for part in draws)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("where", ["everywhere", "fresh", "repeatable", "sampled"])
 def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
     """Whatever way through the release has none."""
@@ -728,84 +729,6 @@ def test_a_statement_must_hold_together():
         DPWordPerturber(ROW, mechanism=Speaks(), document_length=1).fit([])
 
 
-# -- as it was before there was `law` ------------------------------------------------
-
-
-def test_members_that_used_to_state_it_are_read_with_a_warning():
-    with pytest.warns(
-        FutureWarning, match="Old states describe, losses, metric, noise as"
-    ):
-
-        class Old(WordChannel):
-            draw, apply = MahalanobisChannel.draw, MahalanobisChannel.apply
-            noise, exponents = MahalanobisChannel.noise, MahalanobisChannel.exponents
-            _search = MahalanobisChannel._search
-            metric = MahalanobisMetric(0.0, embedding_spectrum(ROW))
-
-            def losses(self, x, y):
-                return word_losses(prepared(MahalanobisChannel), x, y)
-
-            def describe(self):
-                return ["This is of old."]
-
-    class OldNoise(WordMechanism):
-        def prepare(self, embedding, epsilon, lam):
-            return Old(self, embedding, epsilon, lam)
-
-    perturber = DPWordPerturber(ROW, epsilon=1.0, mechanism=OldNoise()).fit([])
-    guarantee, new = (
-        perturber.guarantee(),
-        PrivacyGuarantee(prepared(MahalanobisChannel)),
-    )
-    assert guarantee.metric == "euclidean"
-    assert guarantee.euclidean().exponent("w1", "w3") == 2.0
-    assert guarantee.exponent("w1", "w3", delta=0.1) == new.exponent(
-        "w1", "w3", delta=0.1
-    )
-    assert "This is of old." in str(guarantee)
-    # of a noise of unknown density nothing follows
-    with pytest.raises(InvalidParameterError, match="Gamma-distributed length"):
-        guarantee.utility_probability(1.0)
-
-
-def test_members_are_added_to_the_law_of_a_parent():
-    with pytest.warns(FutureWarning, match="Said states describe as members"):
-
-        class Said(MahalanobisChannel):
-            def describe(self):
-                return ["So it is."]
-
-    law = prepared(Said).law()
-    assert law.said() == ["So it is."]
-    assert law.scales
-
-    class Lengths(StepsChannel):
-        """States nothing by members."""
-
-    assert prepared(Lengths, Steps()).law() == Law()
-
-
-def test_members_take_back_what_a_parent_stated():
-    """A class that says None, or False, claims as little as it did before `law`."""
-    with pytest.warns(FutureWarning, match="Silent states gamma_lengths, numerical"):
-
-        class Silent(MahalanobisChannel):
-            gamma_lengths = False
-            numerical_delta = None
-
-    law = prepared(Silent).law()
-    assert law.metric is not None  # not taken back
-    assert (law.noise, law.scales, law.numerical_delta) == (None, False, None)
-    with pytest.warns(FutureWarning, match="Own states unit_noise"):
-
-        class Own(MahalanobisChannel):
-            unit_noise = None
-
-    law = prepared(Own).law()
-    assert law.noise is not None
-    assert not law.scales
-
-
 def test_what_is_stated_does_not_hold_for_the_draws_of_a_sibling():
     class Half(MahalanobisChannel):
         def draw(self, rng, n):
@@ -844,19 +767,6 @@ def test_sentences_are_not_one_string():
         Law(sentences="abc")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("numerical_delta", 2.0**-50), ("log_proba", None), ("losses", None)],
-)
-def test_what_could_be_read_from_a_channel_still_can(name, value):
-    with pytest.warns(FutureWarning, match=rf"{name} of a channel is now law\(\)"):
-        assert getattr(prepared(MahalanobisChannel), name) == value
-    second = prepared(VickreyChannel, MahalanobisNoise(second=0.1))
-    with pytest.warns(FutureWarning, match=r"is now law\(\).said"):
-        assert len(second.describe()) == 1
-    assert not hasattr(second, "unheard")
-
-
 # -- words to documents, for exponents of any kind -----------------------------------
 
 
@@ -892,6 +802,7 @@ def probability(P, bag, noisy):
     return sum(math.prod(P[w, z] for w, z in zip(bag, o, strict=True)) for o in orders)
 
 
+@pytest.mark.no_cover
 @settings(deadline=None, max_examples=200)
 @given(seed=st.integers(0, 10_000), zeros=st.booleans())
 def test_bags_of_asymmetric_mechanisms(seed, zeros):
@@ -1063,7 +974,9 @@ def test_a_release_that_loses_draws_stops(small_embedding, monkeypatch):
 
 
 def test_prepare_must_return_a_channel():
-    with pytest.raises(InvalidParameterError, match=r"prepare of Nothing .* NoneType"):
+    with pytest.raises(
+        InvalidParameterError, match=r"prepare of Nothing .* got None without draw"
+    ):
         DPWordPerturber(ROW, mechanism=Nothing(), document_length=1).fit([])
     with pytest.raises(InvalidParameterError, match="channel must be a prepared"):
         PrivacyGuarantee(StepsChannel)

@@ -35,6 +35,7 @@ def rng():
     return np.random.default_rng(20261121)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0, 0.25, 0.7, 1])
 @pytest.mark.parametrize("epsilon", [0.5, 10.0])
 def test_noise_follows_the_law(small_embedding, rng, epsilon, lam):

@@ -90,6 +90,7 @@ STATEMENTS = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=20)
 @given(

@@ -238,6 +238,7 @@ def test_channel_naive_bayes(trained_on):
     assert model.score(tokens.transform(texts), topics) > 0.5
 
 
+@pytest.mark.no_cover
 def test_after_a_selector_in_a_pipeline(built_in, prose):
     """Real text: public labels, a choice of words, topics, and a grid over ε."""
     texts, labels = prose
@@ -331,8 +332,8 @@ def test_bad_options(options, message):
 @pytest.mark.parametrize(
     ("documents", "topics", "options", "message"),
     [
-        (["w0"], ["a", "b"], {}, r"topics must hold one topic per document \(1\)"),
-        (["w0", "w1"], ["a", "a"], {}, "at least 2 different topics, got 1"),
+        (["w0"], ["a", "b"], {}, r"topics must hold one label per document \(1\)"),
+        (["w0", "w1"], ["a", "a"], {}, "at least 2 different labels, got 1"),
         (["w0", "w1"], ["a b", "a  b"], {}, "differ in more than blanks"),
         (["w0", "w1"], ["a", "b"], {"smoothing": 0}, "smoothing must be a finite"),
         (["w0", "w1"], ["a", "b"], {"embedding": None}, "must be a WordEmbedding"),

@@ -174,7 +174,7 @@ def test_ranks_are_found_once_where_they_fit(monkeypatch):
         return k_nearest_words(points, *args, **options)
 
     # how often they are found shows only where they are
-    monkeypatch.setattr("skdptext.mechanisms._ranks.k_nearest_words", counted)
+    monkeypatch.setattr("skdptext.mechanisms._ranked.k_nearest_words", counted)
 
     def law(memory):
         channel = Ranked(RandomizedResponse(), spread=3.0).prepare(table, 4.0, 0.0)

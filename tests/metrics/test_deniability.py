@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn import config_context
-from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
@@ -24,6 +22,7 @@ from skdptext.mechanisms import (
 from skdptext.metrics import plausible_deniability
 from tests.channels import KnownNoise
 from tests.laws import ALPHA
+from tests.memory import traced_memory
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
@@ -61,6 +60,7 @@ def test_unchanged_as_by_perturbing_each_draw(small):
         assert stats.fisher_exact([[a, n - a], [b, n - b]]).pvalue > ALPHA / len(words)
 
 
+@pytest.mark.no_cover
 def test_distinct_as_by_perturbing_each_draw(small):
     # S_w of one word, over and over, against that of independent draws.
     n, repeats = 20, 400
@@ -114,6 +114,7 @@ class FixedChannel(WordChannel):
         return np.zeros((len(x), len(y)))
 
 
+@pytest.mark.no_cover
 def test_standard_errors_are_those_of_repeats(small):
     # The means of a repeat are averages over 40 draws and 200 words, close to normal;
     # its squared errors scatter by 0.3 to 0.4 of their mean, as with 12 degrees of
@@ -136,6 +137,7 @@ def test_standard_errors_are_those_of_repeats(small):
     assert naive < np.std(unchanged) / 2
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("n_words", "even"), [(30, True), (300, True), (300, False)])
 def test_the_error_of_distinct_words_is_no_jackknife(n_words, even):
     """Of one word that becomes any of so many: the plain jackknife is up to 40 % off.
@@ -188,14 +190,9 @@ def test_memory_keeps_to_working_memory():
     perturber = DPWordPerturber(table, epsilon=3.0, document_length=1).fit([])
     words = table.words[:4]
     plausible_deniability(perturber, words, n_draws=2)  # kept for the table
-    with config_context(working_memory=64):
-        tracemalloc.start()
-        try:
-            plausible_deniability(perturber, words, n_draws=2000)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-    assert peak < 64 * 2**20
+    with config_context(working_memory=64), traced_memory() as memory:
+        plausible_deniability(perturber, words, n_draws=2000)
+    assert memory.peak < 64 * 2**20
 
 
 def test_seeds(small):
@@ -300,6 +297,7 @@ def test_lam_makes_words_deniable(google_8k):
     assert distinct["high"][0, 1] < distinct["low"][0, 2]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("epsilon", "errors"), [(15.0, 0), (25.0, 5)])
 def test_lam_makes_words_deniable_beyond_chance(built_in, epsilon, errors):
     """N_w falls and S_w rises with λ, on fresh noise.
@@ -352,9 +350,7 @@ def test_bad_input(small, options, message):
         plausible_deniability(small, **options)
 
 
-def test_perturber_is_checked(small_embedding, small):
-    with pytest.raises(NotFittedError):
-        plausible_deniability(DPWordPerturber(small_embedding))
+def test_perturber_is_checked(small):
     with pytest.raises(InvalidParameterError, match="exactly one word perturber"):
         plausible_deniability(MultinomialNB())
     with pytest.raises(InvalidParameterError, match="must not change after fit"):

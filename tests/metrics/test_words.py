@@ -39,6 +39,7 @@ pytestmark = pytest.mark.filterwarnings(
 LINE = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 def test_share_is_that_of_the_law(epsilon):
     perturber = DPWordPerturber(LINE, epsilon=epsilon).fit([])

@@ -48,6 +48,7 @@ def small(small_embedding):
     return DPWordPerturber(small_embedding, epsilon=1.0, lam=0.5).fit([])
 
 
+@pytest.mark.no_cover
 def test_interval_covers_the_law():
     # 95 % nominal; a coverage outside the range of a binomial of 93 to 97 % would
     # fail, at the stated rate.
@@ -185,6 +186,7 @@ def bisected(share, target, low=0.05, high=20.0):
     return middle
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0.0, 0.7])
 @pytest.mark.parametrize(
     "mechanism",
@@ -342,6 +344,7 @@ def test_a_refusal_of_large_epsilon_is_passed_on(small_embedding):
 # -- documents -------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("mechanism", "epsilon"),
     [(MahalanobisNoise(), 20.0), (Exponential(), 2.0)],

@@ -66,6 +66,7 @@ def searched(built_in, prose):
         return search.fit(texts[:300], labels[:300])
 
 
+@pytest.mark.no_cover
 def test_table_of_a_search_on_real_texts(searched):
     frame = search_results_frame(searched)
     assert len(frame) == 6 * 2

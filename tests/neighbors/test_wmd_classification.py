@@ -33,6 +33,7 @@ def inverse_square(distances):
     return 1 / (0.1 + distances) ** 2
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("weights", ["uniform", "distance", inverse_square])
 @pytest.mark.parametrize("k", [1, 4, 9])
 @pytest.mark.parametrize("embedding", ["table", "one-hot"])

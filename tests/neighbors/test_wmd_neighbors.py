@@ -149,8 +149,13 @@ def test_refusals(corpus, small_embedding):
         WMDNeighborsTransformer(small_embedding, mode="ones").fit(X)
     with refused("symmetric must be True or False"):
         WMDNeighborsTransformer(small_embedding, symmetric=1).fit(X)
-    with refused(r"documents with words \(n_samples=60\), got 61"):
+    with refused(r"must be < the number .* with words \(n_samples=60\), got 60"):
         WMDNeighborsTransformer(small_embedding, n_neighbors=60).fit(X)
+    ones = WMDNeighborsTransformer(small_embedding, n_neighbors=61, mode="connectivity")
+    with refused(r"must be <= the number .* with words \(n_samples=60\), got 61"):
+        ones.fit(X)
+    with refused("Input X contains NaN"):
+        WMDNeighbors(small_embedding).fit(np.full(X.shape, np.nan))
     with pytest.raises(NotFittedError):
         WMDNeighbors(small_embedding).radius_neighbors(X, radius=1)
 
@@ -255,6 +260,7 @@ CLUSTERERS = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLUSTERERS)
 def test_clusters(corpus, small_embedding, name):
     options, clusterer = CLUSTERERS[name]
@@ -269,6 +275,7 @@ def test_clusters(corpus, small_embedding, name):
         assert max(agree, 1 - agree) > 0.6
 
 
+@pytest.mark.no_cover
 def test_maps_and_votes(corpus, small_embedding):
     X, y = corpus
     step = WMDNeighborsTransformer(small_embedding, n_neighbors=20)

@@ -32,6 +32,7 @@ def search(table, scoring, **options):
     )
 
 
+@pytest.mark.no_cover
 def test_once_for_25_candidates(built_in, monkeypatch):
     eigh, decomposed, held = np.linalg.eigh, [], []
 

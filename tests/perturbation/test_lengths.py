@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -22,6 +21,7 @@ from skdptext.exceptions import (
     PrivacyLeakWarning,
 )
 from skdptext.preprocessing import DocumentPreparer
+from tests.memory import peak_beyond_output, traced_memory
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -169,16 +169,7 @@ def test_fasttext_gives_unknown_words_a_vector():
 # -- memory and threads -----------------------------------------------------------
 
 
-def peak_beyond_output(perturber, documents):
-    tracemalloc.start()
-    try:
-        noisy = perturber.transform(documents)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return peak - sum(a.nbytes for a in (noisy.data, noisy.indices, noisy.indptr))
-
-
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_memory_keeps_to_working_memory(built_in, n_jobs):
     """64 MB for 20 and for 200 documents, and for one as long as those together."""
@@ -224,6 +215,7 @@ def test_order_is_a_leak_unless_it_is_meant(small_embedding):
         first.set_params(order="shuffle").fit([])
 
 
+@pytest.mark.no_cover
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 7)), max_size=5)),
     st.integers(0, 2**32),
@@ -258,11 +250,9 @@ def test_huge_counts_are_not_written_out(small_embedding, kind):
             small_embedding, document_length=3, resize="sample", output="bow"
         ),
     }[kind]
-    tracemalloc.start()
-    bags = made.fit([]).transform(counts)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 50e6
+    with traced_memory() as memory:
+        bags = made.fit([]).transform(counts)
+    assert memory.peak < 50e6
     assert bags.sum() == 3000
     # of 3,000 draws from three equal counts each has 1,000 within 6.5 deviations
     assert (np.abs(bags.toarray().sum(axis=0)[:3] - 1000) < 168).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 import weakref
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn import config_context
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
+from tests.memory import peak_beyond_output, traced_memory
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
@@ -38,16 +38,7 @@ def stream(n, watch=None):
         yield document
 
 
-def peak_above_output(perturber, documents):
-    tracemalloc.start()
-    try:
-        noisy = perturber.transform(documents)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return peak - sum(a.nbytes for a in (noisy.data, noisy.indices, noisy.indptr))
-
-
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("working_memory", "n_documents"),
     [(64, 1_000), (64, 25_000), (128, 1_000), (128, 25_000)],
@@ -56,24 +47,22 @@ def test_peak_keeps_to_working_memory(table, working_memory, n_documents):
     """Noise for 75,000 words at once would be 180 MB."""
     perturber = DPWordPerturber(table, lam=0.0).fit([])
     with config_context(working_memory=working_memory):
-        peak = peak_above_output(perturber, stream(n_documents))
+        peak = peak_beyond_output(perturber, stream(n_documents))
     assert peak < working_memory * MB
 
 
+@pytest.mark.no_cover
 def test_encoded_documents_take_little_more_than_their_words(table):
     """4 bytes a word and 8 a document, twice for a moment."""
     reader = DocumentReader(table)
     n = 20_000
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         encoded = reader.read(stream(n))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
     assert len(encoded.codes) == 3 * n
-    assert peak < 2 * n * (3 * 4 + 8) + MB
+    assert memory.peak < 2 * n * (3 * 4 + 8) + MB
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("random_state", [None, 0])
 def test_a_generator_is_streamed(table, random_state):
     """Never more than a handful of its documents are alive."""

@@ -173,6 +173,7 @@ def flips_of_documents(state, kind, n_documents=210, length=20):
     return np.array([words[:length] for words in perturber.fit_transform(X)]) == "b"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", ["tokens", "counts"])
 @pytest.mark.parametrize("state", STATES)
 def test_documents_do_not_share_noise(state, kind):

@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
@@ -106,6 +105,7 @@ def test_bow_is_canonical_integer_csr_aligned_with_count_vectorizer(small_embedd
     assert perturber.get_feature_names_out().tolist() == list(small_embedding.words)
 
 
+@pytest.mark.no_cover
 def test_strings_are_cut_as_scikit_learn_cuts_them(built_in):
     texts = load_docstrings(topics=["text"]).data[:60]
     for options in (
@@ -247,18 +247,6 @@ def test_perturb_words_refuses_draws(small_embedding, n_draws):
 
 
 # -- scikit-learn's conventions ---------------------------------------------------
-
-
-def test_not_fitted(small_embedding):
-    perturber = DPWordPerturber(small_embedding)
-    for call in (
-        lambda: perturber.transform(DOCUMENTS),
-        lambda: perturber.perturb_words(["w1"]),
-        lambda: perturber.guarantee(),
-        lambda: perturber.get_feature_names_out(),
-    ):
-        with pytest.raises(NotFittedError):
-            call()
 
 
 def test_noise_parameters_cannot_change_behind_fit(small_embedding):

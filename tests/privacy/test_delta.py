@@ -153,6 +153,7 @@ def test_texts_by_enumeration(seed, never, known):
                 assert exact(min(t, 60) - 0.02) > delta
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("known", [True, False])
 def test_bags_by_enumeration(seed, known):
@@ -178,6 +179,7 @@ def test_bags_of_which_some_words_are_told():
     assert guarantee.exponent(["c"], ["d"], delta=0.95) == math.inf
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("known", [True, False])
 def test_redrawn_documents_by_enumeration(seed, known):
@@ -220,6 +222,7 @@ def test_compositions_by_enumeration(known):
     assert_holds(a.compose(b), x, y, both(*of_a), both(*of_b))
 
 
+@pytest.mark.no_cover
 @settings(max_examples=25)
 @given(
     positions=st.lists(st.integers(0, 12), min_size=4, max_size=4, unique=True),

@@ -58,6 +58,7 @@ pairs = st.integers(1, 6).flatmap(
 )
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(documents=pairs, lam=st.sampled_from([0, 0.7]))
 def test_bags_and_ordered_texts(small_embedding, documents, lam):
@@ -72,6 +73,7 @@ def test_bags_and_ordered_texts(small_embedding, documents, lam):
     assert bag.exponent(x, y) <= text.exponent(x, y) + 1e-9
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(
     x=st.lists(words, min_size=1, max_size=4), y=st.lists(words, min_size=1, max_size=4)
@@ -242,6 +244,7 @@ def test_utility_in_another_metric_is_a_lower_bound(small_embedding):
 # -- the ε for a wanted factor ------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "kind",
     [

@@ -25,7 +25,7 @@ def test_a_generated_key_has_256_bits_and_is_for_its_owner(tmp_path):
     with pytest.raises(FileExistsError):
         ReleaseKey.generate(tmp_path / "key")
     assert (tmp_path / "key").read_text() == text
-    with pytest.raises(InvalidParameterError, match="file must be a str or os"):
+    with pytest.raises(InvalidParameterError, match="file must be a path"):
         ReleaseKey.generate(3)
 
 

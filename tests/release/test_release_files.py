@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import signal
 import time
-import tracemalloc
 from hashlib import sha256
 from itertools import product
 
@@ -18,6 +17,7 @@ from pyarrow import dataset
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release import ReleaseKey, read_bags, release_files, seal, verify
+from tests.memory import traced_memory
 from tests.releases import contents, write
 
 OTHER = sha256(b"another key").hexdigest()
@@ -32,6 +32,7 @@ def rows(out, form="parquet"):
     return {row.pop("id"): row for row in table.to_pylist()}
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("given", FORMATS)
 @pytest.mark.parametrize("written", [None, "parquet"])
 def test_every_format_is_read_and_written_with_the_same_words(
@@ -131,6 +132,7 @@ def start(*args, **options):
     return process
 
 
+@pytest.mark.no_cover
 def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
     make_release, source, tmp_path
 ):
@@ -526,8 +528,6 @@ def test_files_are_checked_block_by_block(make_release, source, tmp_path):
     seal(out)
     (shard, *_) = sorted(out.glob("*.parquet"))
     os.truncate(shard, 50 * 2**20)
-    tracemalloc.start()
-    assert f"{shard.name} has changed since it was sealed." in verify(out)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2 * 2**20
+    with traced_memory() as memory:
+        assert f"{shard.name} has changed since it was sealed." in verify(out)
+    assert memory.peak < 2 * 2**20

@@ -54,6 +54,8 @@ class Spy(ClusterMixin, BaseEstimator):
         return np.array([len(text) % 3 for text in X])
 
 
+@pytest.mark.no_cover
+@pytest.mark.filterwarnings("ignore:Some of the documents to be released")
 def test_accuracy_is_that_of_releases(many):
     """What is computed without noise, against many releases and a slow reading."""
     texts, topics = many
@@ -61,15 +63,15 @@ def test_accuracy_is_that_of_releases(many):
         texts, topics, {"words": TopicEncoder(2)}, n_groups=4, epsilon=1.2, cv=HALVES
     )
     (row,) = comparison.rows
-    rng, rights = np.random.default_rng(0), []
+    rights = []
+    replacer = DPDocumentReplacer(
+        texts, row.grouper, epsilon=1.2, output="group",
+        random_state=np.random.default_rng(0),
+    ).fit()  # fmt: skip
+    channel = np.ones((4, 4)) + np.eye(4) * np.expm1(1.2)
+    channel /= channel.sum(axis=1, keepdims=True)
     for train, test in HALVES:
-        replacer = DPDocumentReplacer(
-            [texts[i] for i in train], row.grouper, epsilon=1.2, output="group",
-            random_state=rng,
-        ).fit()  # fmt: skip
-        told = np.log(np.full((4, 4), 1.0) + np.eye(4) * np.expm1(1.2))
-        channel = np.exp(told) / np.exp(told).sum(axis=1, keepdims=True)
-        public = replacer.public_groups_
+        public = replacer.public_groups_[train]
         best = {}
         for z in range(4):
             chances = {}
@@ -88,8 +90,68 @@ def test_accuracy_is_that_of_releases(many):
     # 18,000 draws: a standard error of at most .0038; five of them
     assert row.score == pytest.approx(np.mean(rights), abs=0.02)
     assert row.without_noise > row.score > 1 / 3
-    replacer.set_params(epsilon=1.2)
     assert row.found_at_most == replacer.guarantee().found_at_most(100)
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "accuracy"])
+def test_the_start_that_keeps_most_is_offered(scoring):
+    """Each start of k-means is scored, by its groups of all documents."""
+    texts, topics = texts_of(60, 2)
+    # few of one topic, so that documents and labels do not count alike
+    texts = texts + [texts[i] for i in np.flatnonzero(topics == "pets")]
+    topics = np.concatenate([topics, topics[topics == "pets"]])
+    rng = np.random.default_rng(0)
+    texts = [f"{text} w{rng.integers(4)}" for text in texts]
+    folds = np.array_split(rng.permutation(len(texts)), 3)
+    splits = [(np.setdiff1d(np.arange(len(texts)), test), test) for test in folds]
+    vectors = TopicEncoder(4).fit_transform(texts)
+    channel = np.ones((5, 5)) + np.eye(5) * np.expm1(2.0)
+    channel /= channel.sum(axis=1, keepdims=True)
+    names = sorted(set(topics))
+    balanced = scoring == "balanced_accuracy"
+    scores = []
+    for start in range(12):
+        groups = KMeans(5, n_init=1, random_state=7 + start).fit(vectors).labels_
+        kept = []
+        for train, test in splits:
+            table = np.array(
+                [
+                    [np.mean(np.append(groups[train][topics[train] == name] == g, 0.2))
+                     for g in range(5)]
+                    for name in names
+                ]
+            )  # fmt: skip
+            if not balanced:
+                table = table * [[np.mean(topics[train] == name)] for name in names]
+            read = (table @ channel).argmax(axis=0)
+            right = np.array(
+                [
+                    channel[groups[i], [names[r] == topics[i] for r in read]].sum()
+                    for i in test
+                ]
+            )
+            each = [right[topics[test] == name].mean() for name in names]
+            kept.append(np.mean(each) if balanced else right.mean())
+        scores.append(np.mean(kept))
+    assert max(scores) > scores[0] + 0.005  # there is something to choose
+    options = {"n_groups": 5, "epsilon": 2.0, "cv": splits, "random_state": 7}
+    for n in (12, 1):
+        comparison = compare_groupings(
+            texts, topics, {"words": TopicEncoder(4)}, scoring=scoring, n_starts=n,
+            **options,
+        )  # fmt: skip
+        (row,) = comparison.rows
+        assert row.score == pytest.approx(max(scores[:n]), rel=1e-9)
+        # equal groups may differ in the last digit
+        assert scores[row.grouper[-1].random_state - 7] == pytest.approx(row.score)
+    assert comparison.criterion == scoring.replace("_", " ")
+    share = np.mean(topics == "pets")
+    assert comparison.chance == pytest.approx(1 / 3 if balanced else share)
+    # without labels k-means chooses by its own criterion
+    (row,) = compare_groupings(
+        texts, groupers={"words": TopicEncoder(4)}, n_starts=12, **options
+    ).rows
+    assert (row.grouper[-1].n_init, row.grouper[-1].random_state) == (12, 7)
 
 
 def halves(text):
@@ -195,6 +257,8 @@ def test_only_public_documents_come_in(many):
     learned: list[list[str]] = []
     splits = list(GroupKFold(3).split(texts, topics, np.repeat(range(6), 10)))
     compare_groupings(texts, topics, {"spy": Spy(learned)}, cv=splits)
+    assert learned.pop() == texts  # it learns no labels
+    compare_groupings(texts, groupers={"spy": Spy(learned)}, cv=splits)
     for (train, _), seen in zip(splits, learned, strict=True):
         assert seen == [texts[i] for i in train]
 
@@ -300,6 +364,8 @@ class Plain(ClassifierMixin, BaseEstimator):
         ({"cv": 31}, "cv must be able to split"),
         ({"cv": []}, "cv must give splits with documents on both sides, got none"),
         ({"cv": [([0, 1], [])]}, "got an empty side"),
+        ({"scoring": "f1"}, "scoring must be one of 'balanced_accuracy', 'accuracy'"),
+        ({"n_starts": 0}, "n_starts must be an integer >= 1"),
         ({"random_state": -1}, "random_state must be an integer >= 0"),
         ({"n_jobs": 0}, "n_jobs"),
     ],

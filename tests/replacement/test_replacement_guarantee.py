@@ -162,6 +162,7 @@ def test_bad_numbers_of_candidates(three, bad):
         three.found_at_most(bad)
 
 
+@pytest.mark.no_cover
 def test_nobody_finds_more_fan_fiction_than_is_promised(data_file):
     """The best adversary, who knows all but the noise, over 40 candidate sets.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import tracemalloc
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -24,6 +23,7 @@ from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import _replacer
 from tests.laws import assert_counts
+from tests.memory import traced_memory
 from tests.replacement.conftest import texts_of
 
 SEED = 2**100 + 17
@@ -73,6 +73,7 @@ def test_every_number_leads_where_it_should(k):
     assert law[0, 0] / law[0, 1] == pytest.approx(2.5)
 
 
+@pytest.mark.no_cover
 def test_the_ratio_between_documents_is_that_of_the_guarantee(replacer, public):
     """Probabilities of all public documents, enumerated."""
     replacer.set_params(output="index").fit()
@@ -117,6 +118,7 @@ def test_likelihood_is_that_of_what_is_seen(public):
 # -- what is drawn -------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", [None, SEED, "generator"])
 def test_frequencies_of_groups_and_stand_ins(replacer, seed):
     """Chi-square at α = 1e-6, of every kind of noise."""
@@ -201,6 +203,7 @@ class FirstOfGroup(Mistaken):
         return order[starts[group] + rng.integers(0, sizes)]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "mistake",
     [
@@ -326,6 +329,7 @@ def test_fresh_noise_is_fresh_and_a_generator_moves_on(replacer, private):
     np.testing.assert_array_equal(again, first)
 
 
+@pytest.mark.no_cover
 def test_groups_do_not_depend_on_the_batch(public):
     """One document at a time, and 5,400 in blocks: the same answers."""
     replacer = DPDocumentReplacer(
@@ -342,6 +346,7 @@ def test_groups_do_not_depend_on_the_batch(public):
     np.testing.assert_array_equal(threads, together)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("with_ids", [False, True])
 @pytest.mark.filterwarnings("ignore:random_state is an integer")
 def test_memory_of_a_repeatable_release(replacer, with_ids):
@@ -350,11 +355,9 @@ def test_memory_of_a_repeatable_release(replacer, with_ids):
 
     def peak(n):
         ids = range(n) if with_ids else None
-        tracemalloc.start()
-        replacer.transform((f"a cat {i}" for i in range(n)), document_ids=ids)
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
+        with traced_memory() as memory:
+            replacer.transform((f"a cat {i}" for i in range(n)), document_ids=ids)
+        return memory.peak
 
     block = 4096
     each = 4 * 8 + (150 if with_ids else 0)  # a state of a stream takes 600
@@ -364,6 +367,7 @@ def test_memory_of_a_repeatable_release(replacer, with_ids):
 ANSWERS = DPDocumentReplacer(["cat dog", "dog cat", "tea cake", "cake tea"], n_groups=2)
 
 
+@pytest.mark.no_cover
 @given(st.lists(st.text(max_size=30), max_size=5))
 def test_any_text_is_answered(texts):
     if not hasattr(ANSWERS, "channel_"):
@@ -371,8 +375,10 @@ def test_any_text_is_answered(texts):
     released = ANSWERS.transform(texts)
     assert len(released) == len(texts)
     assert set(released) <= set(ANSWERS.public_)
-    for text in texts:
-        assert ANSWERS.guarantee().exponent(text, "tea") in (0.0, 4.0)
+    guarantee = ANSWERS.guarantee()
+    for text in texts:  # it is of one of the two groups
+        exponents = [guarantee.exponent(text, other) for other in ("cat", "tea")]
+        assert sorted(exponents) == [0.0, 4.0]
 
 
 def test_audit_input(replacer):

@@ -194,6 +194,7 @@ def test_a_pickle_opened_elsewhere_holds_the_documents(public):
     assert other.transform(["a cat"]) == replacer.transform(["a cat"])
 
 
+@pytest.mark.no_cover
 def test_searches_reach_every_parameter(public, private):
     texts, _ = public
     pipeline = make_pipeline(
@@ -543,6 +544,8 @@ def test_what_is_promised_does_not_change_after_fit(replacer, private):
         "epsilon": 0.1,
         "n_groups": 2,
         "public_documents": ["a b", "c d"],
+        "public_labels": ["a", "b", "c"] * 10,
+        "grouper": make_pipeline(TfidfVectorizer(), KMeans(3)),
     }.items():
         before = getattr(replacer, name)
         replacer.set_params(**{name: value})
@@ -551,6 +554,18 @@ def test_what_is_promised_does_not_change_after_fit(replacer, private):
                 ask()
         replacer.set_params(**{name: before})
     replacer.transform(private[0])
+    # equal ones are no change, nor are copies
+    replacer.set_params(public_documents=list(replacer.public_documents))
+    pickle.loads(pickle.dumps(replacer)).transform(private[0])
+    copy.deepcopy(replacer).transform(private[0])
+    labelled = DPDocumentReplacer(
+        ["a cat", "some tea"],
+        make_pipeline(TfidfVectorizer(), LogisticRegression()),
+        public_labels=["a", "b"],
+    ).fit()
+    labelled.set_params(public_labels=["a", "b"]).transform(private[0])
+    for again in (pickle.loads(pickle.dumps(labelled)), copy.deepcopy(labelled)):
+        again.transform(private[0])
 
 
 def test_public_documents_among_the_private_ones_are_seen(replacer, public, private):

@@ -89,6 +89,7 @@ def exact_best(search, points):
     return scores / search._unit / _int8._round(points).scale[:, None]
 
 
+@pytest.mark.no_cover
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_the_bounds_hold(data):
@@ -182,6 +183,7 @@ def test_words_of_a_whole_table(built_in, searched_again):
     assert sum(n for n, _ in searched_again) <= 15
 
 
+@pytest.mark.no_cover
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_words_of_any_small_table(data):

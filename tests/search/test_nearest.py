@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from skdptext.search import _nearest as module
 from skdptext.search import half_squared_norms, k_nearest_words, nearest_words
 from skdptext.utils import LoadedOnce
 from tests.channels import channel, sample
+from tests.memory import traced_memory
 
 LOOPS = {"numpy": None, "numba": module.load_tile_best()}
 
@@ -37,6 +37,7 @@ def brute_force(points, vectors):
     return scores.argmax(axis=1), scores
 
 
+@pytest.mark.no_cover
 @both_engines
 @pytest.mark.parametrize(("epsilon", "lam"), [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)])
 def test_equals_brute_force_on_noisy_words(built_in, epsilon, lam):
@@ -92,6 +93,7 @@ def test_independent_of_how_points_are_split(built_in):
 finite = st.floats(-1e3, 1e3, width=32)
 
 
+@pytest.mark.no_cover
 @both_engines
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -177,11 +179,9 @@ def test_memory_bounds_the_scores_and_changes_no_word(built_in):
     half_norms = half_squared_norms(vectors)
 
     def searched(memory):
-        tracemalloc.start()
-        ids = nearest_words(points, vectors, half_norms, memory=memory)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return ids, peak
+        with traced_memory() as taken:
+            ids = nearest_words(points, vectors, half_norms, memory=memory)
+        return ids, taken.peak
 
     ids, much = searched(None)
     again, little = searched(2**22)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -14,6 +12,7 @@ from skdptext.search import SharedNoise, half_squared_norms, nearest_words
 
 # Which engine finds the words, and the loops as Python runs them, do not show outside.
 from skdptext.search import _shared_noise as module
+from tests.memory import traced_memory
 
 LOAD = module.load_compiled
 ENGINES = ["numpy"] + ["numba"] * (LOAD() is not None)
@@ -54,6 +53,7 @@ def test_loops_are_numpys_to_the_bit():
             np.testing.assert_array_equal(tops, expected)
 
 
+@pytest.mark.no_cover
 @settings(
     max_examples=60,
     deadline=None,
@@ -79,6 +79,7 @@ def test_same_as_points_one_by_one(n_words, dim, n_draws, size, memory, seed):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.no_cover
 @settings(
     max_examples=60,
     deadline=None,
@@ -128,14 +129,11 @@ def test_little_memory_changes_nothing():
 
     def both(megabytes):
         """Winners and scales, and the bytes taken; some 8 MB for A of all draws."""
-        with config_context(working_memory=megabytes):
-            tracemalloc.start()
+        with config_context(working_memory=megabytes), traced_memory() as memory:
             found = winners(vectors, noise, ids, [0.5, 2.0])
             shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
             inverse = np.concatenate([part for _, part in shared.critical_scales(ids)])
-            peak = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-        return found, inverse, peak
+        return found, inverse, memory.peak
 
     *expected, much = both(1024)
     *again, little = both(1)
@@ -144,6 +142,7 @@ def test_little_memory_changes_nothing():
     assert little < 2**21 < 2**23 < much
 
 
+@pytest.mark.no_cover
 @settings(
     max_examples=60,
     deadline=None,

@@ -6,6 +6,9 @@ bound rules out before, or what happens where POT, numba or a kept compilation f
 input brings that about.
 """
 
+import numpy as np
+import scipy.sparse as sp
+
 # Modules, in which a fault takes the place of a part.
 from skdptext.transport import _cascade as cascade_module
 from skdptext.transport import _exact as exact_module
@@ -14,6 +17,7 @@ from skdptext.transport import _kernels as kernels_module
 from skdptext.transport import _loops as loops_module
 from skdptext.transport import _search as search_module
 from skdptext.transport import _solver as solver_module
+from skdptext.transport import as_word_bags
 
 # Bounds: a search is right with useless ones, and only slow.
 from skdptext.transport._bags import as_matrix
@@ -37,6 +41,21 @@ from skdptext.transport._kernels import (
 # POT's solver by its address.
 from skdptext.transport._loops import run_solver
 from skdptext.transport._solver import solver_address
+
+
+def random_rows(rng, n, n_words, most):
+    """Counts of `n` documents of 1 to `most` different words."""
+    rows = np.zeros((n, n_words))
+    for row in rows:
+        size = rng.integers(1, most + 1)
+        row[rng.choice(n_words, size, replace=False)] = rng.integers(1, 4, size)
+    return rows
+
+
+def random_bags(rng, n, n_words, most):
+    """The same as bags."""
+    return as_word_bags(sp.csr_array(random_rows(rng, n, n_words, most)))
+
 
 PLAIN_KERNELS = Kernels(
     loops_module.looped_costs, loops_module.looped_block, loops_module.looped_pairs
@@ -64,6 +83,8 @@ __all__ = [
     "load_bounds",
     "load_kernels",
     "loops_module",
+    "random_bags",
+    "random_rows",
     "relaxed_bounds",
     "run_solver",
     "search_module",

@@ -9,7 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skdptext.transport import BagBlock, as_word_bags, kernels_for, pair_distance
-from tests.transport.inside import PLAIN_KERNELS, exact_module, loops_module
+from tests.transport.inside import (
+    PLAIN_KERNELS,
+    exact_module,
+    loops_module,
+    random_rows,
+)
 
 N_WORDS = 90
 
@@ -40,10 +45,7 @@ def test_to_the_last_bit(kernels, seed, lattice, most, scale):
     if lattice:  # ties, equal vectors, costs of 0
         vectors = np.round(vectors / scale) * scale
     vectors = vectors.astype(np.float32)
-    rows = np.zeros((14, N_WORDS))
-    for row in rows:
-        size = rng.integers(1, most + 1)
-        row[rng.choice(N_WORDS, size, replace=False)] = rng.integers(1, 4, size)
+    rows = random_rows(rng, 14, N_WORDS, most)
     rows[5], rows[6] = rows[0], 3 * rows[1]  # nothing is left to move
     bags = as_word_bags(sp.csr_array(rows))
     block = BagBlock(bags, vectors, kernels)

@@ -14,6 +14,7 @@ from tests.transport.inside import (
     LoweredTable,
     as_matrix,
     dual_bounds,
+    random_bags,
     relaxed_bounds,
     table_columns,
 )
@@ -47,14 +48,6 @@ def stages(bags, queries, vectors):
     ]
     found = {name: np.concatenate(parts) for name, parts in found.items()}
     return found, np.ldexp(exact, -table.exponent)
-
-
-def random_bags(rng, n, n_words, most):
-    rows = np.zeros((n, n_words))
-    for row in rows:
-        size = rng.integers(1, most + 1)
-        row[rng.choice(n_words, size, replace=False)] = rng.integers(1, 4, size)
-    return as_word_bags(sp.csr_array(rows))
 
 
 @settings(max_examples=60, deadline=None)

@@ -103,6 +103,24 @@ def test_readers_of_documents_do_not_wait_for_each_other():
     assert not waited
 
 
+def forked_while(hold, reached, go_on, then):
+    """Exit status of a process that is forked while a thread holds something."""
+    thread = threading.Thread(target=hold)
+    thread.start()
+    reached.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with threads
+        child = os.fork()
+    if not child:
+        signal.alarm(20)  # ends it if it waits
+        then()
+        os._exit(7)
+    status = os.waitpid(child, 0)[1]
+    go_on.set()
+    thread.join()
+    return os.waitstatus_to_exitcode(status)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
 def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
     kept = Memo(3)
@@ -113,21 +131,12 @@ def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
             reached.set()
             go_on.wait()
 
-    thread = threading.Thread(target=kept.get, args=("a", make))
-    thread.start()
-    reached.wait()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with threads
-        child = os.fork()
-    if not child:
-        signal.alarm(20)  # ends it if it waits
+    def then():
         kept.get("b", lambda: 1)
         with limit_blas_threads(1):
-            os._exit(7)
-    status = os.waitpid(child, 0)[1]
-    go_on.set()
-    thread.join()
-    assert os.waitstatus_to_exitcode(status) == 7
+            pass
+
+    assert forked_while(lambda: kept.get("a", make), reached, go_on, then) == 7
 
 
 def other_locks():
@@ -161,21 +170,11 @@ def test_a_forked_process_takes_every_lock_that_a_thread_held():
             held.set()
             go_on.wait()
 
-    thread = threading.Thread(target=hold)
-    thread.start()
-    held.wait()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with threads
-        child = os.fork()
-    if not child:
-        signal.alarm(20)
+    def then():
         for call in calls.values():
             call()
-        os._exit(7)
-    status = os.waitpid(child, 0)[1]
-    go_on.set()
-    thread.join()
-    assert os.waitstatus_to_exitcode(status) == 7
+
+    assert forked_while(hold, held, go_on, then) == 7
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
@@ -226,7 +225,10 @@ def test_no_lock_is_inherited_and_no_property_waits():
     found = {}
     for path in Path(skdptext.__file__).parent.rglob("*.py"):
         text = path.read_text()
+        if path.name == "_system.py":  # the two of `ProcessLock` itself
+            for own in ("self._lock = ", "lock._lock = "):
+                text = text.replace(f"{own}threading.RLock()", "", 1)
         for word in ("threading.Lock(", "threading.RLock(", "@cached_property"):
-            if word in text and path.name != "_locks.py":
+            if word in text:
                 found[path.name] = word
     assert found == {}

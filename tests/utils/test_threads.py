@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from skdptext import DPWordPerturber
 from skdptext.mechanisms import WordChannel
-from skdptext.utils import blas_threads, limit_blas_threads
+from skdptext.utils import Threads, blas_threads, limit_blas_threads
 
 DOCUMENTS = [[f"w{i}", f"w{i + 1}"] for i in range(40)]
 
@@ -144,13 +145,45 @@ def test_many_that_come_and_go(four_threads):
 
 
 def test_libraries_are_looked_for_again_when_modules_came(monkeypatch):
-    from skdptext.utils import _threads
+    from skdptext.utils import _system
 
     made = []
     monkeypatch.setattr(
-        _threads, "ThreadpoolController", lambda: made.append(1) or len(made)
+        _system, "ThreadpoolController", lambda: made.append(1) or len(made)
     )
-    monkeypatch.setattr(_threads, "_known", None)
-    assert [_threads._libraries() for _ in range(3)] == [1, 1, 1]
+    monkeypatch.setattr(_system, "_known", None)
+    assert [_system._libraries() for _ in range(3)] == [1, 1, 1]
     monkeypatch.setitem(sys.modules, "a_library_of_its_own", sys)
-    assert [_threads._libraries() for _ in range(2)] == [2, 2]
+    assert [_system._libraries() for _ in range(2)] == [2, 2]
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_each_item_is_run_once_in_so_many_threads(n):
+    ran, inside = [], threading.Barrier(n)
+
+    def run(item):
+        inside.wait(60)  # as many at a time
+        ran.append((item, threading.get_ident()))
+
+    with Threads(n) as threads:
+        threads.each(run, iter(range(2 * n)))
+        assert sorted(item for item, _ in ran) == list(range(2 * n))
+    own = {thread for _, thread in ran}
+    assert len(own) == n
+    assert (threading.get_ident() in own) == (n == 1)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_what_a_call_raises_is_raised_and_the_rest_left(n):
+    ran = []
+
+    def run(item):
+        ran.append(item)
+        if item:
+            time.sleep(0.001)
+        else:
+            raise ValueError("as was asked for")
+
+    with pytest.raises(ValueError, match="as was asked for"), Threads(n) as threads:
+        threads.each(run, range(10_000))
+    assert len(ran) < 9000  # a thread that waits its turn may be late, not by seconds

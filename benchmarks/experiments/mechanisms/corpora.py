@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from experiments.obfuscation.corpora import FANDOMS, Problem, fan_fiction
-from real_data import DATA, absent
+from experiments.texts import labelled, pieces, vectors
+from real_data import GOOGLE, SMS, STORIES, TWEETS, absent
 from sklearn.model_selection import train_test_split
 
 from skdptext import WordEmbedding
-from skdptext.datasets import (
-    fetch_disaster_tweets,
-    fetch_sms_spam,
-    load_docstring_embedding,
-    load_docstrings,
-)
 
 N_WORDS = 3000  # of each embedding, the most frequent ones
 MAX_DOCUMENTS = 1000  # of each half of a corpus
-GOOGLE, FICTION = "googlenews_8k_300d.npz", "pan19_fanfiction_en.jsonl.gz"
 AUTHORED = ("fan fiction", "docstrings")
 
 
@@ -40,35 +33,26 @@ class Corpus:
 
 def names() -> list[str]:
     """The corpora that can be had here; what is missing is said."""
-    have_table = not absent(GOOGLE)
-    files = {
-        "SMS": "sms_spam.tsv.gz",
-        "tweets": "disaster_tweets.csv.gz",
-        "fan fiction": FICTION,
-    }
-    there = [name for name, file in files.items() if have_table and not absent(file)]
+    files = {"SMS": SMS, "tweets": TWEETS, "fan fiction": STORIES}
+    there = [name for name, file in files.items() if not absent(GOOGLE, file)]
     return [*there, "docstrings"]
 
 
 @cache
 def embedding(name: str) -> WordEmbedding:
     """One of the two embeddings, cut to its most frequent words."""
-    if name == "docstrings":
-        return load_docstring_embedding().restrict(N_WORDS)
-    return WordEmbedding.load(DATA / GOOGLE).restrict(N_WORDS)
+    return vectors(name).restrict(N_WORDS)
 
 
 @cache
 def corpus(name: str) -> Corpus:
     """One of the corpora."""
-    if name == "docstrings":
-        found = load_docstrings(remove=["examples", "headers", "names"])
-        labels = {"topic": found.target, "author": found.author}
-        return _halves(name, found.data, labels, 40, "docstrings")
     if name == "fan fiction":
         return _fan_fiction()
-    os.environ["SKDPTEXT_DATA"] = str(DATA)
-    found = (fetch_sms_spam if name == "SMS" else fetch_disaster_tweets)()
+    found = labelled(name)
+    if name == "docstrings":
+        labels = {"topic": found.target, "author": found.author}
+        return _halves(name, found.data, labels, 40, "docstrings")
     return _halves(name, found.data, {"topic": found.target}, 10, "google")
 
 
@@ -83,7 +67,7 @@ def prior(name: str) -> np.ndarray:
     if name == "docstrings":
         texts = corpus(name).train
     else:
-        texts = [] if absent(FICTION) else _stories().training
+        texts = [] if absent(STORIES) else _stories().training
     counts = Counter(word for text in texts for word in text.lower().split())
     found = np.array([counts[word] + 1.0 for word in table.words])
     return found / found.sum()
@@ -114,26 +98,16 @@ def _halves(
 
 @cache
 def _stories() -> Problem:
-    return fan_fiction(DATA / FICTION, "five fandoms", FANDOMS)
+    return fan_fiction("five fandoms", FANDOMS)
 
 
 def _fan_fiction() -> Corpus:
     """Pieces of 200 words: of an author's known text, and of what came last."""
     found = _stories()
-    train, train_rows = _pieces(found.known)
-    test, test_rows = _pieces(found.snippets)
+    train, train_rows = pieces(found.known)
+    test, test_rows = pieces(found.snippets)
     labels = {
         "topic": (found.known_topic[train_rows], found.topic[test_rows]),
         "author": (found.known_author[train_rows], found.author[test_rows]),
     }
     return Corpus("fan fiction", train, test, labels, 100, "google")
-
-
-def _pieces(texts: list[str], n_words: int = 200) -> tuple[list[str], np.ndarray]:
-    pieces, rows = [], []
-    for i, text in enumerate(texts):
-        words = text.split()
-        for start in range(0, len(words) - n_words + 1, n_words):
-            pieces.append(" ".join(words[start : start + n_words]))
-            rows.append(i)
-    return pieces, np.array(rows)

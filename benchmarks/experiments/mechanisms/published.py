@@ -13,33 +13,32 @@ audited, on a few words in the plane or on a line, against what its paper claims
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-BENCHMARKS = Path(__file__).resolve().parents[2]
-sys.path.insert(1, str(BENCHMARKS))
+sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 
-from experiments.mechanisms.corpora import embedding, names, prior  # noqa: E402
-from peers import PeerUnavailable, ask  # noqa: E402
-from results import record  # noqa: E402
+import bench_audit
+from experiments.mechanisms.corpora import embedding, names, prior
+from peers import PeerUnavailable
+from results import record
 
-from skdptext import DPWordPerturber, WordEmbedding  # noqa: E402
-from skdptext.audit import audit_word_privacy  # noqa: E402
-from skdptext.mechanisms import (  # noqa: E402
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.audit import audit_word_privacy
+from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
     RandomizedResponse,
     WordLists,
     WordMechanism,
 )
-from skdptext.metrics import word_transitions  # noqa: E402
-from skdptext.privacy import PrivacyGuarantee, tem_distance  # noqa: E402
+from skdptext.metrics import word_transitions
+from skdptext.privacy import tem_distance
 
 N_KEPT, N_AUDIT = 200, 5_000
 PLANE = WordEmbedding(
@@ -96,40 +95,9 @@ PEERS = (
 )
 
 
-def drawn(peer: Peer, table: WordEmbedding, epsilon: float, **question: Any) -> Any:
-    request = {
-        "package": peer.package,
-        "mechanism": peer.mechanism,
-        "lam": peer.lam,
-        "epsilon": epsilon,
-        "words": list(table.words),
-        "vectors": table.vectors.tolist(),
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        return ask(
-            peer.package,
-            BENCHMARKS / "audit_peer.py",
-            request | question,
-            Path(folder),
-        )
-
-
-class Audited:
-    """A peer behind the interface that audits take, with the claim of its paper."""
-
-    def __init__(self, peer: Peer, table: WordEmbedding) -> None:
-        self.peer, self.table = peer, table
-        law = peer.law(len(table), peer.small)
-        self.claim = PrivacyGuarantee(law.prepare(table, peer.small, peer.lam))
-
-    def guarantee(self) -> PrivacyGuarantee:
-        return self.claim
-
-    def perturb_words(self, words: Any, n_draws: int = 1) -> np.ndarray:
-        found = drawn(
-            self.peer, self.table, self.peer.small, draw=list(words), n_draws=n_draws
-        )
-        return np.array(found, dtype=object)
+def perturber(peer: Peer, table: WordEmbedding, epsilon: float) -> bench_audit.Peer:
+    law = peer.law(len(table), epsilon)
+    return bench_audit.Peer(peer.package, peer.mechanism, peer.lam, table, epsilon, law)
 
 
 def kept(peer: Peer, table: WordEmbedding, p: np.ndarray) -> dict[str, object]:
@@ -137,7 +105,7 @@ def kept(peer: Peer, table: WordEmbedding, p: np.ndarray) -> dict[str, object]:
     words = np.random.default_rng(0).choice(table.word_array, N_KEPT, p=p).tolist()
     start = time.perf_counter()
     try:
-        noisy = drawn(peer, table, peer.epsilon, draw=words, n_draws=1)
+        noisy = perturber(peer, table, peer.epsilon).perturb_words(words)
     except RuntimeError as error:
         return {"finding": f"failed: {error}"[:90]}
     spent = time.perf_counter() - start
@@ -162,8 +130,9 @@ def audited(peer: Peer, table: WordEmbedding) -> dict[str, object]:
     pairs = [("a", "c")] if len(table) == 3 else None
     try:
         found = audit_word_privacy(
-            Audited(peer, table), pairs, n_draws=N_AUDIT, n_swept=0, random_state=0
-        )
+            perturber(peer, table, peer.small), pairs,
+            n_draws=N_AUDIT, n_swept=0, random_state=0,
+        )  # fmt: skip
     except RuntimeError as error:  # what the package raises itself
         return {"finding": f"failed: {error}"[:90]}
     facts = found.summary()

@@ -25,8 +25,8 @@ from experiments.mechanisms.plan import (
     REPLACED_EPSILON,
     USED,
     ceiling_cell,
+    in_order,
     match_cell,
-    recorded_words,
     use_cells,
     word_cells,
 )
@@ -45,7 +45,7 @@ class Words:
     """What was measured of words, by mechanism."""
 
     def __init__(self, store: Store, mechanisms: list[str], corpora: list[str]) -> None:
-        self.mechanisms = mechanisms
+        self.mechanisms, self.corpora = mechanisms, corpora
         self.tables = list(dict.fromkeys(corpus(of).embedding for of in corpora))
         self.epsilons: dict[tuple[str, str, float], float | None] = {}
         self.points: dict[tuple[str, str, float], Any] = {}
@@ -59,20 +59,17 @@ class Words:
                 self.points[name, table, aim] = store.get(one)
 
 
-def report_words(
-    store: Store, mechanisms: list[str], corpora: list[str], prefix: str
-) -> None:
+def report_words(found: Words) -> None:
     """Record the tables of words."""
-    found = Words(store, mechanisms, corpora)
     for table in found.tables:
         for kind, aims in (("success", SUCCESSES), ("exponent", EXPONENTS)):
             rows = [
                 words_row(found, name, table, aim, kind)
                 for aim in aims
-                for name in mechanisms
+                for name in found.mechanisms
             ]
             record(
-                f"{prefix}_words_{kind}_{table}", rows,
+                f"comparison_words_{kind}_{table}", rows,
                 title=f"At equal {TITLES[kind]}: {EMBEDDINGS[table]}",
                 note=WORDS_NOTE,
             )  # fmt: skip
@@ -81,18 +78,16 @@ def report_words(
 class Use:
     """What classifiers and adversaries make of releases, and what is sure of it."""
 
-    def __init__(
-        self, store: Store, mechanisms: list[str], corpora: list[str], prefix: str
-    ) -> None:
-        self.corpora = corpora
-        self.tables = list(dict.fromkeys(corpus(of).embedding for of in corpora))
-        self.words = {table: recorded_words(prefix, table) for table in self.tables}
+    def __init__(self, store: Store, words: Words) -> None:
+        self.words, self.corpora = words, words.corpora
+        mechanisms, corpora = words.mechanisms, words.corpora
         self.clear = {of: store.get(ceiling_cell(of)) for of in corpora}
         self.found: dict[tuple[str, str, float], Any] = {}
         self.speed: dict[tuple[str, str, float], float] = {}
         right: dict[tuple[Any, ...], list[np.ndarray]] = {}
         kept, missing = {}, set()
-        for key, one in use_cells(prefix, mechanisms, corpora).items():
+        cells = [use_cells(store, name, corpora) for name in in_order(mechanisms)]
+        for key, one in (item for each in cells for item in each.items()):
             try:
                 kept[key] = store.get(one)
             except MissingCellError:
@@ -134,8 +129,14 @@ class Use:
 
     def has(self, name: str, aim: float) -> bool:
         """Whether there is something to say, if only that this cannot be met."""
-        can = (name, aim) in self.words[self.tables[0]]
+        can = self.words_at(name, aim) is not None
         return not can or aim in self.aims(name, self.corpora[0])
+
+    def words_at(self, name: str, aim: float) -> dict[str, object] | None:
+        """The row of its words under the first embedding; None if it has none."""
+        if (name, self.words.tables[0], aim) not in self.words.points:
+            return None
+        return words_row(self.words, name, self.words.tables[0], aim, "success")
 
     def against(self, aim: float) -> dict[tuple[str, str, str], tuple[float, ...]]:
         """By (mechanism, corpus, question): gain over the reference, limits, Holm's p.
@@ -168,11 +169,10 @@ def marked(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
 
 
-def report_use(
-    store: Store, mechanisms: list[str], corpora: list[str], prefix: str, figures: Path
-) -> None:
+def report_use(store: Store, words: Words, figures: Path) -> None:
     """Record the tables of use, and draw the figure."""
-    found = Use(store, mechanisms, corpora, prefix)
+    mechanisms, corpora = words.mechanisms, words.corpora
+    found = Use(store, words)
     aims = [aim for aim in USED if aim in found.aims(REFERENCE, corpora[0])]
     gains = {aim: found.against(aim) for aim in aims}
     for of in corpora:
@@ -183,13 +183,13 @@ def report_use(
             if aim in found.aims(name, of)
         ]
         record(
-            f"{prefix}_use_{of.replace(' ', '_').lower()}", rows,
+            f"comparison_use_{of.replace(' ', '_').lower()}", rows,
             title=f"What classifiers make of a release: {of}",
             note=use_note(found, of),
         )  # fmt: skip
     for aim in aims:
         record(
-            f"{prefix}_summary_{100 * aim:.0f}",
+            f"comparison_summary_{100 * aim:.0f}",
             [
                 summary_row(found, gains[aim], name, aim)
                 for name in (*mechanisms, REPLACED)
@@ -199,16 +199,13 @@ def report_use(
             note=summary_note(found, [n for n in mechanisms if not found.has(n, aim)]),
         )
     record(
-        f"{prefix}_neighbours", neighbour_rows(found),
+        "comparison_neighbours", neighbour_rows(found),
         title="A vote of neighbours on released text, by three distances",
         note=NEIGHBOURS_NOTE,
     )  # fmt: skip
-    figures.mkdir(parents=True, exist_ok=True)
-    drawn = figure(found)
-    drawn.savefig(
-        figures / ("quick.png" if "quick" in prefix else "accuracy.png"), dpi=100,
-        metadata={"Software": None},
-    )  # fmt: skip
+    figure(found).savefig(
+        figures / "accuracy.png", dpi=100, metadata={"Software": None}
+    )
 
 
 TITLES = {
@@ -260,7 +257,7 @@ def summary_row(
     found: Use, gains: dict[Any, tuple[float, ...]], name: str, aim: float
 ) -> dict[str, object]:
     """Promise under the first embedding, and accuracy on every corpus."""
-    point = found.words[found.tables[0]].get((name, aim))
+    point = found.words_at(name, aim)
     row: dict[str, object] = {"mechanism": name}
     if point is not None:
         row |= {k: point[k] for k in ("ε", "nearest, nats", "message with δ, nats")}

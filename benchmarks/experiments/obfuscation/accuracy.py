@@ -38,11 +38,11 @@ class Marks:
     """Right or wrong by release (seed) and snippet, for every setting."""
 
     def __init__(self, store: Store, quick: bool) -> None:
-        self.results: dict[Setting, dict[str, Any]] = {}
-        self.seconds = 0.0
-        for setting in all_settings(quick):
-            self.results[setting] = store.get(cell_of(setting))
-            self.seconds += store.seconds(cell_of(setting))
+        before = store.spent
+        self.results: dict[Setting, dict[str, Any]] = {
+            setting: store.get(cell_of(setting)) for setting in all_settings(quick)
+        }
+        self.seconds = store.spent - before
 
     def of(
         self,
@@ -62,6 +62,10 @@ class Marks:
             and (not epsilon or cell.lam == lam)
         ]
         return np.array(found)
+
+    def changed(self, problem: str, table: str, epsilon: float, lam: float) -> float:
+        """Share of the words that change."""
+        return float(self.mean("words_changed", problem, table, epsilon, lam))
 
     def mean(self, key: str, problem: str, table: str, epsilon: float, lam: float):
         """Mean over the seeds of another number of the cells."""
@@ -120,10 +124,7 @@ def used_distance(table: str) -> float:
 def half_changed(marks: Marks, table: str) -> float:
     """The ε at which half of the words of the snippets change, λ = 0."""
     epsilons = sorted(EPSILONS[table])
-    changed = [
-        float(marks.mean("words_changed", "40 authors", table, e, 0.0))
-        for e in epsilons
-    ]
+    changed = [marks.changed("40 authors", table, e, 0.0) for e in epsilons]
     return float(np.interp(-0.5, -np.array(changed), epsilons))
 
 

@@ -23,7 +23,6 @@ from skdptext.attacks import (
 from skdptext.metrics import words_unchanged
 from skdptext.preprocessing import DocumentPreparer
 
-FICTION = "pan19_fanfiction_en.jsonl.gz"
 N_TEST_WORDS = 2000  # of the reconstruction
 N_WORDS = 2000  # of the table in which words are to be guessed
 N_DRAWS = 100  # per word of the table, of its simulation
@@ -31,10 +30,9 @@ N_DRAWS = 100  # per word of the table, of its simulation
 
 @cache
 def load_problem(name: str) -> Problem:
-    path = DATA / FICTION
     if name == "18 authors":
-        return fan_fiction(path, name, PAIR).first_snippets(name)
-    return fan_fiction(path, name, FANDOMS)
+        return fan_fiction(name, PAIR).first_snippets(name)
+    return fan_fiction(name, FANDOMS)
 
 
 @cache

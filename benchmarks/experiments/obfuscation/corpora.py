@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
+from real_data import read_stories
 
 from skdptext.preprocessing import split_known_and_snippet
 
@@ -48,7 +46,7 @@ class Problem:
         )
 
 
-def fan_fiction(path: Path, name: str, fandoms: tuple[str, ...]) -> Problem:
+def fan_fiction(name: str, fandoms: tuple[str, ...]) -> Problem:
     """Authors of PAN 2019 with 3,000 words or more in one of the fandoms.
 
     An author's texts are joined in the order of the file. The first 2,000 words are
@@ -58,18 +56,16 @@ def fan_fiction(path: Path, name: str, fandoms: tuple[str, ...]) -> Problem:
     by_author: dict[tuple[str, str], list[str]] = defaultdict(list)
     training: list[tuple[str, str]] = []
     elsewhere: dict[str, list[str]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            story = json.loads(line)
-            if story["split"] == "known":
-                elsewhere[story["author"]].append(story["text"])
-            if story["split"] != "unknown" or story["topic"] not in fandoms:
-                continue
-            if story["author"] in (None, "None"):
-                training.append((story["text"], story["topic"]))
-            else:
-                key = (story["author"], story["topic"])
-                by_author[key].append(story["text"])
+    for story in read_stories():
+        if story["split"] == "known":
+            elsewhere[story["author"]].append(story["text"])
+        if story["split"] != "unknown" or story["topic"] not in fandoms:
+            continue
+        if story["author"] in (None, "None"):
+            training.append((story["text"], story["topic"]))
+        else:
+            key = (story["author"], story["topic"])
+            by_author[key].append(story["text"])
     known, known_labels, pieces = [], [], []
     for (author, topic), texts in sorted(by_author.items()):
         rest = "\n".join(texts)

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from experiments.obfuscation import docstrings, figures, tables
 from experiments.obfuscation.accuracy import Marks
-from experiments.obfuscation.attack import FICTION, cell_of
+from experiments.obfuscation.attack import cell_of
 from experiments.obfuscation.grid import GOOGLE, W2V, all_settings
 from experiments.store import Store
-from real_data import absent
+from real_data import STORIES, absent
 from results import figures_folder
 
 
 def has_data() -> bool:
-    return not absent(FICTION, f"{GOOGLE}.npz", f"{W2V}.npz")
+    return not absent(STORIES, f"{GOOGLE}.npz", f"{W2V}.npz")
 
 
 def units(quick: bool) -> dict[str, Callable[[Store], object]]:
@@ -35,7 +35,7 @@ def units(quick: bool) -> dict[str, Callable[[Store], object]]:
     settings = all_settings(quick) if has_data() else []
     groups = dict.fromkeys(setting.group for setting in settings)
     each = {group: partial(attack, group) for group in groups}
-    return {"docstrings": lambda store: store.get(docstrings.cell(quick)), **each}
+    return {"docstrings": partial(docstrings.report, quick=quick), **each}
 
 
 def report(store: Store, folder: Path, quick: bool) -> None:

@@ -78,9 +78,7 @@ def table_one(marks: Marks, problem: str, table: str) -> None:
             row["ε on Google's scale"] = _none_or(round(scaled, 1))
             median = on_googles_scale(epsilon, table, used=False)
             row["by the median of all words"] = _none_or(round(median, 1))
-        row["words changed"] = float(
-            marks.mean("words_changed", problem, table, epsilon, 0.0)
-        )
+        row["words changed"] = marks.changed(problem, table, epsilon, 0.0)
         for k, name in enumerate(ADVERSARIES):
             row[f"{name}, paper"] = theirs[near][k] / n_theirs if known else None
             row[name] = _shown(marks, problem, table, epsilon, 0.0, name)
@@ -109,9 +107,7 @@ def other_lambdas(marks: Marks, problem: str) -> None:
             "vectors": SHORT[table],
             "λ": lam,
             "ε": f"{epsilon:g}",
-            "words changed": float(
-                marks.mean("words_changed", problem, table, epsilon, lam)
-            ),
+            "words changed": marks.changed(problem, table, epsilon, lam),
             **{
                 name: _shown(marks, problem, table, epsilon, lam, name)
                 for name in ADVERSARIES
@@ -186,7 +182,7 @@ def claims(marks: Marks) -> None:
             if hidden is None:
                 continue
             levels = chance(problem)
-            changed = float(marks.mean("words_changed", problem, table, hidden, 0.0))
+            changed = marks.changed(problem, table, hidden, 0.0)
             row = {
                 "problem": f"{problem}, {topics} topics",
                 "vectors": SHORT[table],
@@ -288,27 +284,20 @@ def trade(marks: Marks) -> None:
     for table in (GOOGLE, W2V):
         for epsilon in (0.0, *EPSILONS[table]):
             for lam in LAMS if epsilon else (0.0,):
-                name, _, author = strongest(marks, problem, table, epsilon, lam)
-                best, _, topic = strongest(marks, problem, table, epsilon, lam, TOPIC)
+                at = problem, table, epsilon, lam
+                name, _, author = strongest(marks, *at)
+                best, _, topic = strongest(marks, *at, TOPIC)
                 rows.append(
                     {
                         "vectors": SHORT[table],
                         "ε": _none_or(epsilon),
                         "λ": lam if epsilon else None,
-                        "words changed": float(
-                            marks.mean("words_changed", problem, table, epsilon, lam)
-                        ),
-                        "SRauth": float(
-                            marks.of(problem, table, epsilon, lam, "SRauth").mean()
-                        ),
-                        "DRauth": float(
-                            marks.of(problem, table, epsilon, lam, "DRauth").mean()
-                        ),
+                        "words changed": marks.changed(*at),
+                        "SRauth": float(marks.of(*at, "SRauth").mean()),
+                        "DRauth": float(marks.of(*at, "DRauth").mean()),
                         "strongest on authors": str(author),
                         "which": name,
-                        "SRtopic": float(
-                            marks.of(problem, table, epsilon, lam, "SRtopic").mean()
-                        ),
+                        "SRtopic": float(marks.of(*at, "SRtopic").mean()),
                         "best on topics": str(topic),
                         "which topic": best,
                     }

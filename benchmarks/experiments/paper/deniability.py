@@ -48,9 +48,15 @@ def _summary(plan: Plan, table: str, lam: float, epsilons: tuple[float, ...]) ->
 def grid_cells(plan: Plan, table: str) -> dict[float, Cell]:
     """By λ: the statistics at the paper's ε, and at more where the table wants it."""
     epsilons = (*plan.epsilons, *plan.tables[table].more_epsilons)
+    return _summary_cells(plan, table, "grid", epsilons)
+
+
+def _summary_cells(
+    plan: Plan, table: str, kind: str, epsilons: tuple[float, ...]
+) -> dict[float, Cell]:
     return {
         lam: Cell(
-            f"grid-{table}-{lam:g}",
+            f"{kind}-{table}-{lam:g}",
             _settings(plan, table, epsilons=epsilons, lam=lam, n_draws=plan.n_draws),
             lambda lam=lam: _summary(plan, table, lam, epsilons),
         )
@@ -149,15 +155,7 @@ def scaled_epsilons(plan: Plan, factor: float) -> tuple[float, ...]:
 
 def scaled_cells(plan: Plan, table: str, factor: float) -> dict[float, Cell]:
     """By λ: the statistics at the paper's ε times one factor for the whole table."""
-    epsilons = scaled_epsilons(plan, factor)
-    return {
-        lam: Cell(
-            f"scaled-{table}-{lam:g}",
-            _settings(plan, table, epsilons=epsilons, lam=lam, n_draws=plan.n_draws),
-            lambda lam=lam: _summary(plan, table, lam, epsilons),
-        )
-        for lam in plan.lams
-    }
+    return _summary_cells(plan, table, "scaled", scaled_epsilons(plan, factor))
 
 
 def whole_cell(plan: Plan, table: str) -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,55 +33,36 @@ WORDS = {
 
 def draw_all(plan: Plan, store: Store, folder: Path) -> list[tuple[Path, str]]:
     """Draw all figures; their files and captions."""
-    drawn = [
-        (contours(), "figure1", "Figure 1: noise around a word in a sparse region."),
-    ]
-    for table, spec in plan.tables.items():
-        numbers = "2 and 3" if spec.paper == "fastText" else "4 and 5"
-        drawn.append(
-            (
-                percentiles(plan, store, table),
-                f"figure_deniability_{table}",
-                f"Figures {numbers}: percentiles over the words, {spec.title}.",
-            )
-        )
-    drawn.append(
-        (
-            scaled_means(plan, store),
-            "figure_scaled",
-            "Mean N_w and S_w at one scale of ε per table, with the paper's.",
-        )
-    )
-    main = main_table(plan)
-    for name in plan.sets:
-        number = {"Disaster tweets": "Figure 6: ", "SMS spam": "Figure 7: "}
-        slug = name.split()[-1].lower()
-        drawn.append(
-            (
-                scores(plan, store, main, name),
-                f"figure_utility_{slug}",
-                f"{number.get(name, '')}{name}, {plan.tables[main].title}.",
-            )
-        )
-    others = [table for table in classified(plan) if table != main]
-    if others:
-        drawn.append(
-            (
-                other_tables(plan, store, others),
-                "figure_utility_others",
-                "Accuracy with the other tables, both sides noisy.",
-            )
-        )
-    drawn.append(
-        (equal(plan, store), "figure_equal", "Accuracy at equal N_w, both sides noisy.")
-    )
     paths = []
-    for figure, name, caption in drawn:
+    for figure, name, caption in _figures(plan, store):
         path = folder / f"{name}.png"
         figure.savefig(path, dpi=90)
         _shrink(path)
         paths.append((path, caption))
     return paths
+
+
+def _figures(plan: Plan, store: Store) -> Iterator[tuple[Any, str, str]]:
+    """Each figure with the name of its file and its caption."""
+    yield contours(), "figure1", "Figure 1: noise around a word in a sparse region."
+    for table, spec in plan.tables.items():
+        numbers = "2 and 3" if spec.paper == "fastText" else "4 and 5"
+        caption = f"Figures {numbers}: percentiles over the words, {spec.title}."
+        yield percentiles(plan, store, table), f"figure_deniability_{table}", caption
+    caption = "Mean N_w and S_w at one scale of ε per table, with the paper's."
+    yield scaled_means(plan, store), "figure_scaled", caption
+    main = main_table(plan)
+    for name in plan.sets:
+        number = {"Disaster tweets": "Figure 6: ", "SMS spam": "Figure 7: "}
+        file = f"figure_utility_{name.split()[-1].lower()}"
+        caption = f"{number.get(name, '')}{name}, {plan.tables[main].title}."
+        yield scores(plan, store, main, name), file, caption
+    others = [table for table in classified(plan) if table != main]
+    if others:
+        caption = "Accuracy with the other tables, both sides noisy."
+        yield other_tables(plan, store, others), "figure_utility_others", caption
+    caption = "Accuracy at equal N_w, both sides noisy."
+    yield equal(plan, store), "figure_equal", caption
 
 
 def _shrink(path: Path) -> None:
@@ -260,10 +242,26 @@ def _draw_scores(
         )
 
 
+def _against_epsilon(
+    axis: Any,
+    plan: Plan,
+    store: Store,
+    table: str,
+    name: str,
+    key: tuple[str, str, str],
+) -> None:
+    """One score of a set under a table against ε, beside that without noise."""
+    classifier, _, metric = key
+    clean = read_clean(plan, store, table, name)
+    level = clean["covered words", classifier, metric].mean()
+    axis.axhline(level, color="0.5", linestyle=":", label="without noise")
+    epsilons = list(plan.tables[table].trials[name].epsilons)
+    _draw_scores(axis, plan, read_utility(plan, store, table, name), key, epsilons)
+    _epsilon_axis(axis, epsilons)
+
+
 def scores(plan: Plan, store: Store, table: str, name: str) -> Any:
     """Figures 6 and 7: three scores, and four ways to train and test."""
-    found = read_utility(plan, store, table, name)
-    clean = read_clean(plan, store, table, name)
     key = utility.MAIN[name]
     rows = [
         (key, "both", "train and test noisy"),
@@ -271,17 +269,13 @@ def scores(plan: Plan, store: Store, table: str, name: str) -> Any:
         (key, "test", "only test noisy"),
         (utility.WMD, "both", "train and test noisy"),
     ]
-    epsilons = list(plan.tables[table].trials[name].epsilons)
     figure, axes = _panels(4, 3, (3.3, 2.2), sharex=True, sharey="col")
     for i, (classifier, mode, label) in enumerate(rows):
         for k, metric in enumerate(utility.METRICS):
-            axis = axes[i, k]
-            level = clean["covered words", classifier, metric].mean()
-            axis.axhline(level, color="0.5", linestyle=":", label="without noise")
-            _draw_scores(axis, plan, found, (classifier, mode, metric), epsilons)
-            _epsilon_axis(axis, epsilons)
+            shown = classifier, mode, metric
+            _against_epsilon(axes[i, k], plan, store, table, name, shown)
             if i == 0:
-                axis.set_title(metric, fontsize=10)
+                axes[i, k].set_title(metric, fontsize=10)
         axes[i, 0].set_ylabel(f"{classifier}\n{label}", fontsize=9)
     for axis in axes[-1]:
         axis.set_xlabel("ε")
@@ -296,16 +290,9 @@ def other_tables(plan: Plan, store: Store, tables: list[str]) -> Any:
     figure, axes = _panels(len(names), len(tables), (4.4, 2.5), sharey="row")
     for i, name in enumerate(names):
         for k, table in enumerate(tables):
-            axis = axes[i, k]
-            key = utility.MAIN[name]
-            clean = read_clean(plan, store, table, name)
-            level = clean["covered words", key, "accuracy"].mean()
-            axis.axhline(level, color="0.5", linestyle=":", label="without noise")
-            found = read_utility(plan, store, table, name)
-            epsilons = list(plan.tables[table].trials[name].epsilons)
-            _draw_scores(axis, plan, found, (key, "both", "accuracy"), epsilons)
-            _epsilon_axis(axis, epsilons)
-            axis.set_title(f"{name}; {plan.tables[table].title}", fontsize=9)
+            key = utility.MAIN[name], "both", "accuracy"
+            _against_epsilon(axes[i, k], plan, store, table, name, key)
+            axes[i, k].set_title(f"{name}; {plan.tables[table].title}", fontsize=9)
         axes[i, 0].set_ylabel(f"accuracy, {utility.MAIN[name]}", fontsize=9)
     for axis in axes[-1]:
         axis.set_xlabel("ε")

@@ -2,34 +2,38 @@
 
 Each has the number of groups of its corpus, at ε = 4, without labels. Differences to
 the default (`TopicEncoder` with 10 directions, and k-means) are over the same
-divisions, none of which is one of `run.py`. Table: ``frontier_tried.json``::
-
-    python benchmarks/frontier/tried.py
+divisions, none of which is one of the other tables. Table: ``frontier_tried.json``.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
+from experiments.frontier import corpora, measure
+from experiments.frontier.plan import AT, cell
+from experiments.store import Store
+from experiments.texts import vectors
+from results import record
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import BisectingKMeans, KMeans
+from sklearn.cluster import (
+    AgglomerativeClustering,
+    BisectingKMeans,
+    KMeans,
+    SpectralClustering,
+)
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.mixture import GaussianMixture
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
-import corpora  # noqa: E402
-import measure  # noqa: E402
-from results import record  # noqa: E402
-from run import AT, kept  # noqa: E402
-
-from skdptext.preprocessing import TopicEncoder  # noqa: E402
+from skdptext.preprocessing import TopicEncoder
 
 DIVISIONS = range(100, 104)
 EPSILON = 4.0
@@ -47,6 +51,21 @@ class Parts(ClusterMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         return np.asarray(self.fitted_.transform(X)).argmax(axis=1)
+
+
+class Learned(ClusterMixin, BaseEstimator):
+    """Clusters of public documents, and a classifier that learned them for others."""
+
+    def __init__(self, clusterer: Any, classifier: Any) -> None:
+        self.clusterer = clusterer
+        self.classifier = classifier
+
+    def fit(self, X: Any, y: Any = None) -> Learned:
+        self.fitted_ = self.classifier.fit(X, self.clusterer.fit_predict(X))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.asarray(self.fitted_.predict(X))
 
 
 class FewWords(measure.MeanVectors):
@@ -76,9 +95,17 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
     def after(encoder: Any) -> Callable[[int], Any]:
         return lambda k: make_pipeline(encoder, means(k))
 
+    def learned(clusterer: Any, classifier: Any) -> Callable[[int], Any]:
+        return lambda k: Learned(clusterer(k), classifier)
+
+    def counts(change: Any) -> Any:
+        return make_pipeline(CountVectorizer(min_df=5), change, TopicEncoder(10))
+
     words = {"min_df": 5, "stop_words": "english", "max_df": 0.3}
+    default, tfidf = after(TopicEncoder(10)), TfidfVectorizer(sublinear_tf=True)
+    linear = measure.labels_grouper()
     return {
-        "the default": after(TopicEncoder(10)),
+        "the default": default,
         "5 directions": after(TopicEncoder(5)),
         "20 directions": after(TopicEncoder(20)),
         "30 directions": after(TopicEncoder(30)),
@@ -89,6 +116,8 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
         "words, counted once": after(
             make_pipeline(CountVectorizer(binary=True, min_df=5), TopicEncoder(10))
         ),
+        "square roots of counts": after(counts(FunctionTransformer(np.sqrt))),
+        "documents of equal weight": after(counts(Normalizer("l1"))),
         "60 starts of k-means": lambda k: make_pipeline(
             TopicEncoder(10), means(k, n_init=60)
         ),
@@ -101,6 +130,22 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
                 k, covariance_type="diag", n_init=3, reg_covar=1e-3, random_state=0
             ),
         ),
+        "Ward's method": lambda k: make_pipeline(
+            TopicEncoder(10), Learned(AgglomerativeClustering(k), NearestCentroid())
+        ),
+        "the default's, by naive Bayes": learned(
+            default, make_pipeline(CountVectorizer(min_df=2), MultinomialNB(alpha=0.1))
+        ),
+        "the default's, by logistic regression": learned(default, linear),
+        "spectral clustering, 10 neighbours": learned(
+            lambda k: make_pipeline(
+                tfidf,
+                SpectralClustering(
+                    k, affinity="nearest_neighbors", n_neighbors=10, random_state=0
+                ),
+            ),
+            linear,
+        ),
         "NMF of TF-IDF": lambda k: make_pipeline(
             TfidfVectorizer(sublinear_tf=True, **words),
             Parts(NMF(k, max_iter=150, random_state=0)),
@@ -111,7 +156,7 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
         ),
         "TF-IDF, SVD 20": after(measure.encoders(name)["TF-IDF, SVD 20"]),
         "mean vectors": after(measure.encoders(name)["mean vectors"]),
-        "mean vectors, frequent words less": after(FewWords(corpora.vectors(name))),
+        "mean vectors, frequent words less": after(FewWords(vectors(name))),
         "mean GloVe vectors": after(measure.encoders(name)["mean GloVe vectors"]),
     }
 
@@ -137,33 +182,38 @@ def topic_kept(name: str, make: Callable[[int], Any], seed: int) -> float:
     return measure.by_topic(found["topic"], split.topic)
 
 
-def main() -> None:
-    names = corpora.names()
-    scores = {
-        (name, what): np.array(
+def differences(name: str, store: Store) -> dict[str, np.ndarray]:
+    """Topic accuracy of each grouping of a corpus, in each division."""
+    return {
+        what: np.array(
             [
-                kept(
-                    ["tried", name, what, seed],
-                    lambda n=name, m=make, s=seed: topic_kept(n, m, s),
+                store.get(
+                    cell(
+                        "tried", name, what, seed,
+                        compute=partial(topic_kept, name, make, seed),
+                    )
                 )
                 for seed in DIVISIONS
             ]
         )
-        for name in names
         for what, make in groupings(name).items()
-    }
+    }  # fmt: skip
+
+
+def record_differences(store: Store, names: list[str]) -> None:
+    """Record the default's accuracy, and the differences to it."""
+    scores = {name: differences(name, store) for name in names}
     rows = []
     for what in groupings("tweets"):
         row = {"groups by": what}
         for name in names:
-            mine, base = scores[name, what], scores[name, "the default"]
+            mine, base = scores[name][what], scores[name]["the default"]
             error = float(np.std(mine - base, ddof=1) / np.sqrt(len(mine)))
             shown = f"{mine.mean():.3f}"
             if what != "the default":
                 shown = f"{(mine - base).mean():+.3f} ± {error:.3f}"
             row[name] = shown
         rows.append(row)
-        print(row, flush=True)
     record(
         "frontier_tried",
         rows,
@@ -175,7 +225,3 @@ def main() -> None:
         f"over the same {len(DIVISIONS)} divisions, with standard errors; none of them "
         "is one of the other tables.",
     )
-
-
-if __name__ == "__main__":
-    main()

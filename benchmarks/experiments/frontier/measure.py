@@ -12,8 +12,10 @@ import warnings
 from typing import Any
 
 import numpy as np
+from experiments.frontier import corpora
+from experiments.frontier.corpora import Split
+from experiments.texts import vectors
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -22,18 +24,16 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 
-import corpora  # isort: skip
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
 from skdptext.mechanisms import Exponential, TopicResponse
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicEncoder
-from skdptext.replacement import compare_groupings
+from skdptext.replacement import GroupingScore, compare_groupings
 
 CANDIDATES = 100
 SETS = 40  # sets of candidates in a division
-Split = corpora.Split
 
 
 class MeanVectors(TransformerMixin, BaseEstimator):
@@ -74,7 +74,7 @@ class Weighed(TopicEncoder):
 def encoders(name: str) -> dict[str, Any]:
     """Public encoders: none has seen a protected document."""
 
-    means = MeanVectors(corpora.vectors(name))
+    means = MeanVectors(vectors(name))
     lsa = make_pipeline(
         TfidfVectorizer(sublinear_tf=True, min_df=3),
         TruncatedSVD(20, random_state=0),
@@ -116,36 +116,26 @@ def labels_grouper() -> Pipeline:
 
 def chosen(
     split: Split, candidates: dict[str, Any], found: float, **options: Any
-) -> tuple[str, int]:
-    """Name and number of groups of what `compare_groupings` chooses on public text."""
+) -> GroupingScore:
+    """What `compare_groupings` chooses on public text and its labels."""
     texts, labels = split.public, split.public_topic
     if split.elsewhere:
         texts, labels = split.elsewhere, np.asarray(split.elsewhere_topic)
-        often = np.isin(labels, [x for x in set(labels) if (labels == x).sum() >= 3])
-        texts = [text for text, keep in zip(texts, often, strict=True) if keep]
-        labels = labels[often]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        best = compare_groupings(texts, labels, candidates, **options).best(found)
-    return best.name, best.n_groups
+    with warnings.catch_warnings(action="ignore"):
+        return compare_groupings(texts, labels, candidates, **options).best(found)
 
 
 # -- replaced documents --------------------------------------------------------------
 
 
 def grouped(
-    split: Split, encoder: Any, n_groups: int
+    split: Split, grouper: Any, *, by_labels: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Groups of public, protected and known documents, by an encoder or classifier."""
-    by_labels = hasattr(encoder, "predict")
+    """Groups of public, protected and known documents, by a clusterer or classifier."""
+    public, options = split.elsewhere or split.public, {}
     if by_labels:
         public, options = split.public, {"public_labels": split.public_topic}
-        grouper = encoder
-    else:
-        public, options = split.elsewhere or split.public, {}
-        grouper = make_pipeline(encoder, KMeans(n_groups, n_init=10, random_state=0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         replacer = DPDocumentReplacer(public, grouper, **options).fit()
         number = {label: i for i, label in enumerate(replacer.groups_.tolist())}
         found = [

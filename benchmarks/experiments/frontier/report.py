@@ -1,32 +1,20 @@
-"""The summary of the frontier, and its figure, from the tables that `run.py` wrote.
-
-python benchmarks/frontier/report.py
-"""
+"""The summary of the frontier, and its figure."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from experiments.frontier.plan import ALLOWED, BY_DOCUMENTS, BY_LABELS, CHOSEN_BY
+from results import record
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
-from results import RESULTS, load, record  # noqa: E402
-from run import ALLOWED, AT, BY_LABELS  # noqa: E402
-
-FIGURE = Path(__file__).parents[2] / "docs" / "_static" / "frontier" / "frontier.png"
 EPSILON = 4.0
 Rows = list[dict[str, Any]]
 
 
-def main() -> None:
-    tables = {
-        name: found["rows"]
-        for name in AT
-        for found in load(RESULTS)
-        if found["name"] == f"frontier_{name.replace(' ', '_').lower()}"
-    }
+def record_summary(tables: dict[str, Rows]) -> None:
+    """Record a row for each kind of release of each corpus."""
     rows = [row for name, table in tables.items() for row in summary(name, table)]
     record(
         "frontier_summary",
@@ -35,15 +23,16 @@ def main() -> None:
         note=(
             "Words: the accuracy at which 10 % of the documents are found, between two "
             "measured ε; where fewer are found at the largest ε, what it keeps. "
-            "Documents replaced: ε = 4. Encoder and number of groups, and the "
+            "Documents replaced: ε = 4. Encoder, groups and their number, and the "
             "classifier of public labels, were chosen in each division by "
             "compare_groupings, on public text and its labels, the former for found at "
-            "most 10 %; groups of other fandoms and topics by labels of these. Topic: "
-            "each topic has the same weight; documents: the share that is named right. "
+            "most 10 %; groups of other fandoms and topics by labels of these. The "
+            "choice is by an accuracy in which labels count alike or, where it says "
+            "so, documents. Topic: each topic has the same weight; documents: the "
+            "share that is named right. "
             "The tables of each corpus have settings and intervals."
         ),
     )
-    draw(tables)
 
 
 def summary(name: str, rows: Rows) -> Rows:
@@ -59,8 +48,10 @@ def summary(name: str, rows: Rows) -> Rows:
     for row in rows:
         if row["release"] == "documents replaced" and row["epsilon"] == EPSILON:
             by_labels = row["groups"] == "public labels"
-            if by_labels or row["encoder"] == BY_LABELS:
+            if by_labels or row["encoder"] in CHOSEN_BY:
                 groups = f"replaced, K = {row['n_groups']}, {row['groups']}"
+                if row["encoder"] == BY_DOCUMENTS:
+                    groups += ", for documents"
                 found.append({"corpus": name, "release": groups, **shown(row)})
     return found
 
@@ -90,7 +81,7 @@ def at_found(rows: Rows, allowed: float) -> dict[str, Any]:
     }
 
 
-def draw(tables: dict[str, Rows]) -> None:
+def draw(tables: dict[str, Rows], folder: Path) -> None:
     """Topic kept against documents found, one panel per corpus."""
     import matplotlib
 
@@ -135,14 +126,9 @@ def draw(tables: dict[str, Rows]) -> None:
                   loc="outside upper center", fontsize=9)  # fmt: skip
     figure.supxlabel("of 100 protected documents, found by who knows the mechanism")
     figure.supylabel("topic accuracy")
-    FIGURE.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(FIGURE, dpi=130)
+    figure.savefig(folder / "frontier.png", dpi=130)
     plt.close(figure)
 
 
 def by(rows: Rows, **wanted: Any) -> Rows:
     return [row for row in rows if all(row[k] == v for k, v in wanted.items())]
-
-
-if __name__ == "__main__":
-    main()

@@ -1,13 +1,32 @@
-"""Dividing long loops into blocks of bounded memory."""
+"""Bisection, and long loops in blocks of bounded memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn import get_config
 
-__all__ = ["blocks", "runs", "working_memory_bytes"]
+
+def bisect(
+    holds: Callable[[float], bool],
+    inside: float,
+    outside: float,
+    *,
+    precision: float,
+    geometric: bool = False,
+) -> tuple[float, float]:
+    """Narrow down where a condition on a number >= 0 stops to hold.
+
+    `inside`, where it holds, and `outside`, where it does not, come closer until their
+    difference is at most `precision` times the larger one; either may be the larger,
+    and the condition is not asked about them. `geometric`: their ratio is halved.
+    """
+    while abs(outside - inside) > precision * max(inside, outside):
+        middle = math.sqrt(inside * outside) if geometric else (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside, outside
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:

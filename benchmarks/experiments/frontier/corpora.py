@@ -6,35 +6,27 @@ Fan fiction is divided by authors, too.
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
 import re
 from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 from experiments.obfuscation.corpora import FANDOMS
-from real_data import DATA, absent
+from experiments.texts import labelled, pieces, vectors
+from real_data import DATA, GLOVE, GOOGLE, SMS, STORIES, TWEETS, absent, read_stories
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import chi2
 
 from skdptext import WordEmbedding
-from skdptext.datasets import (
-    fetch_disaster_tweets,
-    fetch_sms_spam,
-    load_docstring_embedding,
-    load_docstrings,
-)
 
 N_WORDS = 2000  # of each embedding, for releases by words
-PIECE = 200  # words of a piece of fan fiction
+FEWEST = 3  # pieces of another fandom, of which groups are made
 MOST = {"public": 4000, "protected": 1000}
 FILES = {
-    "fan fiction": ("pan19_fanfiction_en.jsonl.gz", "googlenews_8k_300d.npz"),
-    "docstrings": (),
-    "SMS": ("sms_spam.tsv.gz", "googlenews_8k_300d.npz"),
-    "tweets": ("disaster_tweets.csv.gz", "googlenews_8k_300d.npz"),
+    "fan fiction": (STORIES, GOOGLE, GLOVE),
+    "docstrings": (GLOVE,),
+    "SMS": (SMS, GOOGLE, GLOVE),
+    "tweets": (TWEETS, GOOGLE, GLOVE),
 }
 LENGTHS = {"fan fiction": 100, "docstrings": 40, "SMS": 10, "tweets": 10}
 
@@ -98,10 +90,8 @@ def held_out(name: str, seed: int) -> Split:
 
 @cache
 def embedding(name: str) -> WordEmbedding:
-    """The words of a corpus: its own for docstrings, else Google News."""
-    if name == "docstrings":
-        return load_docstring_embedding().restrict(N_WORDS)
-    return WordEmbedding.load(DATA / "googlenews_8k_300d.npz").restrict(N_WORDS)
+    """The most frequent words of a corpus's embedding."""
+    return vectors(name).restrict(N_WORDS)
 
 
 def vocabulary(name: str, split: Split) -> WordEmbedding:
@@ -133,29 +123,19 @@ def _lowered(table: WordEmbedding) -> WordEmbedding:
 
 
 @cache
-def vectors(name: str) -> WordEmbedding:
-    """All words of the public embedding, for encoders by mean vectors."""
-    if name == "docstrings":
-        return load_docstring_embedding()
-    return WordEmbedding.load(DATA / "googlenews_8k_300d.npz")
-
-
-@cache
 def glove() -> WordEmbedding:
     """13,000 words of GloVe, 50 dimensions."""
-    return WordEmbedding.load(DATA / "glove_6B_13k_50d.npz")
+    return WordEmbedding.load(DATA / GLOVE)
 
 
 @cache
 def _labelled(name: str) -> tuple[list[str], np.ndarray]:
+    found = labelled(name)
     if name == "docstrings":
-        found = load_docstrings(remove=["examples", "headers", "names"])
         texts, topics = found.data, np.array(found.target_names)[found.target]
     else:
-        os.environ["SKDPTEXT_DATA"] = str(DATA)
-        found = (fetch_sms_spam if name == "SMS" else fetch_disaster_tweets)()
-        texts, topics = found.data, np.array(found.target).astype(str)
-        texts = [re.sub(r"https?://\S+", " ", text) for text in texts]
+        topics = np.array(found.target).astype(str)
+        texts = [re.sub(r"https?://\S+", " ", text) for text in found.data]
     kept = without_near_copies(texts)
     return [texts[i] for i in kept], topics[kept]
 
@@ -181,20 +161,7 @@ def without_near_copies(texts: list[str], shared: float = 0.5) -> np.ndarray:
 # -- fan fiction ---------------------------------------------------------------------
 
 
-@cache
-def _lines() -> list[dict[str, str]]:
-    with gzip.open(DATA / FILES["fan fiction"][0], "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-def _pieces(texts: list[str]) -> list[tuple[int, str]]:
-    """Numbers of texts, and pieces of them."""
-    found = []
-    for i, text in enumerate(texts):
-        words = text.split()
-        for start in range(0, len(words) - PIECE + 1, PIECE):
-            found.append((i, " ".join(words[start : start + PIECE])))
-    return found
+_lines = cache(read_stories)
 
 
 def _stories(rng: np.random.Generator) -> Split:
@@ -204,11 +171,15 @@ def _stories(rng: np.random.Generator) -> Split:
     Groups of other fandoms come from what half of the authors wrote elsewhere; only the
     other half is protected.
     """
+    public, own = _by_writers()
+    return _divided(rng, public, own, others=set())
+
+
+def _by_writers() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Texts of the five fandoms: of writers who are not named, and of the others."""
     lines = [line for line in _lines() if line["topic"] in FANDOMS]
     public = [line for line in lines if line["author"] in (None, "None")]
-    own = [line for line in lines if line["author"] not in (None, "None")]
-    authors = sorted({line["author"] for line in own})
-    return _divided(rng, public, own, set(authors), others=set())
+    return public, [line for line in lines if line["author"] not in (None, "None")]
 
 
 def stories_elsewhere(seed: int, *, of_problem: str | None = None) -> Split:
@@ -218,9 +189,7 @@ def stories_elsewhere(seed: int, *, of_problem: str | None = None) -> Split:
     that fandom.
     """
     rng = np.random.default_rng(seed)
-    lines = [line for line in _lines() if line["topic"] in FANDOMS]
-    public = [line for line in lines if line["author"] in (None, "None")]
-    own = [line for line in lines if line["author"] not in (None, "None")]
+    public, own = _by_writers()
     protected: set[str] = set()
     for fandom in FANDOMS:
         here = sorted({line["author"] for line in own if line["topic"] == fandom})
@@ -230,24 +199,22 @@ def stories_elsewhere(seed: int, *, of_problem: str | None = None) -> Split:
             protected |= set(here)
     others = {line["author"] for line in _lines()} - protected - {None, "None"}
     own = [line for line in own if line["author"] in protected]
-    return _divided(rng, public, own, protected, others)
+    return _divided(rng, public, own, others)
 
 
 def _divided(
     rng: np.random.Generator,
     public: list[dict[str, str]],
     own: list[dict[str, str]],
-    protected: set[str],
     others: set[str],
 ) -> Split:
-    labelled = _pieces([line["text"] for line in public])
-    order = rng.permutation(len(labelled))[: MOST["public"]]
-    pieces = _pieces([line["text"] for line in own])
-    author = np.array([own[i]["author"] for i, _ in pieces])
-    topic = np.array([own[i]["topic"] for i, _ in pieces])
+    theirs, origin = pieces([line["text"] for line in public])
+    order = rng.permutation(len(theirs))[: MOST["public"]]
     # whole texts of an author are known, or are protected
-    text = np.array([i for i, _ in pieces])
-    known = np.zeros(len(pieces), dtype=bool)
+    ours, text = pieces([line["text"] for line in own])
+    author = np.array([own[i]["author"] for i in text])
+    topic = np.array([own[i]["topic"] for i in text])
+    known = np.zeros(len(ours), dtype=bool)
     for name in np.unique(author):
         written = rng.permutation(np.unique(text[author == name]))
         known |= np.isin(text, written[: max(1, len(written) // 2)])
@@ -257,15 +224,18 @@ def _divided(
         for line in _lines()
         if line["author"] in others and line["topic"] not in FANDOMS
     ]
-    elsewhere = _pieces([line["text"] for line in other])[: MOST["public"]]
+    elsewhere, source = pieces([line["text"] for line in other])
+    fandom = np.array([other[i]["topic"] for i in source])
+    names, sizes = np.unique(fandom, return_counts=True)
+    often = np.flatnonzero(np.isin(fandom, names[sizes >= FEWEST]))[: MOST["public"]]
     return Split(
-        [labelled[i][1] for i in order],
-        np.array([public[labelled[i][0]]["topic"] for i in order]),
-        [pieces[i][1] for i in rows],
+        [theirs[i] for i in order],
+        np.array([public[origin[i]]["topic"] for i in order]),
+        [ours[i] for i in rows],
         topic[rows],
-        [piece for _, piece in elsewhere],
+        [elsewhere[i] for i in often],
         author[rows],
-        [pieces[i][1] for i in np.flatnonzero(known)],
+        [ours[i] for i in np.flatnonzero(known)],
         author[known],
-        np.array([other[i]["topic"] for i, _ in elsewhere]),
+        fandom[often],
     )

@@ -1,0 +1,338 @@
+"""What people read: warnings, progress bars, prose in lines, HTML."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from decimal import ROUND_CEILING, Decimal
+from numbers import Integral, Real
+from typing import Any, Self, TypeVar
+
+from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.utils._validation import check_option
+
+# -- warnings -----------------------------------------------------------------------
+
+_said: set[tuple[type[Warning], str]] = set()
+
+
+def warn_once(message: str, category: type[Warning]) -> None:
+    """Issue a warning; under Python's default filters, only the first time.
+
+    Python forgets what it has shown whenever any filter changes, which scikit-learn and
+    SciPy do all the time. A filter of the caller's own (ignore, always, error, ...) is
+    obeyed as usual.
+    """
+    if _action(message, category) == "default":
+        if (category, message) in _said:
+            return
+        _said.add((category, message))
+    warnings.warn(message, category, stacklevel=2)
+
+
+def _action(message: str, category: type[Warning]) -> str:
+    """What the filters do with a warning of this library."""
+    for action, text, kind, module, line in warnings.filters:
+        if (
+            issubclass(category, kind)
+            and (text is None or text.match(message))
+            and module is None
+            and not line
+        ):
+            return action
+    return "default"
+
+
+# -- what repeatable noise shows, and whom ------------------------------------------
+
+# Seeds below it can be found by trial; those that people choose, in minutes.
+_GUESSABLE = 2**64
+
+REPEATABLE = (
+    "The noise is repeatable (random_state is an integer): anyone who sees the release "
+    "learns which documents are equal, and anyone who can run this perturber learns "
+    "whether a document is a given one. What follows is for documents that are "
+    "released under different ids (document_ids), which nobody can use again."
+)
+
+
+def warn_of_repeats(random_state: object, has_ids: bool = False) -> None:
+    """Warn of what repeatable noise shows.
+
+    Equal documents with different ids are released differently.
+    """
+    if not isinstance(random_state, Integral):
+        return
+    if not has_ids:
+        warn_once(
+            "random_state is an integer: equal documents get equal releases, which "
+            "shows that they are equal. Give each document its own id, "
+            "transform(X, document_ids=...), or use random_state=None.",
+            PrivacyLeakWarning,
+        )
+    if int(random_state) < _GUESSABLE:
+        warn_once(
+            "random_state is an integer below 2^64, which can be guessed by trying: "
+            "small ones in minutes. Anyone who knows it can undo the noise. Draw it "
+            "with secrets.randbits(128), and keep it secret.",
+            PrivacyLeakWarning,
+        )
+
+
+# -- the origin of the text that parameters are chosen on ---------------------------
+
+_ORIGINS = ("private", "public", "released")
+
+
+def check_tuned_on(tuned_on: str) -> str:
+    """Return `tuned_on` if it is a known origin of documents."""
+    return check_option("tuned_on", tuned_on, _ORIGINS)
+
+
+def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
+    """Warn that a choice costs privacy, unless its documents are declared public."""
+    if tuned_on == "private":
+        warn_once(
+            f"{what} of documents that may be private: a release that uses the choice "
+            "reveals something about them that its guarantee does not count. Choose on "
+            f"public text of the same kind, or on text released before. If {documents} "
+            'are public or released, say so: tuned_on="public" or tuned_on="released".',
+            PrivacyLeakWarning,
+        )
+
+
+# -- progress bars for work that takes seconds --------------------------------------
+
+T = TypeVar("T")
+
+_shown: ContextVar[bool] = ContextVar("skdptext_progress", default=False)
+
+
+@contextmanager
+def show_progress(verbose: int) -> Iterator[None]:
+    """Let `progress` show its bars, where `verbose` is above 0, in this context."""
+    token = _shown.set(verbose > 0)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
+def progress(items: Iterable[T], what: str) -> Iterable[T]:
+    """The same items, with a progress bar if bars are shown.
+
+    For work deep below the call that takes `verbose`.
+    """
+    if not _shown.get():
+        return items
+    from tqdm.auto import tqdm
+
+    return tqdm(items, desc=what, leave=False)
+
+
+def progress_bar(
+    verbose: int, description: str, *, total: int | None = None, unit: str = "word"
+) -> Any:
+    """A bar of tqdm, to be used in a `with` statement; one that shows nothing for 0.
+
+    `total` is None where it is not known.
+    """
+    if not verbose:
+        return _NoBar()
+    from tqdm.auto import tqdm
+
+    return tqdm(desc=description, total=total, unit=unit)
+
+
+class _NoBar:
+    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
+
+    One that is killed while it holds the lock stops all others.
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+    def update(self, n: float = 1) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+# -- prose in lines of a terminal ---------------------------------------------------
+
+_WIDTH = 88
+
+
+def wrapped(text: str) -> str:
+    """Text in lines that a terminal shows whole; list items hang."""
+    return "\n".join(
+        textwrap.fill(
+            line,
+            _WIDTH,
+            subsequent_indent="  " if line.startswith("-") else "",
+            break_on_hyphens=False,
+        )
+        for line in text.splitlines()
+    )
+
+
+def rounded_up(bound: float, digits: int = 4) -> str:
+    """An upper bound in so many digits, not below it."""
+    if bound <= 0:
+        return "0"
+    if not math.isfinite(bound):
+        return f"{bound:g}"
+    # at 1e-12 above a number of so many digits, it is that number, but for rounding
+    exact = Decimal(bound) * (1 - Decimal("1e-12"))
+    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(unit, ROUND_CEILING)):.{digits}g}"
+
+
+# -- small HTML views, readable in light and dark themes ----------------------------
+
+# The documentation of the newest release: [project.urls] of pyproject.toml.
+SITE = "https://skdptext.readthedocs.io/"
+
+# Text and background come from the same theme, in the same order: Sphinx-Gallery,
+# VS Code, JupyterLab, pydata-sphinx-theme; else from what the reader's system asks for.
+_STYLE = """<style>
+.skdptext-view {
+  --skdp-text: #1f2328; --skdp-ground: #ffffff; --skdp-line: #8c959f;
+  color: var(--sg-text-color, var(--vscode-editor-foreground,
+    var(--jp-content-font-color1, var(--pst-color-text-base, var(--skdp-text)))));
+  background: var(--sg-background-color, var(--vscode-editor-background,
+    var(--jp-layout-color0, var(--pst-color-background, var(--skdp-ground)))));
+  border: 1px solid var(--skdp-line); border-radius: 4px;
+  box-sizing: border-box; max-width: 48em; padding: 0.7em 1em;
+  font-family: system-ui, sans-serif; font-size: 14px; line-height: 1.45;
+}
+@media (prefers-color-scheme: dark) {
+  .skdptext-view { --skdp-text: #e6edf3; --skdp-ground: #151b23; }
+}
+.skdptext-view * { color: inherit; background: none; }
+.skdptext-view .skdp-title { font-weight: 600; font-size: 16px; margin: 0 0 0.5em; }
+.skdptext-view p { margin: 0.5em 0; }
+.skdptext-view ul { margin: 0.3em 0; padding-left: 1.4em; }
+.skdptext-view table {
+  border-collapse: collapse; margin: 0.6em 0; font-size: inherit; width: auto;
+  display: block; overflow-x: auto; border: none;
+}
+.skdptext-view caption { text-align: left; caption-side: top; padding: 0 0 0.3em; }
+.skdptext-view th, .skdptext-view td {
+  text-align: left; vertical-align: top; padding: 0.2em 0.9em 0.2em 0;
+  white-space: normal; border: none; border-bottom: 1px solid var(--skdp-line);
+}
+.skdptext-view tbody th { font-weight: 400; }
+.skdptext-view thead th { font-weight: 600; }
+.skdptext-view .skdp-number { text-align: right; font-variant-numeric: tabular-nums; }
+</style>"""
+
+
+class DocLinked:
+    """An estimator whose HTML view links to its own page of the API reference.
+
+    scikit-learn's developer API: the names in braces are filled in by it, with the
+    public module, and it makes no link for a subclass that is defined elsewhere.
+    """
+
+    _doc_link_module = "skdptext"
+    _doc_link_template = (
+        f"{SITE}api/generated/{{estimator_module}}.{{estimator_name}}.html"
+    )
+
+
+class Fragment(str):
+    """HTML made by these functions, which is not escaped again."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return str(self)
+
+
+def page(title: str, *parts: str) -> Fragment:
+    """One view, for ``_repr_html_``: a title and its parts, with the style they need.
+
+    Parts are results of the other functions; any other text becomes a paragraph. It
+    needs no file, no script and no network.
+    """
+    inside = "".join(p if isinstance(p, Fragment) else paragraph(p) for p in parts)
+    return Fragment(
+        f'<div class="skdptext-view">{_STYLE}'
+        f'<div class="skdp-title" role="heading" aria-level="3">{_text(title)}</div>'
+        f"{inside}</div>"
+    )
+
+
+def paragraph(text: str) -> Fragment:
+    """A paragraph; the text is escaped."""
+    return Fragment(f"<p>{_text(text)}</p>")
+
+
+def bullets(items: Iterable[str]) -> Fragment:
+    """A list of points; each text is escaped. Without any there is no list."""
+    points = "".join(f"<li>{_text(item)}</li>" for item in items)
+    return Fragment(f"<ul>{points}</ul>" if points else "")
+
+
+def table(
+    header: Iterable[Any], rows: Iterable[Iterable[Any]], caption: str | None = None
+) -> Fragment:
+    """A table; the first column names its rows if it holds text.
+
+    Numbers are aligned right, floats have four digits; None is empty.
+    """
+    cells = [list(row) for row in rows]
+    names = list(header)
+    # A heading stands over its numbers.
+    sides = [
+        _side([row[i] for row in cells if i < len(row)]) for i in range(len(names))
+    ]
+    head = "".join(
+        f'<th scope="col"{side}>{_text(name)}</th>'
+        for name, side in zip(names, sides, strict=True)
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, range(len(r)), r))}</tr>" for r in cells)
+    above = f"<caption>{_text(caption)}</caption>" if caption is not None else ""
+    return Fragment(
+        f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(column: int, value: Any) -> str:
+    if column == 0 and isinstance(value, str):
+        return f'<th scope="row">{_text(value)}</th>'
+    return f"<td{_side([value])}>{_text(value)}</td>"
+
+
+def _side(values: list[Any]) -> str:
+    """Attribute of cells that hold numbers only."""
+    numbers = [value for value in values if value is not None]
+    if numbers and all(_is_number(value) for value in numbers):
+        return ' class="skdp-number"'
+    return ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    """The text of a value, escaped unless it is HTML made here."""
+    if isinstance(value, Fragment):
+        return value
+    if value is None:
+        return ""
+    if _is_number(value) and not isinstance(value, Integral):
+        return f"{float(value):.4g}".replace("inf", "∞")
+    return html.escape(str(value))
