@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -135,6 +136,22 @@ def on_a_line(positions, epsilon, rule):
             for word, at in enumerate(positions)
         ]
     )
+
+
+def nearest_on_a_line(positions, epsilon):
+    """P[w, z] of Laplace noise and the nearest word; of equal distances the first."""
+    order = sorted(range(len(positions)), key=lambda i: (positions[i], i))
+    P = np.zeros((len(positions),) * 2)
+    for w, at in enumerate(positions):
+        low = -math.inf
+        for z, following in itertools.pairwise([*order, None]):
+            high = math.inf
+            if following is not None:
+                high = (positions[z] + positions[following]) / 2
+            cdf = stats.laplace(at, 1 / epsilon).cdf
+            P[w, z] = cdf(high) - cdf(low) if high > low else 0.0
+            low = high
+    return P
 
 
 def two_nearest(points, positions):

@@ -668,6 +668,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,
     mechanisms.Law: "is stated by a channel, about ids of words",
+    model_selection.score_summary: "gets results of a search",
     mechanisms.WordMechanism: "is abstract",
     mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
     **{

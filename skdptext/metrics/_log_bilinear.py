@@ -119,7 +119,7 @@ def _directions(
     if by_variance:
         centred = points - marginal @ points
         variances, axes = np.linalg.eigh((centred.T * marginal) @ centred)
-        variances = np.maximum(variances / variances.max(), 1e-6)
+        variances = np.maximum(variances / max(variances.max(), 1e-300), 1e-6)
         vectors = points @ (axes * variances**-by_variance) @ axes.T
     lengths = np.sqrt(np.einsum("ij,ij->i", points, points))
     vectors = vectors / np.maximum(lengths, 1e-12)[:, None] ** by_length

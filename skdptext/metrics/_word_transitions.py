@@ -175,7 +175,8 @@ class WordTransitions:
     def _form(self) -> LogBilinear | None:
         """A form with few parameters; None where draws are enough."""
         channel, ids = self._simulated.channel, self._simulated.ids
-        if not self._of_embedding or len(ids) < _FEW_WORDS:
+        n_possible = np.count_nonzero(self.prior)
+        if not self._of_embedding or len(ids) < _FEW_WORDS or n_possible < 2:
             return None
         points = channel.embedding.vectors.astype(np.float64)
         metric = channel.law().metric

@@ -153,9 +153,9 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_kind(value: Any, kinds: Any, rule: str) -> None:
-    """Refuse what is of another class than a rule says."""
+    """Refuse an option of another class than a rule says."""
     if not isinstance(value, kinds):
-        raise InvalidParameterError(f"{rule}, got {kind_of(value)}.")
+        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
 
 
 def check_methods(value: Any, methods: Iterable[str], rule: str) -> None:

@@ -8,21 +8,14 @@ import pytest
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.exceptions import InvalidParameterError
+from tests.laws import nearest_on_a_line
 
 LINE = WordEmbedding(list("abc"), [[0.0], [1.0], [3.0]])
 EPSILON = 1.0
 
 
 def exact_transitions():
-    """In one dimension the noise is Laplace, and cells are intervals."""
-    points, edges = np.array([0.0, 1.0, 3.0]), [-np.inf, 0.5, 2.0, np.inf]
-
-    def below(t):
-        tail = np.exp(-EPSILON * np.abs(t)) / 2
-        return np.where(t < 0, tail, 1 - tail)
-
-    cumulated = below(np.array(edges)[None] - points[:, None])
-    return np.diff(cumulated, axis=1)
+    return nearest_on_a_line(LINE.vectors[:, 0], EPSILON)
 
 
 def make(embedding=LINE, epsilon=EPSILON, **params):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.mechanisms import Directional
 from skdptext.metrics import word_transitions
 
 RNG = np.random.default_rng(0)
@@ -49,3 +50,21 @@ def test_small_vocabularies_have_no_form():
     table = TABLE.restrict(100)
     source = DPWordPerturber(table, epsilon=3.0, document_length=1).fit([])
     assert word_transitions(source, n_draws=5, random_state=0).form_smoothing == 0
+
+
+def test_what_is_known_needs_no_form():
+    """One word is certain: nothing is left to estimate."""
+    prior = np.eye(600)[7]
+    source = DPWordPerturber(TABLE, epsilon=3.0, document_length=1).fit([])
+    found = word_transitions(source, prior, n_draws=5, random_state=0)
+    assert found.form_smoothing == 0
+    assert found.vulnerability().value == pytest.approx(1)
+    assert found.log_loss().value == pytest.approx(0, abs=1e-12)
+
+
+def test_words_of_equal_vectors():
+    table = WordEmbedding(TABLE.words, np.ones((600, 2)))
+    options = {"mechanism": Directional(), "document_length": 1}
+    source = DPWordPerturber(table, epsilon=3.0, **options).fit([])
+    found = word_transitions(source, n_draws=5, random_state=0)
+    assert found.log_loss().value == pytest.approx(np.log2(600), rel=0.05)

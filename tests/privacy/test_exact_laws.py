@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import laplace
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -34,27 +33,11 @@ from skdptext.mechanisms import (
     WordClasses,
     WordLists,
 )
-from tests.laws import largest_loss, on_a_line, vickrey_rule
+from tests.laws import largest_loss, nearest_on_a_line, on_a_line, vickrey_rule
 
 # "the" is a stop word of English and a word of the table; so may be any other.
 WORDS = ("the", "good", "Bad", "awful")
 TOKENS = [*WORDS, "The", "bad", "GOOD", "of", "unknown", "x"]
-
-
-def transitions(positions, epsilon):
-    """P[w, z] of Laplace noise and the nearest word; of equal distances the first."""
-    order = sorted(range(len(positions)), key=lambda i: (positions[i], i))
-    P = np.zeros((len(positions),) * 2)
-    for w, at in enumerate(positions):
-        low = -math.inf
-        for z, following in itertools.pairwise([*order, None]):
-            high = math.inf
-            if following is not None:
-                high = (positions[z] + positions[following]) / 2
-            cdf = laplace(at, 1 / epsilon).cdf
-            P[w, z] = cdf(high) - cdf(low) if high > low else 0.0
-            low = high
-    return P
 
 
 def cut(text, options):
@@ -182,7 +165,7 @@ def test_no_release_loses_more_than_is_promised(
 
     def law_of(channel):
         if calibration is None:
-            return transitions(positions, epsilon)
+            return nearest_on_a_line(positions, epsilon)
         P = np.exp(-channel.rate * gaps(positions)) * channel.weights
         return P / P.sum(axis=1, keepdims=True)
 
@@ -235,6 +218,11 @@ def law_of_classes(positions, labels, rates):
     P = np.exp(-rates[labels][:, None] * gaps(positions))
     P[labels[:, None] != labels] = 0
     return P / P.sum(axis=1, keepdims=True)
+
+
+def angles_of(vectors):
+    x, y = vectors.T.astype(float)
+    return np.arctan2(y, x)
 
 
 def law_of_directions(at, kappa, distribution):
@@ -291,7 +279,9 @@ def test_no_other_mechanism_loses_more_than_is_promised(
         ),
         "ranks of noise": lambda: (
             Ranked(spread=spread),
-            lambda _: law_of_ranks(transitions(positions, epsilon), positions, spread),
+            lambda _: law_of_ranks(
+                nearest_on_a_line(positions, epsilon), positions, spread
+            ),
         ),
         "Vickrey": lambda: (
             MahalanobisNoise(second=max(share, 0.1)),
@@ -315,7 +305,8 @@ def test_no_other_mechanism_loses_more_than_is_promised(
         kind,
         lambda: (
             Directional(kind),
-            lambda _: law_of_directions(positions, epsilon, kind),
+            # as the table keeps them, in float32
+            lambda _: law_of_directions(angles_of(table.vectors), epsilon, kind),
         ),
     )()
     if isinstance(mechanism, Directional):
@@ -341,7 +332,7 @@ def test_the_enumeration_follows_the_library():
     perturber = DPWordPerturber(table, epsilon=1.0, **options).fit([])
     document, n = "the of good x unknown BAD awful", 20_000
     drawn = Counter(map(tuple, perturber.transform([document] * n)))
-    exact = release(read(document, options), transitions(positions, 1.0), options)
+    exact = release(read(document, options), nearest_on_a_line(positions, 1.0), options)
     for words, p in exact.items():
         assert abs(drawn[words] / n - p) < 6 * math.sqrt(p * (1 - p) / n)
 
