@@ -17,7 +17,7 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import describe
 from skdptext.release._types import CastError, cast, converted, type_shown
-from skdptext.utils import check_kind, import_pyarrow, is_fitted, kind_of, shown
+from skdptext.utils import import_pyarrow, is_fitted, kind_of, shown
 
 # Columns of a bag: the ids of its words, and how often each occurs.
 BAG_COLUMNS = ("word_ids", "counts")
@@ -150,7 +150,10 @@ class DocumentRelease:
     def __post_init__(self) -> None:
         import_pyarrow("DocumentRelease")
         _check_perturber(self.perturber)
-        check_kind(self.key, ReleaseKey, "key must be a ReleaseKey")
+        if not isinstance(self.key, ReleaseKey):  # not shown: it may be the key itself
+            raise InvalidParameterError(
+                f"key must be a ReleaseKey, got {kind_of(self.key)}."
+            )
         for what in ("name", "text", "id"):
             value = getattr(self, what)
             if not isinstance(value, str) or not value or not value.isprintable():

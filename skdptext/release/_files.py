@@ -26,7 +26,12 @@ from skdptext.release._formats import (
     write_table,
 )
 from skdptext.release._ids import UniqueIds
-from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
+from skdptext.release._manifest import (
+    FILE_NAME,
+    differences,
+    read_manifest,
+    write_manifest,
+)
 from skdptext.release._types import type_shown
 from skdptext.utils import (
     check_integer,
@@ -44,11 +49,6 @@ from skdptext.utils import (
 _NO_TEXT = {"", "nan", "<na>"}
 # Ids that are checked together
 _SURVEYED = 1 << 16
-# What a resumed release may differ in. The guarantee follows from the rest, and its
-# last digits may depend on the machine.
-_MAY_DIFFER = {"complete", "shards", "guarantee"}
-# What differs if something that is stated does, and is told of where nothing stated is.
-_FOLLOWING = ("key_check", "inputs", "documents", "noise_fingerprint", "canary")
 
 
 class Shard(NamedTuple):
@@ -336,18 +336,10 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
     present = [path.name for path in out.iterdir() if not path.name.startswith(".")]
     if (out / FILE_NAME).exists():
         there = read_manifest(out)
-        differing = [
-            name
-            for name in {**there, **manifest}
-            if name not in _MAY_DIFFER and there.get(name) != manifest.get(name)
-        ]
-        if differing:
-            stated = [name for name in differing if name not in _FOLLOWING]
-            causes = stated or [min(differing, key=_FOLLOWING.index)]
-            differences = [_difference(name, there, manifest) for name in causes]
+        if differing := differences(there, manifest):
             raise InvalidParameterError(
                 f"out must be empty or hold this release, but {str(out)!r} holds "
-                f"another: {'; '.join(differences)}."
+                f"another: {'; '.join(differing)}."
             )
         return there
     if present:
@@ -357,24 +349,6 @@ def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:
         )
     write_manifest(out, manifest)
     return manifest
-
-
-def _difference(name: str, there: dict[str, Any], here: dict[str, Any]) -> str:
-    old, new = there.get(name), here.get(name)
-    if isinstance(old, dict) and isinstance(new, dict):
-        changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-        old = {key: old.get(key) for key in changed}
-        new = {key: new.get(key) for key in changed}
-    if name == "inputs":
-        return "its inputs are different ones, or have changed"
-    if name == "key_check":
-        return "it was begun with another key, and cannot be continued without it"
-    return f"{name} is {_short(old)} there, got {_short(new)}"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else text[:200] + "…"
 
 
 def _release(

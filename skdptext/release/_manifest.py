@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -153,49 +153,76 @@ def read_manifest(out: Any) -> dict[str, Any]:
     return manifest
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_input(place: Any) -> bool:
-    rows = place["rows"]
-    return (
-        type(place["name"]) is str and type(rows) is list and all(map(_is_count, rows))
-    )
-
-
-def _n_rows(manifest: dict[str, Any]) -> int:
-    return sum(sum(place["rows"]) for place in manifest["inputs"])
-
-
-# What is read from a manifest later on, and how it was written.
-_SCHEMA: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "complete": lambda held: type(held["complete"]) is bool,
-    "output": lambda held: type(held["output"]) is str,
-    "columns": lambda held: type(held["columns"]["id"]) is str,
-    "guarantee": lambda held: type(held["guarantee"]["words"]) is str,
-    "embedding": lambda held: _is_count(
-        held["public"]["documents"] if "public" in held else held["embedding"]["words"]
-    ),
-    "shard_format": lambda held: held["shard_format"] in FORMATS,
-    "batch_rows": lambda held: _is_count(held["batch_rows"]) and held["batch_rows"] > 0,
-    "inputs": lambda held: (
-        type(held["inputs"]) is list and all(map(_is_input, held["inputs"]))
-    ),
-    "documents": lambda held: (
-        _is_count(held["documents"]) and held["documents"] == _n_rows(held)
-    ),
-    "shards": lambda held: not held.get("complete") or type(held["shards"]) is dict,
+# The fields that are read later on, with their types, and those that are not "stated":
+# what "follows" from others is told only where nothing stated differs, and what is
+# "free" may differ. Whatever else a release says of itself is stated.
+_SCHEMA: dict[str, tuple[Any, str]] = {
+    "complete": (bool, "free"),
+    "shards": (object, "free"),
+    "guarantee": ({"words": str}, "free"),  # its last digits depend on the machine
+    "output": (str, "stated"),
+    "columns": ({"id": str}, "stated"),
+    "shard_format": (str, "stated"),
+    "batch_rows": (int, "stated"),
+    "key_check": (object, "follows"),
+    "inputs": ([{"name": str, "rows": [int]}], "follows"),
+    "documents": (int, "follows"),
+    "noise_fingerprint": (object, "follows"),
+    "canary": (object, "follows"),
 }
 
 
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value of JSON is of a type; an int is a count."""
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(
+            _fits(value.get(name), part) for name, part in kind.items()
+        )
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(_fits(part, kind[0]) for part in value)
+    return kind is object or (type(value) is kind and (kind is not int or value >= 0))
+
+
 def _damaged(manifest: dict[str, Any]) -> list[str]:
-    damaged = []
-    for name, is_sound in _SCHEMA.items():
-        try:
-            sound = is_sound(manifest)
-        except (KeyError, TypeError):
-            sound = False
-        if not sound:
-            damaged.append(name)
-    return damaged
+    types = {name: kind for name, (kind, _) in _SCHEMA.items()}
+    of = ("public", "documents") if "public" in manifest else ("embedding", "words")
+    types[of[0]] = {of[1]: int}
+    types |= {"shards": dict} if manifest.get("complete") else {}
+    damaged = [n for n, kind in types.items() if not _fits(manifest.get(n), kind)]
+    if damaged:
+        return damaged
+    n_rows = sum(sum(place["rows"]) for place in manifest["inputs"])
+    rules = {
+        "shard_format": manifest["shard_format"] in FORMATS,
+        "batch_rows": manifest["batch_rows"] > 0,
+        "documents": manifest["documents"] == n_rows,
+    }
+    return [name for name, holds in rules.items() if not holds]
+
+
+def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """In what two releases differ; nothing if they are the same."""
+    roles = {
+        name: _SCHEMA.get(name, (object, "stated"))[1]
+        for name in {**_SCHEMA, **there, **here}
+        if there.get(name) != here.get(name)
+    }
+    names = [name for name, role in roles.items() if role != "free"]
+    causes = [name for name in names if roles[name] == "stated"] or names[:1]
+    return [_told(name, there.get(name), here.get(name)) for name in causes]
+
+
+def _told(name: str, old: Any, new: Any) -> str:
+    if name == "key_check":
+        return "it was begun with another key, and cannot be continued without it"
+    if name == "inputs":
+        return "its inputs are different ones, or have changed"
+    if isinstance(old, dict) and isinstance(new, dict):
+        changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+        old, new = ({key: of.get(key) for key in changed} for of in (old, new))
+    return f"{name} is {_short(old)} there, got {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "…"

@@ -313,7 +313,7 @@ def test_columns_that_are_missing_are_named(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"release": "x"}, "release must be a DocumentRelease, got a str"),
+        ({"release": "x"}, "release must be a DocumentRelease, got 'x'"),
         ({"out": 3}, "out must be a path, got 3"),
         ({"source": 3}, "source must be a path or a list of paths, got an int"),
         ({"source": []}, "source must be a list of files with different names, got 0"),
