@@ -46,8 +46,6 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = ["Attributions", "attribution_attack"]
-
 _TARGETS = ("author", "topic")
 _SEEDS = 2**31 - 1
 # Number of random permutations of the labels, for the permutation test.

@@ -18,8 +18,6 @@ from skdptext.utils import (
     kind_of,
 )
 
-__all__ = ["check_named_columns", "check_targets", "words_and_bags"]
-
 
 def check_named_columns(embedding: Any) -> None:
     """Refuse anything that cannot name the columns of bags; None is for texts only."""

@@ -18,8 +18,6 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import DocLinked, check_flag, check_integer, check_real, check_rng
 
-__all__ = ["FastTextClassifier"]
-
 _END = "</s>"  # fastText's end of line, which counts as a word of every document
 _LABEL = "__label__"
 

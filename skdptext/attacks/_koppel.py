@@ -24,8 +24,6 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = ["KoppelAuthorClassifier"]
-
 
 class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Attribute documents to authors by repeated cosine similarity.

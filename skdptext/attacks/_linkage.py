@@ -44,8 +44,6 @@ from skdptext.utils import (
     wrapped,
 )
 
-__all__ = ["DocumentLinkageAttack", "LinkageRow", "Linkages", "linkage_attack"]
-
 _SEEDS = 2**63
 _LEARNED = (
     '"learned" combines the adversaries who know words, and "all, learned" all of '

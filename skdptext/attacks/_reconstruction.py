@@ -24,8 +24,6 @@ from skdptext.utils import (
     shown_words,
 )
 
-__all__ = ["WordReconstructionAttack"]
-
 
 class WordReconstructionAttack(DocLinked, BaseEstimator):
     """The Bayes-optimal guess of a word, by an adversary who knows the mechanism.

@@ -30,14 +30,6 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = [
-    "found_among",
-    "learned_similarity",
-    "share_interval",
-    "split_words",
-    "text_similarities",
-]
-
 # Scripts written without blanks: each character counts as a word. Other letters take
 # their vowel signs and accents with them.
 _ALONE = (

@@ -15,8 +15,6 @@ from skdptext.neighbors import WMDKNNClassifier
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import check_option
 
-__all__ = ["linear_topic_classifier", "paper_adversaries"]
-
 
 def linear_topic_classifier(
     embedding: WordEmbedding, *, stop_words: Any = None

@@ -27,15 +27,6 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import progress, working_memory_bytes
 
-__all__ = [
-    "N_DRAWS",
-    "Split",
-    "Trial",
-    "as_released",
-    "bayes_of_released",
-    "run_trials",
-]
-
 # Simulated draws per word of the law of noise on vectors.
 N_DRAWS = 20
 # Expected counts are in this unit, so that the 1 that plain naive Bayes adds to the

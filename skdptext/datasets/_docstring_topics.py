@@ -9,8 +9,6 @@ out.
 
 from __future__ import annotations
 
-__all__ = ["AUTHORS", "TOPICS"]
-
 # import name -> name of the distribution, which is what users call the library
 AUTHORS = {
     "gensim": "gensim",

@@ -20,8 +20,6 @@ from skdptext.datasets._near_copies import first_of_near_copies
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_flag, check_integer, import_pandas, shown
 
-__all__ = ["library_versions", "load_docstrings"]
-
 _DESCR = """\
 Documentation strings of scientific Python
 ------------------------------------------

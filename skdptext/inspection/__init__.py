@@ -11,9 +11,9 @@ from skdptext.inspection._obfuscation_report import obfuscation_report
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
 from skdptext.inspection._release_report import (
     ReleaseReport as ReleaseReport,
-    ReleaseScore as ReleaseScore,
     release_report,
 )
+from skdptext.inspection._release_scores import ReleaseScore as ReleaseScore
 from skdptext.inspection._tables import (
     TextTable as TextTable,
     nearest_texts_table,

@@ -12,8 +12,6 @@ from skdptext.inspection._drawing import COLORS, MARKERS, make_axes
 from skdptext.metrics import PlausibleDeniability, plausible_deniability
 from skdptext.utils import check_kind
 
-__all__ = ["PlausibleDeniabilityDisplay"]
-
 _LABELS = {
     "n_unchanged": r"$N_w$: draws of {n} that leave the word unchanged",
     "n_distinct": r"$S_w$: different words in {n} draws",

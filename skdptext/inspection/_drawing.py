@@ -10,8 +10,6 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import kind_of
 
-__all__ = ["COLORS", "MARKERS", "make_axes", "place_labels"]
-
 # Okabe and Ito's palette, without its yellow, which is too light for lines.
 COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",

@@ -12,8 +12,6 @@ from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_label
 from skdptext.replacement import GroupingComparison, GroupingScore
 from skdptext.utils import check_flag, check_kind, check_real
 
-__all__ = ["GroupingDisplay"]
-
 
 @dataclass(eq=False, repr=False)
 class GroupingDisplay:

@@ -25,8 +25,6 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = ["NeighborhoodDisplay"]
-
 _N_POINTS = 1000  # noisy vectors kept for the figure
 
 

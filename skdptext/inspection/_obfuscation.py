@@ -25,8 +25,6 @@ from skdptext.utils import (
     wrapped,
 )
 
-__all__ = ["ObfuscationDisplay", "ObfuscationReport", "ReportedRelease"]
-
 # With fewer documents per author, or in total, the report warns.
 _FEW_OF_AUTHOR, _FEW = 5, 50
 # Below the first share of changed words almost nothing is hidden; above the second

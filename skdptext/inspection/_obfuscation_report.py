@@ -31,8 +31,6 @@ from skdptext.utils import (
     is_count_matrix,
 )
 
-__all__ = ["obfuscation_report"]
-
 # Pairs of documents by different authors for which the guarantee is computed.
 _PAIRS = 8
 # Candidates, released documents, and simulated draws per word of the linkage attack.

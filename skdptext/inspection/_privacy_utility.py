@@ -12,8 +12,6 @@ from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_label
 from skdptext.model_selection import pareto_front, search_results
 from skdptext.utils import check_flag, check_option
 
-__all__ = ["PrivacyUtilityDisplay"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivacyUtilityDisplay:

@@ -47,8 +47,6 @@ from skdptext.utils import (
     wrapped,
 )
 
-__all__ = ["ReleaseReport", "ReleaseScore", "release_report"]
-
 _SEEDS = 2**31
 # Pairs that are quoted where examples are asked for, and characters of each.
 _N_EXAMPLES, _QUOTED = 3, 300

@@ -37,15 +37,6 @@ from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.perturbation import DPWordPerturber
 
-__all__ = [
-    "Release",
-    "ReleaseScore",
-    "copies",
-    "label_score",
-    "linkage_scores",
-    "word_scores",
-]
-
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
 # Simulated draws per word of the law of noise on vectors.

@@ -26,13 +26,6 @@ from skdptext.utils import (
     table,
 )
 
-__all__ = [
-    "TextTable",
-    "nearest_texts_table",
-    "nearest_words_table",
-    "words_under_noise",
-]
-
 
 @dataclass(frozen=True, repr=False)
 class TextTable:

@@ -40,8 +40,6 @@ from skdptext.utils import (
     warn_once,
 )
 
-__all__ = ["Calibration", "calibrate_epsilon"]
-
 # Every ε tried lies between these.
 _LOWEST, _HIGHEST = 1e-6, 1e6
 # Relative error of the smallest ε that a mechanism accepts.

@@ -30,8 +30,6 @@ from skdptext.utils import (
     warn_of_private_tuning,
 )
 
-__all__ = ["best_under_constraint"]
-
 _RELATIONS = {">=": operator.ge, "<=": operator.le}
 # Recognised by name, so random_state is left out, which most classifiers have. The
 # other parameters left out do not change the release.

@@ -12,15 +12,6 @@ from scipy.special import stdtrit
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_real
 
-__all__ = [
-    "Scores",
-    "check_confidence",
-    "check_test_over_train",
-    "score_names",
-    "score_summary",
-    "split_scores",
-]
-
 _PREFIX = "mean_test_"
 
 

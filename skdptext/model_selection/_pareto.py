@@ -10,8 +10,6 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import kind_of, shown
 
-__all__ = ["pareto_front"]
-
 
 def pareto_front(
     scores: Any, *, directions: Sequence[str] | Mapping[str, str] | None = None

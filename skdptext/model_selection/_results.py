@@ -20,8 +20,6 @@ from skdptext.model_selection._intervals import (
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import import_pandas, warn_once
 
-__all__ = ["SearchResults", "search_results", "search_results_frame"]
-
 _NOISE = ("epsilon", "lam")
 
 

@@ -36,8 +36,6 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = ["Predictor", "WMDNeighborsBase", "Weights", "as_parameter_error"]
-
 Weights = Callable[[np.ndarray], np.ndarray]
 
 

@@ -13,8 +13,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.transport import BagIndex, WordBags, slice_bags
 from skdptext.utils import blocks, progress_bar, replacing
 
-__all__ = ["BLOCK_SIZE", "search_in_blocks"]
-
 BLOCK_SIZE = 4096  # queries of a block
 
 

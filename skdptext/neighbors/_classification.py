@@ -12,8 +12,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.neighbors._base import Predictor, as_parameter_error
 from skdptext.transport import WordBags
 
-__all__ = ["WMDKNNClassifier"]
-
 _FATE = "get the class prior"
 
 

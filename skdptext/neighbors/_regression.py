@@ -9,8 +9,6 @@ from sklearn.base import RegressorMixin
 
 from skdptext.neighbors._base import Predictor
 
-__all__ = ["WMDKNNRegressor"]
-
 
 class WMDKNNRegressor(RegressorMixin, Predictor):
     """Regression by the k nearest documents in Word Mover's Distance.

@@ -14,8 +14,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.neighbors._base import WMDNeighborsBase, as_parameter_error
 from skdptext.utils import check_flag, check_option, check_real
 
-__all__ = ["WMDNeighbors", "WMDNeighborsTransformer"]
-
 
 class Unlabelled(WMDNeighborsBase):
     """Documents without labels."""

@@ -9,13 +9,6 @@ from typing import Any
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from skdptext.utils import REPEATABLE, warn_of_repeats, warn_once
 
-__all__ = [
-    "caveats",
-    "warn_of_engine",
-    "warn_of_leaks",
-    "warn_of_unknown_words",
-]
-
 # Above this share of unknown words the embedding is probably the wrong one.
 _MANY_UNKNOWN = 0.5
 

@@ -13,8 +13,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel, draw_words, probabilities
 from skdptext.utils import check_bags, is_count_matrix, working_memory_bytes
 
-__all__ = ["Candidates", "log_likelihood"]
-
 # Stands in for known probabilities that are too small for float32.
 _LEAST = 1e-35
 

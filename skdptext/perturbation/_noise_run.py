@@ -22,8 +22,6 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = ["NoiseRun"]
-
 # Words perturbed at a time: enough for an efficient product, few beside the embedding;
 # more where a word takes little memory.
 _MAX_BLOCK = 2048

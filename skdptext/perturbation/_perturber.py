@@ -63,9 +63,6 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = ["DPWordPerturber"]
-
-
 # Types of options that cannot change inside.
 _PLAIN = {str, int, float, bool, type(None)}
 

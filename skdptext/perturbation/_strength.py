@@ -14,8 +14,6 @@ from skdptext.mechanisms import (
 )
 from skdptext.utils import Memo, blocks, warn_once
 
-__all__ = ["warn_of_strength"]
-
 # With fewer words it is a toy, for which nobody chooses an ε.
 _FEWEST = 1000
 # Noise is measured among the first words of an embedding, at most this many.

@@ -28,8 +28,6 @@ from skdptext.utils import (
     kind_of,
 )
 
-__all__ = ["DocumentPreparer"]
-
 
 class DocumentPreparer(
     DocLinked,

@@ -11,8 +11,6 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_document, check_integer, check_option, is_count_matrix
 
-__all__ = ["KnownAndSnippets", "split_known_and_snippet"]
-
 _WORD = re.compile(r"\S+")
 
 

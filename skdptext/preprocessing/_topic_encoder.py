@@ -30,8 +30,6 @@ from skdptext.utils import (
     shown,
 )
 
-__all__ = ["TopicEncoder"]
-
 # Documents whose words are counted at a time.
 _TOGETHER = 4096
 # Words in fewer documents than this are left out of large corpora.

@@ -23,8 +23,6 @@ from skdptext.utils import (
     warn_of_private_tuning,
 )
 
-__all__ = ["TopicWordSelector"]
-
 
 class TopicWordSelector(
     DocLinked,

@@ -45,8 +45,6 @@ from skdptext.utils import (
     wrapped,
 )
 
-__all__ = ["GroupingComparison", "GroupingScore", "compare_groupings"]
-
 # Words of all documents that are added to those of a group: the usual prior of
 # language models in retrieval (Zhai and Lafferty, 2004).
 _PRIOR_WORDS = 1000.0

@@ -31,18 +31,6 @@ from skdptext.utils import (
     progress_bar,
 )
 
-__all__ = [
-    "PublicGroups",
-    "check_grouper",
-    "check_not_fitted_on",
-    "default_grouper",
-    "fitted_groups",
-    "in_blocks",
-    "is_classifier",
-    "last_step",
-    "words_of",
-]
-
 # Documents that are grouped at a time: so many, or so many characters.
 _TOGETHER, _CHARACTERS = 4096, 2**24
 # Public documents that are grouped alone, too, to see whether the others matter.

@@ -29,8 +29,6 @@ from skdptext.utils import (
     wrapped,
 )
 
-__all__ = ["ReplacementGuarantee", "ReplacementPart"]
-
 # Up to so many releases the bound on linkage is worked out; for more it is K.
 _MANY = 32
 # Candidates of which a printed guarantee speaks.

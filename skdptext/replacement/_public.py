@@ -21,8 +21,6 @@ from skdptext.utils import (
     plain_documents,
 )
 
-__all__ = ["PublicDocuments", "PublicLabels", "document_bytes"]
-
 _live: WeakValueDictionary[bytes, PublicDocuments] = WeakValueDictionary()
 _live_lock = ProcessLock()
 

@@ -63,8 +63,6 @@ from skdptext.utils import (
     warn_once,
 )
 
-__all__ = ["DPDocumentReplacer"]
-
 OUTPUTS = ("text", "bow", "vector", "group", "index")
 # Texts of this length do not coincide by chance.
 _LONG = 30

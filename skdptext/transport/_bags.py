@@ -7,17 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = [
-    "WordBags",
-    "as_matrix",
-    "as_word_bags",
-    "entries",
-    "name_rows",
-    "slice_bags",
-    "take_bags",
-    "writable",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class WordBags:

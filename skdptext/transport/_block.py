@@ -10,8 +10,6 @@ from skdptext.transport._exact import problem_from, rounded, transport_cost
 from skdptext.transport._kernels import Kernels
 from skdptext.transport._solver import solver_address
 
-__all__ = ["BagBlock"]
-
 
 class BagBlock:
     """Bags to measure distances to.

@@ -8,8 +8,6 @@ from scipy.sparse.csgraph import maximum_flow
 
 from skdptext.exceptions import InvalidParameterError
 
-__all__ = ["bottleneck_distance", "can_move"]
-
 
 def bottleneck_distance(
     supply: np.ndarray, demand: np.ndarray, cost: np.ndarray

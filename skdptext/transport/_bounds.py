@@ -15,8 +15,6 @@ from skdptext.transport._bags import WordBags, entries
 from skdptext.transport._loops import POTENTIAL_SLACK
 from skdptext.utils import Threads, blocks
 
-__all__ = ["ONE", "LoweredTable", "dual_bounds", "relaxed_bounds"]
-
 ONE = Threads()
 
 _UNIT = 2.0**-24  # float32 rounds by at most this, relatively

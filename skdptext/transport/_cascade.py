@@ -12,8 +12,6 @@ from skdptext.transport._index import Bounds, IndexedBags
 from skdptext.transport._kernels import Kernels
 from skdptext.transport._solver import solver_address
 
-__all__ = ["Cascade", "n_likely"]
-
 # Rounding of an exact distance, in units of the largest norm, with room to spare.
 _EXACT_SLACK = 1e-11
 

@@ -20,17 +20,6 @@ from scipy.spatial.distance import cdist
 from skdptext.transport._bags import WordBags
 from skdptext.transport._loops import BITS, DAMPING, SAME, WORTH_REDUCING
 
-__all__ = [
-    "Problem",
-    "one_hot_distances",
-    "pair_distance",
-    "pair_problem",
-    "problem_from",
-    "rounded",
-    "transport_cost",
-    "word_costs",
-]
-
 _SQRT2 = float(np.sqrt(2.0))
 
 

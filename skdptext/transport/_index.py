@@ -18,8 +18,6 @@ from skdptext.transport._kernels import BoundLoops
 from skdptext.transport._loops import GROUP, padded_width
 from skdptext.utils import Threads, memo_property, runs
 
-__all__ = ["Bounds", "CompiledBounds", "IndexedBags", "PlainBounds", "table_columns"]
-
 # Floats of costs handled at once: the work arrays then stay in the processor's cache.
 _COSTS_AT_ONCE = 2**18
 

@@ -14,16 +14,6 @@ from skdptext.transport._bags import WordBags
 from skdptext.transport._solver import solver_address
 from skdptext.utils import LoadedOnce, compile_loops
 
-__all__ = [
-    "BoundLoops",
-    "Kernels",
-    "bounds_for",
-    "compile_search",
-    "kernels_for",
-    "load_bounds",
-    "load_kernels",
-]
-
 # Pairs of words, one from each side, above which compiling takes less time than it
 # saves: the loops for distances, and those for bounds.
 WORTH_COMPILING = 10**8

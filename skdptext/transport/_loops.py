@@ -19,26 +19,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "BITS",
-    "COMPILED",
-    "DAMPING",
-    "GROUP",
-    "NO_NAN",
-    "POTENTIAL_SLACK",
-    "SAME",
-    "WORTH_REDUCING",
-    "looped_block",
-    "looped_costs",
-    "looped_pairs",
-    "padded_width",
-    "register",
-    "relax_queries",
-    "run_solver",
-    "sample_bags",
-    "tighten_bags",
-]
-
 # Weights are single rounded quotients; those that differ by less are taken as equal.
 SAME = 4 * 2.0**-52
 

@@ -9,8 +9,6 @@ import numpy as np
 from skdptext.transport._bottleneck import can_move
 from skdptext.transport._exact import solver, transport_cost
 
-__all__ = ["matching_cost", "matching_plan"]
-
 
 def matching_cost(supply: np.ndarray, demand: np.ndarray, cost: np.ndarray) -> float:
     """Least total cost of matching each unit of supply with one of demand.

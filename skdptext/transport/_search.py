@@ -27,8 +27,6 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-__all__ = ["BagIndex"]
-
 # Queries of one run, which share one product.
 _MAX_QUERIES = 16384
 

@@ -10,8 +10,6 @@ import numpy as np
 from skdptext.transport._exact import solver
 from skdptext.transport._loops import run_solver
 
-__all__ = ["solver_address"]
-
 # int EMD_wrap(int, int, double* × 7, uint64_t, double* × 2), as compilers spell it for
 # Linux and for macOS. The types are in the name: a POT with other types, such as 0.9.5
 # and 0.9.6, is not called. A stable entry in POT would be: a function with C linkage,
