@@ -156,7 +156,9 @@ def test_claims_of_losses(name):
             assert ours.exponent(1e-3) == theirs.exponent(1e-3) < pure.max()
 
 
-@pytest.mark.parametrize("name", ["Vickrey", "ranks", "directions", "sensitive"])
+@pytest.mark.parametrize(
+    "name", ["Vickrey", "ranks", "directions", "exact", "sensitive"]
+)
 def test_audits_find_nothing(name):
     fitted = perturber(name, document_length=1, random_state=None)
     audit = audit_word_privacy(
@@ -230,17 +232,24 @@ def test_noise_without_a_second_is_that_of_old_releases():
 
 def test_options_key_the_noise():
     seen = [
-        perturber(name, mechanism=mechanism, random_state=2**100)
+        perturber("half", mechanism=mechanism, epsilon=epsilon, random_state=2**100)
         .transform([["w1", "w6", "w20", "w3"]] * 12, document_ids=range(12))
         .toarray()
         .tolist()
-        for name, mechanism in [
-            ("Vickrey", MahalanobisNoise(second=0.4)),
-            ("Vickrey", MahalanobisNoise(second=1e-9)),
-            ("Vickrey", MahalanobisNoise()),
-            ("ranks", Ranked(spread=1e-3)),  # no rank but the first
-            ("ranks", Ranked(MahalanobisNoise(), spread=1e-3)),
-            ("ranks", Ranked(MahalanobisNoise(second=1e-9), spread=1e-3)),
+        for mechanism, epsilon in [
+            (MahalanobisNoise(second=0.4), 3.0),
+            (MahalanobisNoise(second=1e-9), 3.0),
+            (MahalanobisNoise(), 3.0),
+            (Ranked(spread=1e-3), 3.0),  # no rank but the first
+            (Ranked(MahalanobisNoise(), spread=1e-3), 3.0),
+            (Ranked(MahalanobisNoise(second=1e-9), spread=1e-3), 3.0),
+            (Exponential("half"), 2.0),
+            # caps beyond all words: the law is the same, and its noise is not
+            (Exponential("half", 1e6), 2.0),
+            (Exponential("half", 2e6), 2.0),
+            (Exponential("exact"), 2.0),
+            (RandomizedResponse(), 2.0),
+            (Exponential("half"), 2.0 + 1e-12),
         ]
     ]
     assert all(a != b for a, b in itertools.combinations(seen, 2))
@@ -272,7 +281,7 @@ def test_a_search_over_mechanisms_and_their_options():
     assert best["noise"].mechanism.mechanism.n_lists == 1
 
 
-@pytest.mark.parametrize("name", ["Vickrey", "sensitive", "list"])
+@pytest.mark.parametrize("name", ["Vickrey", "exact", "sensitive", "list"])
 def test_statistics_and_attacks(name):
     fitted = perturber(name, document_length=1)
     found = plausible_deniability(fitted, n_draws=200, random_state=0)
@@ -453,7 +462,7 @@ def test_infinite_exponents_are_shown():
 # -- refusals ------------------------------------------------------------------------
 
 HOSTILE = [
-    (Ranked(3), "mechanism must be None or a WordMechanism, got an int"),
+    (Ranked(3), "mechanism must be None or a WordMechanism, got 3"),
     (Ranked(Ranked), "mechanism must be None or a WordMechanism, got an ABCMeta"),
     (Ranked(spread=0), r"spread must be a finite number > 0, got 0"),
     (Ranked(spread=math.inf), r"spread must be a finite number > 0, got inf"),

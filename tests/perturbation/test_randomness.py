@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import pickle
 import subprocess
 import sys
 from decimal import Decimal
@@ -14,7 +12,6 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from joblib import Parallel, delayed
 from scipy.stats import binom, chi2_contingency
 from sklearn import config_context
 from sklearn.base import clone
@@ -256,20 +253,6 @@ def test_another_table_gets_other_noise():
 
 def draw(perturber, n=200):
     return tuple(perturber.perturb_words(["w1"], n)[0])
-
-
-def test_fresh_noise_never_repeats(small_embedding):
-    perturber = make(small_embedding, epsilon=0.5)
-    pickled = pickle.dumps(perturber)
-    copies = [pickle.loads(pickled) for _ in range(2)]
-    draws = [draw(p) for p in (perturber, perturber, *copies)]
-    draws += Parallel(n_jobs=2)(delayed(draw)(perturber) for _ in range(4))
-    draws += Parallel(n_jobs=2, prefer="threads")(
-        delayed(draw)(perturber) for _ in range(4)
-    )
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        draws += pool.map(draw, [perturber] * 4)
-    assert len(set(draws)) == len(draws)
 
 
 def test_global_numpy_state_is_neither_used_nor_changed(small_embedding):

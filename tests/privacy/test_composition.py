@@ -123,6 +123,8 @@ def test_epsilon_for_what_is_the_same_or_shows_the_size(small_embedding, parts):
     hidden = guaranteed(2.0, 0.5, small_embedding, n_words=1)
     shown = guaranteed(2.0, 0.5, small_embedding)
     both = hidden.compose(shown)
+    assert hidden.exponent(["w1"], ["w1", "w2"]) == 0
+    assert both.exponent(["w1"], ["w1", "w2"]) == math.inf
     assert both.epsilon_for(["w1"], ["w1"], factor=2.0) == math.inf
     assert both.epsilon_for(["w1"], ["w1", "w2"], factor=2.0) == 0
     # a part to which the two are the same costs nothing
@@ -162,13 +164,6 @@ def test_one_metric_for_all(parts):
     relative = composed.relative_to(0.7)
     expected = parts[0].relative_to(0.7).epsilon + 6
     assert relative.epsilon == pytest.approx(expected)
-
-
-def test_infinite_if_any_release_shows_the_size(small_embedding):
-    hidden = guaranteed(2.0, 0.5, small_embedding, n_words=1)
-    shown = guaranteed(2.0, 0.5, small_embedding)
-    assert hidden.exponent(["w1"], ["w1", "w2"]) == 0
-    assert hidden.compose(shown).exponent(["w1"], ["w1", "w2"]) == math.inf
 
 
 def test_joint_releases_keep_the_sum_and_break_less():

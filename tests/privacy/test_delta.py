@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from functools import partial
 
 import numpy as np
 import pytest
@@ -18,8 +17,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Law,
     LossDistribution,
-    MahalanobisChannel,
-    MahalanobisNoise,
     RandomizedResponse,
     WordChannel,
     WordMechanism,
@@ -177,18 +174,6 @@ def test_bags_of_which_some_words_are_told():
     assert_holds(guarantee, x, y, one, two)
     assert guarantee.exponent(x, y, delta=0.95) < math.inf
     assert guarantee.exponent(["c"], ["d"], delta=0.95) == math.inf
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("known", [True, False])
-def test_redrawn_documents_by_enumeration(seed, known):
-    rows = tables(seed, 0.1)[0]
-    for drawn, ordered in ((1, True), (3, False)):
-        guarantee = guarantee_of(rows, known=known, ordered=ordered, drawn=drawn)
-        for x, y in (("aab", "abb"), ("a", "bcd"), ("aaaab", "aaaac")):
-            one, two = (law(d, rows, ordered=ordered, drawn=drawn) for d in (x, y))
-            assert_holds(guarantee, list(x), list(y), one, two)
 
 
 def test_a_rare_word_of_a_redrawn_document_costs_little():
@@ -381,33 +366,6 @@ def test_losses_of_a_channels_own():
     for wrong in (lambda x, y: [], lambda x, y: [0.5] * len(x)):
         with pytest.raises(InvalidParameterError, match="must return 1 LossDistrib"):
             asked(wrong).exponent("a", "b", delta=0.01)
-
-
-def test_a_subclass_with_another_law_loses_what_is_known_of_the_noise():
-    class Deaf(MahalanobisChannel):
-        def apply(self, words, draws):
-            return np.zeros_like(words)
-
-    class Known(Deaf):
-        def law(self):
-            noise = MahalanobisNoise().prepare(WORDS, 1.0, 0.0)
-            return Law(losses=partial(word_losses, noise))
-
-    class Other(Known):
-        def draw(self, rng, n):
-            return (rng.random(n),)
-
-    pair = np.array([0]), np.array([2])
-    by_noise = LossDistribution.of_noise(2.0, 1).delta(0.5)
-    by_exponents = LossDistribution.of_exponents(2.0, 2.0).delta(0.5)
-    for kind, expected in (
-        (MahalanobisChannel, by_noise),
-        (Deaf, by_exponents),
-        (Known, by_noise),
-        (Other, by_exponents),
-    ):
-        (loss,) = word_losses(kind(MahalanobisNoise(), WORDS, 1.0, 0.0), *pair)
-        assert loss.delta(0.5) == expected
 
 
 def test_randomized_response_is_exact():

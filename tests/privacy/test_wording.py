@@ -204,6 +204,7 @@ def test_human_scale_of_drawn_words(small_embedding):
     shown = seen(guarantee)
     for number in (near, far):
         assert f"{number:.4g}" in shown
+    assert "a word becomes its neighbour" in shown
     assert "a word and its nearest" not in shown
 
 
@@ -239,13 +240,6 @@ def test_human_scale_of_a_large_table_is_that_of_its_first_words(lam):
 )
 def test_odds(exponent, shown):
     assert f"(odds change by a factor of {shown} at most)" in of_exponent(exponent)
-
-
-def test_documents_that_are_redrawn_cost_their_whole_length(small_embedding):
-    guarantee = guaranteed(3.0, 0.0, small_embedding, n_words=9, resampled=True)
-    nearest = brute_scale(small_embedding, 0)[0]
-    assert f"{27 * nearest:.4g}" in seen(guarantee)
-    assert "a word becomes its neighbour" in seen(guarantee)
 
 
 def test_one_hot_is_shown():
