@@ -118,3 +118,14 @@ def test_too_few_different_vectors():
         embedding_spectrum(WordEmbedding(["a"], [[1.0, 2.0]]))
     with pytest.raises(InvalidParameterError, match="2 different vectors"):
         embedding_spectrum(WordEmbedding(["a", "b"], [[1.0, 2.0]] * 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("epsilon", value) for value in (0, -1.0, np.inf, np.nan, "ten", None, True)]
+    + [("lam", value) for value in (-0.1, 1.1, np.inf, np.nan, "half", None)],
+)
+def test_bad_numbers(small_embedding, name, value):
+    rule = {"epsilon": "finite number > 0", "lam": r"finite number in \[0, 1\]"}[name]
+    with pytest.raises(InvalidParameterError, match=f"{name} must be a {rule}"):
+        channel(**{"epsilon": 1.0, "lam": 0.5, name: value}, embedding=small_embedding)
