@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from experiments.mechanisms.corpora import embedding, prior
 
-from skdptext import DPWordPerturber
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Directional,
@@ -30,8 +30,8 @@ EXPONENTS = (4.0, 8.0)
 N_DRAWS = 30  # per word, of an estimated law; to match by, a third of them do
 TOLERANCE = 0.01  # of a matched success
 
-# Of each, the λ of its metric, and the mechanism for an embedding's name and an ε.
-Make = Callable[[str, float], WordMechanism]
+# Of each, the λ of its metric, and the mechanism for an embedding and an ε.
+Make = Callable[[WordEmbedding, float], WordMechanism]
 Point = dict[str, float | None]
 FIELD: dict[str, tuple[float, Make]] = {
     "Laplace noise": (0.0, lambda *_: MahalanobisNoise()),
@@ -44,8 +44,18 @@ FIELD: dict[str, tuple[float, Make]] = {
     "Exponential, exact": (0.0, lambda *_: Exponential()),
     "Exponential, balanced": (0.0, lambda *_: Exponential("balanced")),
     "Exponential, tight": (0.0, lambda *_: Exponential("tight")),
-    "TEM": (0.0, lambda table, epsilon: tem(table, epsilon)),
-    "SanText+, rarer half": (0.0, lambda table, _: santext_plus(table)),
+    "TEM": (
+        0.0,
+        lambda table, epsilon: Exponential(
+            "half", max_distance=tem_distance(len(table), epsilon)
+        ),
+    ),
+    "SanText+, rarer half": (
+        0.0,
+        lambda table, _: SensitiveWords(
+            Exponential(), words=table.words[len(table) // 2 :]
+        ),
+    ),
     "Randomized response": (0.0, lambda *_: RandomizedResponse()),
     "1-Diffractor, one list": (0.0, lambda *_: WordLists()),
     "CusText, classes of 20": (0.0, lambda *_: WordClasses(20)),
@@ -54,21 +64,12 @@ FIELD: dict[str, tuple[float, Make]] = {
 REPLACED = "Replaced documents, ε = 4, K = 8"
 
 
-def tem(table: str, epsilon: float) -> WordMechanism:
-    cap = tem_distance(len(embedding(table)), epsilon)
-    return Exponential("half", max_distance=cap)
-
-
-def santext_plus(table: str) -> WordMechanism:
-    words = embedding(table).words
-    return SensitiveWords(Exponential(), words=words[len(words) // 2 :])
-
-
 def perturber(name: str, table: str, epsilon: float, **options: object):
     """The estimator for one mechanism, embedding and ε."""
     lam, make = FIELD[name]
     return DPWordPerturber(
-        embedding(table), epsilon=epsilon, lam=lam, mechanism=make(table, epsilon),
+        embedding(table), epsilon=epsilon, lam=lam,
+        mechanism=make(embedding(table), epsilon),
         **{"document_length": 1, **options},
     )  # fmt: skip
 

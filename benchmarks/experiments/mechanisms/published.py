@@ -15,7 +15,6 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,20 +24,12 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 
 import bench_audit
 from experiments.mechanisms.corpora import embedding, names, prior
+from experiments.mechanisms.field import FIELD, channel
 from peers import PeerUnavailable
 from results import record
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.audit import audit_word_privacy
-from skdptext.mechanisms import (
-    Exponential,
-    MahalanobisNoise,
-    RandomizedResponse,
-    WordLists,
-    WordMechanism,
-)
-from skdptext.metrics import word_transitions
-from skdptext.privacy import tem_distance
 
 N_KEPT, N_AUDIT = 200, 5_000
 PLANE = WordEmbedding(
@@ -54,54 +45,35 @@ class Peer(NamedTuple):
     mechanism: str
     epsilon: float  # with 3,000 words of Google News
     small: float  # with a few words
-    law: Callable[[int, float], WordMechanism]  # that is claimed
-    lam: float = 0.0
+    law: str  # that is claimed, as the field calls it
     same: bool = True  # whether ours of that name releases the same words
 
 
-def _noise(*_: float) -> WordMechanism:
-    return MahalanobisNoise()
-
-
-def _santext(*_: float) -> WordMechanism:
-    return Exponential("half")
-
-
-def _tem(n_words: int, epsilon: float) -> WordMechanism:
-    return Exponential("half", max_distance=tem_distance(n_words, epsilon))
-
-
-def _local(*_: float) -> WordMechanism:
-    return RandomizedResponse()
-
-
-def _lists(*_: float) -> WordMechanism:
-    return WordLists()
-
-
 PEERS = (
-    Peer("mldp-text", "MultivariateCalibrated", 20.0, 2.0, _noise),
-    Peer("mldp-text", "Mahalanobis", 20.0, 2.0, _noise, 0.5),
-    Peer("mldp-text", "VickreyMechanism", 20.0, 2.0, _noise, same=False),
-    Peer("mldp-text", "TEM", 6.0, 2.0, _tem),
-    Peer("mldp-text", "TruncatedGumbel", 20.0, 2.0, _noise, same=False),
-    Peer("pypantera", "CMP", 20.0, 2.0, _noise),
-    Peer("pypantera", "Mahalanobis", 20.0, 2.0, _noise, 0.5),
-    Peer("pypantera", "VickreyCMP", 20.0, 2.0, _noise, same=False),
-    Peer("pypantera", "SanText", 6.0, 2.0, _santext),
-    Peer("pypantera", "TEM", 6.0, 2.0, _tem),
-    Peer("pypantera", "CusText", 3.0, 2.0, _local, same=False),
-    Peer("dp-diffractor", "geometric", 1.0, 0.5, _lists),
+    Peer("mldp-text", "MultivariateCalibrated", 20.0, 2.0, "Laplace noise"),
+    Peer("mldp-text", "Mahalanobis", 20.0, 2.0, "Mahalanobis noise, λ = 0.5"),
+    Peer("mldp-text", "VickreyMechanism", 20.0, 2.0, "Laplace noise", same=False),
+    Peer("mldp-text", "TEM", 6.0, 2.0, "TEM"),
+    Peer("mldp-text", "TruncatedGumbel", 20.0, 2.0, "Laplace noise", same=False),
+    Peer("pypantera", "CMP", 20.0, 2.0, "Laplace noise"),
+    Peer("pypantera", "Mahalanobis", 20.0, 2.0, "Mahalanobis noise, λ = 0.5"),
+    Peer("pypantera", "VickreyCMP", 20.0, 2.0, "Laplace noise", same=False),
+    Peer("pypantera", "SanText", 6.0, 2.0, "Exponential, half (SanText)"),
+    Peer("pypantera", "TEM", 6.0, 2.0, "TEM"),
+    Peer("pypantera", "CusText", 3.0, 2.0, "Randomized response", same=False),
+    Peer("dp-diffractor", "geometric", 1.0, 0.5, "1-Diffractor, one list"),
 )
 
 
 def perturber(peer: Peer, table: WordEmbedding, epsilon: float) -> bench_audit.Peer:
-    law = peer.law(len(table), epsilon)
-    return bench_audit.Peer(peer.package, peer.mechanism, peer.lam, table, epsilon, law)
+    lam, make = FIELD[peer.law]
+    law = make(table, epsilon)
+    return bench_audit.Peer(peer.package, peer.mechanism, lam, table, epsilon, law)
 
 
-def kept(peer: Peer, table: WordEmbedding, p: np.ndarray) -> dict[str, object]:
+def kept(peer: Peer, name: str) -> dict[str, object]:
     """Words of public text that stay themselves, theirs and by our law."""
+    table, p = embedding(name), prior(name)
     words = np.random.default_rng(0).choice(table.word_array, N_KEPT, p=p).tolist()
     start = time.perf_counter()
     try:
@@ -112,15 +84,7 @@ def kept(peer: Peer, table: WordEmbedding, p: np.ndarray) -> dict[str, object]:
     same = np.mean([draws[0] == word for draws, word in zip(noisy, words, strict=True)])
     row = {"kept, %": 100 * float(same), "words/s": N_KEPT / spent}
     if peer.same:
-        law = peer.law(len(table), peer.epsilon)
-        ours = DPWordPerturber(
-            table,
-            epsilon=peer.epsilon,
-            lam=peer.lam,
-            mechanism=law,
-            document_length=1,
-        ).fit([])
-        stays = word_transitions(ours, prior=p, n_draws=20, random_state=0)
+        stays = channel(peer.law, name, peer.epsilon, n_draws=20)
         row["kept by the law, %"] = 100 * float(stays.expected_unchanged(1) @ p)
     return row
 
@@ -150,9 +114,7 @@ def main() -> None:
     for peer in PEERS:
         row: dict[str, object] = {"package": peer.package, "mechanism": peer.mechanism}
         try:
-            words.append(
-                row | {"ε": peer.epsilon} | kept(peer, embedding(table), prior(table))
-            )
+            words.append(row | {"ε": peer.epsilon} | kept(peer, table))
             for name, few in (("plane", PLANE), ("line", LINE)):
                 if peer.mechanism == "CusText" and name == "line":
                     continue  # it takes the twenty nearest
