@@ -56,7 +56,6 @@ perturber = DPWordPerturber(
     document_length=10,
     resize="sample",
     output="text",
-    order="keep",
     random_state=rng,
 )
 half = calibrate_epsilon(
@@ -111,7 +110,7 @@ plt.show()
 
 from skdptext.attacks import linkage_attack
 
-perturber.set_params(resize="truncate", output="bow", order=None)
+perturber.set_params(resize="truncate", output="bow")
 success, changed = {}, []
 for share in (0.5, 0.7, 0.85, 0.95):
     epsilon = calibrate_epsilon(

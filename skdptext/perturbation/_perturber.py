@@ -125,9 +125,9 @@ class DPWordPerturber(
         Count matrix, token lists or strings; the latter two keep the order of the
         words, and so have a weaker guarantee between documents.
     order : {"keep"}, default=None
-        Tokens and text release the order of the words. None: a `PrivacyLeakWarning`
-        says so. ``"keep"`` acknowledges it and silences the warning; nothing else
-        changes.
+        Tokens and text release the order of the words, unless ``resize="sample"`` draws
+        them. None: a `PrivacyLeakWarning` says so. ``"keep"`` acknowledges it and
+        silences the warning; nothing else changes.
     mechanism : WordMechanism or str, default=None
         How a word is perturbed: an object of `skdptext.mechanisms`, one that you wrote,
         or a name such as ``"exponential"``, which stands for the class with its default
