@@ -10,7 +10,7 @@ from hashlib import blake2b, scrypt
 from itertools import pairwise
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_kind, check_path, kind_of
+from skdptext.utils import check_flag, check_path, kind_of
 
 # 256 bits
 _MIN_BYTES = 32
@@ -87,8 +87,8 @@ class ReleaseKey:
     def __post_init__(self) -> None:
         check_flag("allow_shared", self.allow_shared)
         rule = 'source must be "env:NAME" or "file:PATH"'
-        check_kind(self.source, str, rule)
-        kind, _, place = self.source.partition(":")
+        known = isinstance(self.source, str)
+        kind, _, place = self.source.partition(":") if known else ("", "", "")
         if kind not in ("env", "file") or not place:
             # not shown: it may be the key itself
             raise InvalidParameterError(f"{rule}, got {kind_of(self.source)}.")

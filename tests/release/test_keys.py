@@ -69,11 +69,14 @@ def test_the_home_folder_is_that_of_the_one_who_names_it(tmp_path, monkeypatch):
     assert pickle.loads(pickle.dumps(key)).source == key.source
 
 
-@pytest.mark.parametrize("source", ["", "key", "env:", "file:", "http:x", 3, "ab" * 32])
+@pytest.mark.parametrize(
+    "source", ["", "key", "env:", "file:", "http:x", 3, int("7" * 30), "ab" * 32]
+)
 def test_other_sources_are_refused_and_not_shown(source):
     with pytest.raises(InvalidParameterError, match='"env:NAME" or "file:PATH"') as e:
         ReleaseKey(source)
     assert "abab" not in str(e.value)
+    assert "777" not in str(e.value)
 
 
 @pytest.mark.parametrize(
