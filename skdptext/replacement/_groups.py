@@ -198,7 +198,7 @@ def fitted_groups(
     elif before := is_fitted(grouper):
         fitted, origin = grouper, _digest(grouper)
     else:
-        fitted = _fit(clone(grouper, safe=False), documents, labels)
+        fitted = _fit_given(clone(grouper, safe=False), documents, labels)
         origin = _digest(grouper)
         if _is_random(grouper):  # another one at every fit
             origin += _digest(fitted)
@@ -210,17 +210,21 @@ def _digest(grouper: Any) -> bytes:
     """Of all that a grouper is; one that cannot be pickled is like no other."""
     try:
         return str(joblib.hash(_state(grouper), hash_name="sha1")).encode()
-    except (PicklingError, AttributeError, TypeError):
+    except (PicklingError, AttributeError, TypeError, ValueError):
         return secrets.token_bytes(20)
 
 
+# What estimators hold besides: an address in memory, and how long a search took.
+_NO_STATE = ("_stop_words_id", "cv_results_", "refit_time_")
+
+
 def _state(thing: Any) -> Any:
-    """What an estimator holds, but for an address that vectorizers remember."""
+    """What an estimator holds that may have an effect on its answers."""
     if isinstance(thing, list | tuple):
         return [_state(part) for part in thing]
     if isinstance(thing, BaseEstimator):
         held = vars(thing).items()
-        return type(thing), {k: _state(v) for k, v in held if k != "_stop_words_id"}
+        return type(thing), {k: _state(v) for k, v in held if k not in _NO_STATE}
     return thing
 
 
@@ -285,6 +289,26 @@ def _fit_default(labels: Any, n_groups: int, documents: PublicDocuments) -> Any:
             "public_documents must differ in their words to be grouped, got "
             f"{len(documents)} that do not. Give more documents, or a grouper."
         ) from None
+
+
+def _fit_given(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
+    """A grouper of the user's, fitted; an error says which parameter it comes from."""
+    try:
+        return _fit(grouper, documents, labels)
+    except InvalidParameterError:
+        raise
+    except (TypeError, ValueError) as error:
+        if labels is None and is_classifier(grouper):
+            raise InvalidParameterError(
+                "public_labels must be given for a classifier, which learns them, got "
+                "None."
+            ) from error
+        # it may quote documents and labels, which are public
+        raise InvalidParameterError(
+            "grouper must learn from public_documents"
+            + ("" if labels is None else " and public_labels")
+            + f", but its fit failed with {type(error).__name__}: {error}"
+        ) from error
 
 
 def _grouped(

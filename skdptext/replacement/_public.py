@@ -23,6 +23,7 @@ from skdptext.utils import (
 
 _live: WeakValueDictionary[bytes, PublicDocuments] = WeakValueDictionary()
 _live_lock = ProcessLock()
+_OF = " of public_documents"
 
 
 class PublicDocuments(Sequence[Any]):
@@ -64,8 +65,8 @@ class PublicDocuments(Sequence[Any]):
     def __init__(self, documents: Iterable[Any]) -> None:
         parts = []
         for position, document in enumerate(plain_documents(documents)):
-            check_document(document, position)
-            parts.append(document_bytes(document, position))
+            check_document(document, position, _OF)
+            parts.append(document_bytes(document, position, _OF))
         if not parts:
             raise InvalidParameterError(
                 "public_documents must hold at least one document, got none."
@@ -210,8 +211,11 @@ def _restored(
     return documents
 
 
-def document_bytes(document: Any, position: int) -> bytes:
-    """A document as bytes; no two documents have the same."""
+def document_bytes(document: Any, position: int, of: str = "") -> bytes:
+    """A document as bytes; no two documents have the same.
+
+    An error says which documents they are, by `of`.
+    """
     if isinstance(document, str):
         return b"s" + document.encode("utf-8", "surrogatepass")
     tokens = list(document)
@@ -219,6 +223,6 @@ def document_bytes(document: Any, position: int) -> bytes:
         if not isinstance(token, str):
             raise InvalidParameterError(
                 f"every token must be a str, got {kind_of(token)} as token {i} of "
-                f"document {position}."
+                f"document {position}{of}."
             )
     return b"l" + json.dumps([str(token) for token in tokens]).encode()

@@ -166,17 +166,20 @@ def _check_all(documents: Iterable[Any]) -> None:
         check_document(document, position)
 
 
-def check_document(document: Any, position: int) -> None:
-    """Refuse anything but a text or a list of tokens, and name its position."""
+def check_document(document: Any, position: int, of: str = "") -> None:
+    """Refuse anything but a text or a list of tokens, and name its position.
+
+    `of` says which documents, as in " of public_documents".
+    """
     if isinstance(document, str):
         return
-    refuse_masked(document, f"document {position}")
+    refuse_masked(document, f"document {position}{of}")
     if isinstance(document, list | tuple):
         return
     if isinstance(document, np.ndarray) and document.ndim == 1:
         return
     raise InvalidParameterError(
-        "each document must be a str or a list of str tokens, got "
+        f"each document{of} must be a str or a list of str tokens, got "
         f"{kind_of(document)} as document {position}.{_missing(document)}"
     )
 

@@ -13,12 +13,14 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, KMeans
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer, WordEmbedding
@@ -308,6 +310,38 @@ def test_a_grouper_is_the_same_in_another_process(public):
     assert here["noise_fingerprint"] == there["noise_fingerprint"]
 
 
+def test_a_search_groups_and_is_the_same_whenever_it_is_fitted(public, private):
+    """Its records of folds and times are none of its answers."""
+    chain = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    search = GridSearchCV(chain, {"logisticregression__C": [1.0, 10.0]}, cv=2)
+    replacers = [
+        DPDocumentReplacer(public[0], search, public_labels=public[1]).fit()
+        for _ in range(2)
+    ]
+    assert all(r.grouper_.best_estimator_ is not None for r in replacers)
+    assert replacers[0].grouper_.refit_time_ != replacers[1].grouper_.refit_time_
+    first, second = (r.release_details()["noise_fingerprint"] for r in replacers)
+    assert first == second
+    own = search.fit(*public).predict(private[0])
+    assert replacers[0].groups_of(private[0]).tolist() == own.tolist()
+
+
+@pytest.mark.parametrize(
+    ("grouper", "labelled", "message"),
+    [
+        (LogisticRegression(), False, "public_labels must be given for a classifier"),
+        (DummyClassifier(), False, "public_labels must be given for a classifier"),
+        (KMeans(2), False, "grouper must learn from public_documents, but its fit"),
+        (KNeighborsClassifier(), True, "from public_documents and public_labels, but"),
+        (make_pipeline(TopicEncoder(0), KMeans(2)), False, "n_components must be"),
+    ],
+)
+def test_what_a_grouper_cannot_learn_from_is_named(public, grouper, labelled, message):
+    labels = public[1] if labelled else None
+    with pytest.raises(InvalidParameterError, match=message):
+        DPDocumentReplacer(public[0], grouper, public_labels=labels).fit()
+
+
 def test_a_grouper_fitted_on_the_documents_to_release_is_refused(public, private):
     grouper = make_pipeline(TopicEncoder(2), KMeans(3, n_init=3, random_state=0))
     grouper.fit(private[0])
@@ -493,9 +527,9 @@ def test_bad_parameters(public, options, message):
         ("a secret", "got a str of 8 characters"),
         (b"secret", "got a bytes"),
         ([], "at least one document"),
-        (["secret", None], "None as document 1"),
+        (["secret", None], "each document of public_documents .* None as document 1"),
         (["secret", 3.0], "a float as document 1"),
-        ([["secret", 3]], "an int as token 1 of document 0"),
+        ([["secret", 3]], "an int as token 1 of document 0 of public_documents"),
         (iter(["secret"]), "must be a list of documents"),
         (np.eye(3), "got a count matrix"),
         (sp.eye(3), "got a count matrix"),
