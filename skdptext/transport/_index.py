@@ -16,10 +16,13 @@ from skdptext.transport._bounds import (
 )
 from skdptext.transport._kernels import BoundLoops
 from skdptext.transport._loops import GROUP, padded_width
-from skdptext.utils import Threads, memo_property, runs
+from skdptext.utils import Threads, blocks, memo_property, runs
 
 # Floats of costs handled at once: the work arrays then stay in the processor's cache.
 _COSTS_AT_ONCE = 2**18
+
+# Queries whose bounds to each other are compared at once: so do these.
+_TILE = 256
 
 
 class IndexedBags:
@@ -84,7 +87,8 @@ def table_columns(table: np.ndarray, words: np.ndarray) -> np.ndarray:
 class Bounds(Protocol):
     """Lower bounds of queries to bags, in the unit of the index's table.
 
-    Threads take a copy each: what a call writes is not in the object before the first.
+    Threads take a copy each: what a call writes is not in the object before the first,
+    or is of its query alone.
     """
 
     def relax(self, i: int) -> np.ndarray:
@@ -143,6 +147,16 @@ class CompiledBounds:
 
     Potentials of the likeliest few bags are carried over to all words; one pass over
     the costs of another bag then gives a bound that rules out nearly all.
+
+    Parameters
+    ----------
+    index : IndexedBags
+    queries : WordBags
+    loops : BoundLoops
+    threads : Threads
+    itself : ndarray of shape (n_queries,), default=None
+        The bag that each query is. First bounds are then made, and kept, for all
+        queries at once, and a pair of them has the better of those from both ends.
     """
 
     def __init__(
@@ -151,6 +165,7 @@ class CompiledBounds:
         queries: WordBags,
         loops: BoundLoops,
         threads: Threads = ONE,
+        itself: np.ndarray | None = None,
     ) -> None:
         self._index, self._loops = index, loops
         words, rows = np.unique(queries.ids, return_inverse=True)
@@ -160,15 +175,37 @@ class CompiledBounds:
         self._lengths = *index.table.products(words, threads), *queried
         self._all = *bags, *holders
         self._bags = *bags[:2], index.local.weights
-        self._first = -GROUP
         self._widths = [padded_width(n) for n in queries.sizes.tolist()]
+        self._room: np.ndarray | None = None
+        self._first, n = 0, 0 if itself is None else len(queries)
+        self._relaxed = np.empty((n, len(index.bags)), np.float32)
+        if itself is not None:
+            self._relax_both_ways(itself, threads)
+
+    def _relax_both_ways(self, itself: np.ndarray, threads: Threads) -> None:
+        bounds = self._relaxed
+
+        def fill(part: slice) -> None:
+            self._loops.relax(*self._lengths, part.start, *self._all, bounds[part])
+
+        def share(part: slice) -> None:
+            for other in blocks(part.stop, _TILE):
+                there, back = bounds[part, itself[other]], bounds[other, itself[part]]
+                better = np.maximum(there, back.T)
+                bounds[part, itself[other]] = better
+                bounds[other, itself[part]] = better.T
+
+        threads.each(fill, blocks(len(bounds), GROUP))
+        threads.each(share, blocks(len(bounds), _TILE))
 
     def relax(self, i: int) -> np.ndarray:
         n_words = len(self._index.words)
-        if self._first < 0:  # made here, so that copies share nothing that is written
+        if (
+            self._room is None
+        ):  # made here, so that copies share nothing that is written
             self._room = np.empty(n_words * max(self._widths), np.float32)
             self._known = np.empty(n_words, np.uint8), np.empty(n_words, np.int32)
-        if not self._first <= i < self._first + GROUP:
+        if not self._first <= i < self._first + len(self._relaxed):
             self._first = i
             n = min(GROUP, len(self._widths) - i)
             self._relaxed = np.empty((n, len(self._index.bags)), np.float32)

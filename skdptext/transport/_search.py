@@ -35,12 +35,16 @@ class BagIndex(IndexedBags):
     """Bags to search for the nearest.
 
     Of bags that are searched for among themselves, both ends of a pair share the
-    products of their words: a run computes each once. They share nothing else, as that
-    would not pay: of 2,000 and 20,000 texts 1/7 of the exact problems were solved from
-    both ends, in 4 and 2 % of the time. The first bounds, 12 and 24 %, are of one
-    direction; kept for the other end, they would take 4 n² bytes, and the bounds after
-    them are better (``benchmarks/bench_wmd_graph.py --both-ends``).
+    products of their words: a run computes each once. They share their first bounds,
+    the better of which rules out two thirds of what is left by one, where 4 n² bytes
+    are at most half of the working memory. They share no exact distances: 1/7 of the
+    problems are solved from both ends, in 2 to 4 % of the time
+    (``benchmarks/bench_wmd_graph.py --both-ends``).
     """
+
+    def _keeps_bounds(self) -> bool:
+        """Whether first bounds from all bags to all have room."""
+        return 4 * len(self.bags) ** 2 <= working_memory_bytes() / 2
 
     def nearest(
         self,
@@ -58,7 +62,7 @@ class BagIndex(IndexedBags):
         queries : WordBags
             Non-empty bags of mass 1.
         exclude : ndarray of shape (n_queries,), default=None
-            A bag that each query must not find.
+            The bag that each query is, and must not find.
 
         Returns
         -------
@@ -170,6 +174,7 @@ class BagIndex(IndexedBags):
         """Search for each query: by a cascade, or all distances by a closed form."""
         queries = writable(queries)
         few = n_likely(k, len(self.bags))
+        itself = exclude if self._keeps_bounds() else None
         loops, kernels = None, None
         if self.vectors is not None:
             n_pairs = len(self.bags.ids) * len(queries.ids)
@@ -197,27 +202,34 @@ class BagIndex(IndexedBags):
             limit_blas_threads(1),
             Threads(workers) as threads,
         ):
-            for run in self._runs(queries, few, workers):
+            for run in self._runs(queries, few, workers, itself is not None):
                 asked = slice_bags(queries, run)
-                shared = self._bounds(asked, loops, threads)
+                own = None if itself is None else itself[run]
+                shared = self._bounds(asked, loops, threads, own)
                 size = len(asked) if workers == 1 else -(-len(asked) // (4 * workers))
                 threads.each(search, blocks(len(asked), -(-size // GROUP) * GROUP))
 
     def _bounds(
-        self, queries: WordBags, loops: BoundLoops | None, threads: Threads
+        self,
+        queries: WordBags,
+        loops: BoundLoops | None,
+        threads: Threads,
+        itself: np.ndarray | None,
     ) -> Bounds | None:
         if self.vectors is None:
             return None
         if loops is None:
             return PlainBounds(self, queries, threads)
-        return CompiledBounds(self, queries, loops, threads)
+        return CompiledBounds(self, queries, loops, threads, itself)
 
-    def _runs(self, queries: WordBags, few: int, n_workers: int) -> Iterator[slice]:
+    def _runs(
+        self, queries: WordBags, few: int, n_workers: int, share: bool
+    ) -> Iterator[slice]:
         """At most `_MAX_QUERIES` queries whose arrays fit in the working memory.
 
         Queries of a run share the product of each word that they hold.
         """
-        memory = working_memory_bytes()
+        memory = working_memory_bytes() - 4 * len(self.bags) ** 2 * share
         most_words = len(queries.ids)
         if self.vectors is not None:
             # what a worker needs for a query, or a group of them: bounds and numbers of

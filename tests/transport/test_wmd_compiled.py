@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ot.lp import emd_wrap
 from ot.lp.emd_wrap import emd_c
 
-from skdptext.transport import WordBags, as_word_bags, pair_distance
+from skdptext.transport import WordBags, as_word_bags, pair_distance, take_bags
+from skdptext.utils import Threads
 from tests.transport.inside import (
     PLAIN_KERNELS,
     PLAIN_LOOPS,
@@ -23,6 +24,7 @@ from tests.transport.inside import (
     IndexedBags,
     PlainBounds,
     exact_module,
+    index_module,
     kernels_module,
     load_bounds,
     load_kernels,
@@ -119,6 +121,26 @@ def test_softened_bounds_are_worth_having(compiled):
         ).transpose(1, 0, 2)
         gaps += (exact - dual)[:, :9].sum(), (exact - soft)[:, :9].sum()
     assert gaps[1] < 0.6 * gaps[0]
+
+
+@pytest.mark.parametrize("start", [0, 4])
+def test_first_bounds_are_the_better_of_both_ends(compiled, monkeypatch, start):
+    """Of pairs of queries; bags that are no queries keep theirs."""
+    monkeypatch.setattr(index_module, "_TILE", 3)
+    index, _ = setting(1, 5, 1.0, False)
+    every, itself = np.arange(12), np.arange(start, 12)
+    queries = take_bags(index.bags, itself)
+    for loops in (PLAIN_LOOPS, compiled):
+        alone = CompiledBounds(index, index.bags, loops)
+        there = np.array([alone.relax(i).copy() for i in every])
+        assert not np.allclose(there, there.T)
+        want = np.where(np.outer(every >= start, every >= start), there.T, there)
+        both = CompiledBounds(index, queries, loops, itself=itself)
+        with Threads(2) as threads:
+            more = CompiledBounds(index, queries, loops, threads, itself)
+        for some in (both, more):
+            found = [some.relax(i) for i in range(len(queries))]
+            assert np.array_equal(found, np.maximum(there, want)[start:])
 
 
 def test_long_bags_round_no_bound_up(compiled):
