@@ -218,7 +218,7 @@ def main() -> None:
         record(
             "wmd_both_ends",
             [both_ends(real[:n], embedding) for n in args.sizes],
-            title="Word Mover's graph: what both ends of a pair do twice",
+            title="Word Mover's graph: what both ends of a pair share",
             note=(
                 "5 neighbours of each of so many real texts among the others, one "
                 "thread, processor time, medians of 3 rounds in turn. Both ends share "

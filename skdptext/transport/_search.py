@@ -38,7 +38,7 @@ class BagIndex(IndexedBags):
     products of their words: a run computes each once. They share their first bounds,
     the better of which rules out two thirds of what is left by one, where 4 n² bytes
     are at most half of the working memory. They share no exact distances: 1/7 of the
-    problems are solved from both ends, in 2 to 4 % of the time
+    problems are solved from both ends, in 3 to 6 % of the time
     (``benchmarks/bench_wmd_graph.py --both-ends``).
     """
 
