@@ -475,11 +475,3 @@ def test_claims_that_depend_on_the_order_are_each_held_to_their_own():
             audit = audit_word_privacy(Channel(false), [pair], random_state=0)
             assert audit.violated.all()
             assert audit.claimed == pytest.approx([false[which]])
-
-
-def test_verbose_shows_progress(capsys):
-    perturber = DPWordPerturber(LINE, epsilon=1.0, document_length=1).fit([])
-    for verbose in (0, 1):
-        audit_word_privacy(perturber, n_draws=1000, n_pairs=1, verbose=verbose)
-        shown = capsys.readouterr().err
-        assert ("audit: 2000draw" in shown) if verbose else (shown == "")

@@ -113,18 +113,6 @@ def test_it_shows_no_more_than_its_releases_can():
     assert repr(audit).startswith("DocumentPairAudit(auc=1.000, lower_bound=")
 
 
-def test_verbose_shows_progress(capsys):
-    for verbose in (0, 1):
-        audit_document_pair(
-            fitted(mechanism=None), ["a", "a"], ["a", "b"], n_releases=600, n_draws=10,
-            verbose=verbose,
-        )  # fmt: skip
-        shown = capsys.readouterr().err
-        assert ("1200/1200" in shown) if verbose else (shown == "")
-    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
-        audit_document_pair(fitted(), ["a", "a"], ["a", "b"], verbose=-1)
-
-
 @pytest.mark.no_cover
 def test_bounds_hold_as_often_as_they_say():
     """At equality: randomized response on one word, whose loss is ε for some release.

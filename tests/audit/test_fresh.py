@@ -276,10 +276,3 @@ def test_bad_input():
     with pytest.raises(InvalidParameterError, match="must change the word"):
         audit_fresh_noise(make(epsilon=1e9))
     assert not audit_fresh_noise(Plain(), "w1", n_calls=40).repeated
-
-
-def test_verbose_shows_progress(capsys):
-    audit_fresh_noise(make(), "w3", n_calls=5)
-    assert capsys.readouterr().err == ""
-    audit_fresh_noise(make(), "w3", n_calls=5, verbose=1)
-    assert "audit: 100%" in capsys.readouterr().err

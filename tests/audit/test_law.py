@@ -163,15 +163,6 @@ def test_one_dimension(sampler, test):
     assert test in audit.failed
 
 
-def test_verbose_shows_progress(capsys):
-    for verbose in (0, 1):
-        audit_noise_law(channel(3.0, 0.8, CLOUD), n_draws=200, verbose=verbose)
-        shown = capsys.readouterr().err
-        assert ("200/200" in shown) if verbose else (shown == "")
-    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
-        audit_noise_law(channel(3.0, 0.8, CLOUD), verbose=-1)
-
-
 def test_right_noise_says_so():
     mechanism = channel(3.0, 0.8, CLOUD)
     audit = audit_noise_law(mechanism, alpha=1e-6, random_state=1)

@@ -762,15 +762,6 @@ def test_subclasses_do_not_inherit_what_is_said():
     assert "ε*" not in str(PrivacyGuarantee(other, reader))
 
 
-def test_progress_is_shown_where_it_is_asked_for(capfd):
-    # caps of their own, or the calibration is kept from before
-    for verbose, cap in ((0, 31.0), (1, 32.0)):
-        perturber(Exponential("exact", cap), verbose=verbose)
-        assert ("pairs of words" in capfd.readouterr().err) == bool(verbose)
-    perturber(Exponential("exact", 33.0))
-    assert capfd.readouterr().err == ""
-
-
 # -- mistakes, each one published or easily made ---------------------------------------
 
 # one word alone, eleven together: their normalisers differ as much as they can

@@ -407,17 +407,6 @@ def test_exact_statistics_of_a_release(small_embedding):
     np.testing.assert_array_equal(again.n_distinct[[0, 50, 199]], exact.n_distinct)
 
 
-def test_progress_is_shown_if_asked_for(small, small_embedding, capsys):
-    exact = DPWordPerturber(small_embedding, mechanism=RandomizedResponse()).fit([])
-    for perturber in (small, exact):
-        plausible_deniability(perturber, n_draws=2)
-        assert capsys.readouterr().err == ""
-        plausible_deniability(perturber, epsilons=[1, 2], n_draws=2, verbose=1)
-        assert "deniability: 100%" in capsys.readouterr().err
-    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
-        plausible_deniability(small, verbose=-1)
-
-
 def test_intervals_are_of_counts_that_can_be():
     twins = WordEmbedding(["a", "b", "c"], [[0.0], [0.0], [9e9]])
     fitted = DPWordPerturber(twins, document_length=1, lam=0).fit([])

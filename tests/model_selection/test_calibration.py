@@ -455,17 +455,6 @@ def test_what_was_counted_is_said(small):
         calibrate_epsilon(small, documents=["w1"], words=["w1"])
 
 
-def test_progress_is_shown_if_asked_for(small, small_embedding, capsys):
-    exact = DPWordPerturber(small_embedding, mechanism=RandomizedResponse()).fit([])
-    for perturber in (small, exact):
-        calibrate_epsilon(perturber, n_draws=2)
-        assert capsys.readouterr().err == ""
-        calibrate_epsilon(perturber, n_draws=2, verbose=1)
-        assert "calibration" in capsys.readouterr().err
-    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
-        calibrate_epsilon(small, verbose=-1)
-
-
 # -- what is not fitted, and lists of frequencies --------------------------------------
 
 
@@ -518,14 +507,3 @@ def test_frequencies_are_checked(often):
     table = WordEmbedding(["a", "b"], np.eye(2))
     with pytest.raises(InvalidParameterError, match="frequencies of words must be"):
         calibrate_epsilon(DPWordPerturber(table), words={"a": 1, "b": often})
-
-
-def test_progress_of_all_passes_is_shown(capsys):
-    table = WordEmbedding(
-        [f"w{i}" for i in range(300)], np.random.default_rng(1).normal(size=(300, 3))
-    )
-    perturber = DPWordPerturber(table, lam=0.0, mechanism=Exponential())
-    calibrate_epsilon(perturber, words=table.words, tuned_on="public", verbose=1)
-    shown = capsys.readouterr().err
-    assert "calibration" in shown
-    assert "pairs of words" in shown

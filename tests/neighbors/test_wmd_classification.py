@@ -311,15 +311,3 @@ def test_bad_callable_weights(data, small_embedding, weights, match):
     model = WMDKNNClassifier(small_embedding, weights=weights).fit(X, y)
     with refused(match):
         model.predict(queries)
-
-
-def test_verbose_shows_progress(small_embedding, data, capsys):
-    X, y, queries = data
-    for verbose in (0, 1):
-        model = WMDKNNClassifier(small_embedding, verbose=verbose).fit(X, y)
-        for ask in (model.predict, model.predict_proba, model.kneighbors):
-            ask(queries)
-            shown = capsys.readouterr().err
-            assert ("neighbours: 100%" in shown) if verbose else (shown == "")
-    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
-        model.set_params(verbose="loud").fit(X, y)

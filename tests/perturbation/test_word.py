@@ -279,13 +279,6 @@ def test_fit_learns_nothing_from_the_documents(small_embedding):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
 
-def test_verbose_shows_progress(small_embedding, capsys):
-    DPWordPerturber(small_embedding, verbose=1).fit_transform(DOCUMENTS)
-    assert "2/2" in capsys.readouterr().err
-    DPWordPerturber(small_embedding).fit_transform(DOCUMENTS)
-    assert capsys.readouterr().err == ""
-
-
 class Arrow:
     """What this library needs of an Arrow array of texts or lists."""
 

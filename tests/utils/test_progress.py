@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import count as counted
 from threading import Thread
 
+import numpy as np
 import pytest
 from tqdm.auto import tqdm
 
-from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.metrics import word_transitions
+from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext.audit import (
+    audit_document_pair,
+    audit_fresh_noise,
+    audit_noise_law,
+    audit_word_privacy,
+)
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import Exponential, RandomizedResponse
+from skdptext.metrics import plausible_deniability, word_transitions
+from skdptext.model_selection import calibrate_epsilon
 from skdptext.utils import progress_bar
 
 TOY = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
@@ -49,3 +60,83 @@ def test_one_that_is_not_shown_waits_for_nobody(work, capsys):
         thread.join(timeout=60)
     assert len(done) == 1
     assert capsys.readouterr().err == ""
+
+
+# -- what takes long says so where it is asked to -----------------------------------
+
+rng = np.random.default_rng(1)
+TABLE = WordEmbedding([f"w{i}" for i in range(40)], rng.normal(size=(40, 3)))
+BAGS = rng.integers(0, 3, (12, 40))
+CAPS = counted(31)  # beyond all words, and new each time: else the rate is kept
+
+
+def fitted(mechanism=None, **options):
+    options = {"epsilon": 1.0, "lam": 0.0, "document_length": 1, **options}
+    return DPWordPerturber(TABLE, mechanism=mechanism, **options).fit([])
+
+
+def noise(verbose):
+    fitted(verbose=verbose).transform(["w1 w2", "w3"])
+
+
+def calibrated(mechanism):
+    return lambda verbose: calibrate_epsilon(fitted(mechanism), verbose=verbose)
+
+
+def neighbours(ask):
+    def work(verbose):
+        model = WMDKNNClassifier(TABLE, n_neighbors=2, verbose=verbose)
+        getattr(model.fit(BAGS, [0, 1] * 6), ask)(BAGS)
+
+    return work
+
+
+LONG = {
+    "release": (noise, "2/2"),
+    "pairs": (lambda v: fitted(Exponential("exact", next(CAPS)), verbose=v), "pairs"),
+    "words": (
+        lambda v: audit_word_privacy(fitted(), n_draws=1000, n_pairs=1, verbose=v),
+        "audit: 2000draw",
+    ),
+    "fresh noise": (
+        lambda v: audit_fresh_noise(fitted(), "w3", n_calls=5, verbose=v),
+        "audit: 100%",
+    ),
+    "law": (lambda v: audit_noise_law(fitted(), n_draws=200, verbose=v), "200/200"),
+    "documents": (
+        lambda v: audit_document_pair(fitted(), ["w1"], ["w2"], n_releases=600,
+                                      n_draws=10, verbose=v),
+        "1200/1200",
+    ),
+    "deniability": (
+        lambda v: plausible_deniability(fitted(), n_draws=2, verbose=v),
+        "deniability: 100%",
+    ),
+    "exact deniability": (
+        lambda v: plausible_deniability(fitted(RandomizedResponse()), verbose=v),
+        "deniability: 100%",
+    ),
+    "calibration": (calibrated(None), "calibration"),
+    "exact calibration": (calibrated(RandomizedResponse()), "calibration"),
+    "all passes": (
+        lambda v: calibrated(Exponential("exact", next(CAPS)))(v), "pairs of words"
+    ),
+    "transitions": (
+        lambda v: word_transitions(fitted(), random_state=rng, verbose=v), "draw"
+    ),
+    **{f"neighbours, {ask}": (neighbours(ask), "neighbours: 100%")
+       for ask in ("predict", "predict_proba", "kneighbors")},
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.CalibrationWarning")
+@pytest.mark.parametrize("name", LONG)
+def test_progress_is_shown_where_it_is_asked_for(name, capfd):
+    work, told = LONG[name]
+    work(0)
+    assert capfd.readouterr().err == ""
+    work(1)
+    assert told in capfd.readouterr().err
+    with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
+        work(-1)
