@@ -230,7 +230,7 @@ def batch() -> Any:
 
 def prepared(made: Any) -> Any:
     """A mechanism's options, checked."""
-    made.prepare(table(), 1.0, 0.5)
+    released(mechanism=made)
 
 
 MECHANISM = Valid(use=prepared)

@@ -158,11 +158,11 @@ def text_similarities(
     check_flag("ordered", ordered)
     check_flag("distances", distances)
     clear, noisy = _as_words("original", original), _as_words("released", released)
-    numbers = np.arange(len(noisy)) if groups is None else np.asarray(groups)
+    one_each = "groups must hold one integer per release"
+    numbers = as_array(range(len(noisy)) if groups is None else groups, one_each)
     if numbers.shape != (len(noisy),) or numbers.dtype.kind not in "iu":
         raise InvalidParameterError(
-            f"groups must hold one integer per release ({len(noisy)}), got shape "
-            f"{numbers.shape} of {numbers.dtype}."
+            f"{one_each} ({len(noisy)}), got shape {numbers.shape} of {numbers.dtype}."
         )
     if embedding is not None:
         embedding = check_embedding(embedding)

@@ -186,6 +186,7 @@ class ObfuscationReport:
         line : dict
             One line of `results`; empty if no adversary has this target.
         """
+        check_option("target", target, ("author", "topic"))
         best = _strongest(self.results, target).get(release)
         if best is None:
             return {}

@@ -22,6 +22,7 @@ from skdptext.metrics._smoothing import choose_smoothing
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import (
     Memo,
+    as_array,
     blocks,
     check_bags,
     check_integer,
@@ -212,7 +213,8 @@ class WordTransitions:
         counts : ndarray of shape (n, n_words), float64
             Proportional to Pr[z | w] in each row.
         """
-        counts = self._by_released[released].astype(np.float64)
+        columns = as_array(released, "released must be columns of proba")
+        counts = self._by_released[columns].astype(np.float64)
         if self.method == "exact":
             return np.maximum(counts, _LEAST)
         counts *= self.n_draws
@@ -297,7 +299,8 @@ class WordTransitions:
             Never less likely than the given ones. Rows sum to 1; rows without any
             released word are 0.
         """
-        ratio = released / self.profiles(profiles)
+        counts = as_array(released, "released must be counts of words")
+        ratio = counts / self.profiles(profiles)
         written = np.zeros(profiles.shape)
         for rows in self._blocks():
             written += ratio[:, rows] @ self._by_released[rows]

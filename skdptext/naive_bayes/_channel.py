@@ -24,6 +24,7 @@ from skdptext.naive_bayes._mixture import DocumentMixture
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
+    as_array,
     blocks,
     check_bags,
     check_integer,
@@ -194,6 +195,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if not isinstance(self.perturber, DPWordPerturber | None):
             return self._fit_releaser(X, y)
         if self.perturber is None or is_count_matrix(X):
+            as_array(y, "y must hold one label per document")
             X, y = check_X_y(
                 X, y, accept_sparse="csr", dtype=np.float64, estimator=self
             )
