@@ -15,6 +15,7 @@ from skdptext.attacks._linkage import (
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
     found_among as found_among,
+    holds_words as holds_words,
     learned_similarity,
     share_interval as share_interval,
     split_words as split_words,
@@ -24,6 +25,8 @@ from skdptext.attacks._standard import linear_topic_classifier, paper_adversarie
 from skdptext.attacks._trials import Trial as Trial  # for other rooms, not for users
 from skdptext.attacks._trials import as_released as as_released
 from skdptext.attacks._trials import bayes_of_released as bayes_of_released
+from skdptext.attacks._trials import make_folds as make_folds
+from skdptext.attacks._trials import near_copies as near_copies
 from skdptext.attacks._trials import run_trials as run_trials
 
 __all__ = [

@@ -22,6 +22,8 @@ from skdptext.attacks._trials import (
     Trial,
     as_released,
     bayes_of_released,
+    make_folds,
+    near_copies,
     run_trials,
 )
 from skdptext.exceptions import (
@@ -176,7 +178,8 @@ def attribution_attack(
         the author with the fewest.
     groups : array-like of shape (n_documents,), default=None
         Documents of the same group, such as chapters of one story, are never split
-        between known and attacked documents.
+        between known and attacked documents. None: near-copies, which have most of
+        their words in common, are a group, unless `cv` gives the splits.
     n_releases : int, default=1
         Number of independent releases to attack and average over.
     random_state : None, int or numpy.random.Generator, default=None
@@ -233,7 +236,8 @@ def attribution_attack(
     rng = check_rng(random_state)
     if groups is not None:
         groups = as_labels("groups", groups)
-    splits = make_splits(cv, labels.author, groups, int(rng.integers(_SEEDS)))
+    seed = int(rng.integers(_SEEDS))
+    splits = make_splits(cv, labels.author, groups, documents, seed)
     given = None
     if adversaries is not None:
         given = check_adversaries(adversaries, topics is not None)
@@ -546,10 +550,10 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
 
 
 def make_splits(
-    cv: Any, authors: np.ndarray, groups: Any, random_state: int
+    cv: Any, authors: np.ndarray, groups: Any, documents: Any, random_state: int
 ) -> list[Split]:
     """Known and held-out rows of each split; authors are spread over the folds."""
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+    from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
     if groups is not None and np.shape(groups) != authors.shape:
         raise InvalidParameterError(
@@ -565,8 +569,12 @@ def make_splits(
                 f"splits ({max(2, n_splits)}), got an author with {smallest}: leave "
                 "out authors with too few documents, or, in Python, give cv."
             )
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        cv = kind(n_splits, shuffle=True, random_state=random_state)
+        if groups is None:
+            copied = near_copies(documents)
+            cv = make_folds(authors, copied, n_splits, random_state)
+        else:
+            options = {"shuffle": True, "random_state": random_state}
+            cv = StratifiedGroupKFold(n_splits, **options)
     can_split = isinstance(cv, int | Iterable) or hasattr(cv, "split")
     if isinstance(cv, str | bytes) or not can_split:
         raise InvalidParameterError(

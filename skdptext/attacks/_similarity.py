@@ -30,11 +30,13 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-# Scripts written without blanks: each character counts as a word. Other letters take
-# their vowel signs and accents with them.
+# Scripts written without blanks, and pictures: each character counts as a word. Other
+# letters take their vowel signs and accents with them.
 _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Japanese, Chinese
+    "\U00020000-\U0003ffff"  # rare Chinese
+    "\u2600-\u27bf\U0001f000-\U0001faff"  # emoji
 )
 _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f"  # accents, Hebrew, Arabic
@@ -66,7 +68,8 @@ def split_words(text: str) -> list[str]:
     Returns
     -------
     words : list of str
-        In scripts that are written without blanks, each character is a word.
+        In scripts that are written without blanks, each character is a word; and so is
+        each emoji.
 
     Notes
     -----
@@ -79,6 +82,11 @@ def split_words(text: str) -> list[str]:
     ['she', 's', 'read', '2', 'books']
     """
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def holds_words(document: Any) -> bool:
+    """Whether a text, or a list of words, has any."""
+    return bool(_WORD.search(document) if isinstance(document, str) else len(document))
 
 
 def text_similarities(
@@ -157,7 +165,7 @@ def text_similarities(
     """
     check_flag("ordered", ordered)
     check_flag("distances", distances)
-    clear, noisy = _as_words("original", original), _as_words("released", released)
+    clear, noisy = as_words("original", original), as_words("released", released)
     one_each = "groups must hold one integer per release"
     numbers = as_array(range(len(noisy)) if groups is None else groups, one_each)
     if numbers.shape != (len(noisy),) or numbers.dtype.kind not in "iu":
@@ -196,7 +204,7 @@ def with_ties(scores: np.ndarray) -> np.ndarray:
     return np.round(scores / unit) * unit if unit > 0 else scores
 
 
-def _as_words(name: str, documents: Any) -> list[list[str]]:
+def as_words(name: str, documents: Any) -> list[list[str]]:
     """Token lists; texts are split."""
     if is_count_matrix(documents, f"{name} must hold texts or lists of words"):
         raise InvalidParameterError(

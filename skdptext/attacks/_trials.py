@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
+from skdptext.attacks._similarity import as_words
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import (
     EmptyDocumentWarning,
@@ -25,10 +29,13 @@ from skdptext.metrics import released_profiles
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
-from skdptext.utils import progress, working_memory_bytes
-
+from skdptext.utils import blocks, progress, working_memory_bytes
 # Simulated draws per word of the law of noise on vectors.
 N_DRAWS = 20
+# Documents compared at a time.
+_AT_ONCE = 256
+# How near copies are, and of how many different words a text has to be.
+_COPIED, _FEWEST_WORDS = 0.5, 10
 # Expected counts are in this unit, so that the 1 that plain naive Bayes adds to the
 # frequency of each word, lest one be 0, does not count.
 _UNIT = 1e-20
@@ -101,6 +108,57 @@ def joined(first: Any, second: Any) -> Any:
     if hasattr(first, "shape"):
         return np.concatenate([first, second])
     return list(first) + list(second)
+
+
+def near_copies(documents: Any) -> np.ndarray:
+    """Numbers of documents, equal for those that share most of their different words.
+
+    Who has learned from one copy recognises the other, whoever wrote it: both belong in
+    one fold. Two are copies if they are half way from what is usual among these
+    documents to having the same words (Jaccard similarity), as long texts in one
+    language share many. `documents`: texts, lists of words, or bags.
+    """
+    if hasattr(documents, "shape"):
+        bags = sp.csr_array(documents).astype(bool)
+    else:
+        words = CountVectorizer(analyzer=set, binary=True)
+        texts = as_words("documents", documents)
+        bags = sp.csr_array(words.fit_transform([*texts, ["∅"]])[:-1])
+    bags = bags.astype(np.float32)
+    transposed = bags.T.tocsr()
+    sizes = np.asarray(bags.sum(axis=1)).ravel()
+    links = []
+    for part in blocks(len(sizes), _AT_ONCE):
+        both = (bags[part] @ transposed).toarray()
+        alike = both / np.maximum(np.add.outer(sizes[part], sizes) - both, 1)
+        np.fill_diagonal(alike[:, part], 0)
+        usual = np.median(alike, axis=1, keepdims=True)
+        rows, columns = np.nonzero(alike - usual >= _COPIED * (1 - usual))
+        enough = sizes[rows + part.start] >= _FEWEST_WORDS
+        links.append((rows[enough] + part.start, columns[enough]))
+    pairs = tuple(map(np.concatenate, zip(*links, strict=True)))
+    shape = len(sizes), len(sizes)
+    linked = sp.csr_array((np.ones(len(pairs[0])), pairs), shape=shape)
+    return connected_components(linked, directed=False)[1]
+
+
+def make_folds(
+    labels: np.ndarray, groups: np.ndarray, n_splits: int, random_state: int
+) -> list[Split]:
+    """Shuffled folds that share out labels, with equal groups in one of them.
+
+    Where no groups are equal, or too few differ, folds that only share out labels.
+    """
+    options = {"shuffle": True, "random_state": random_state}
+    kinds = [StratifiedKFold(n_splits, **options)]
+    if n_splits <= len(np.unique(groups)) < len(labels):
+        kinds.insert(0, StratifiedGroupKFold(n_splits, **options))
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        for folds in kinds:  # the warning is of labels of few documents
+            splits = list(folds.split(np.zeros(len(labels)), labels, groups))
+            if all(len(known) and len(held) for known, held in splits):
+                break
+    return splits
 
 
 def as_released(

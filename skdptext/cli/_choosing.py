@@ -251,7 +251,12 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
     texts = columns_of(column=arguments.column)
     original, released = ([text or "" for text in column] for column in texts)
     if arguments.id is not None:
-        places = _places_of(*columns_of(id=arguments.id))
+        # numbers in one kind of file are text in another
+        ids = [
+            [each if each is None else str(each) for each in column]
+            for column in columns_of(id=arguments.id)
+        ]
+        places = _places_of(*ids)
         released = [released[place] for place in places]
     flags = {flag: name for flag, name in _labels(arguments).items() if name}
     read = read_flagged(arguments.source, "source", flags) if flags else []

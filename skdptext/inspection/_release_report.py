@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.attacks import holds_words
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, make_axes
@@ -381,7 +382,8 @@ def release_report(
         Texts in clear: a list, a column of a data frame (pandas, polars, Arrow), …
         At least two.
     released : iterable of str or of lists of str, of length n_documents
-        Their releases, in the same order. Two pandas Series are matched by index.
+        Their releases, in the same order. pandas Series, of labels too,
+        are matched by index.
     authors, topics : array-like of shape (n_documents,), default=None
         Labels. If None, the author, or topic, is not asked for.
     known : mapping, default=None
@@ -468,7 +470,12 @@ def release_report(
             "mechanism must be a word perturber or have log_likelihood(documents, "
             f"released), got {kind_of(mechanism)}."
         )
-    released = _matched(original, released)
+    released = _matched("released", released, original)
+    labels = {
+        name: _matched(f"{name}s", values, original)
+        for name, values in (("author", authors), ("topic", topics))
+        if values is not None
+    }
     original = _texts("original", original)
     released = _texts("released", released)
     n_given = len(original)
@@ -482,11 +489,9 @@ def release_report(
             f"original must hold at least 2 texts, got {n_given}."
         )
     labels = {
-        name: _labels(f"{name}s", values, n_given)
-        for name, values in (("author", authors), ("topic", topics))
-        if values is not None
+        name: _labels(f"{name}s", values, n_given) for name, values in labels.items()
     }
-    more = _known(known, set(labels))
+    more = _known(known, labels)
     common = None
     if public is not None:
         common = common_words(_texts("public", public))
@@ -496,16 +501,25 @@ def release_report(
     seed = int(rng.integers(_SEEDS))
     notes: list[str] = []
 
-    picked = np.arange(n_given)
-    if n_given > max_documents:
-        picked = np.sort(rng.choice(n_given, max_documents, replace=False))
+    held = np.flatnonzero([holds_words(document) for document in original])
+    if len(held) < 2:
+        raise InvalidParameterError(
+            f"original must hold at least 2 texts with words, got {len(held)}."
+        )
+    if len(held) < n_given:
         notes.append(
-            f"Of {n_given:,} documents, a random sample of {max_documents:,} was "
+            f"{n_given - len(held):,} of the originals hold no word, and are left out."
+        )
+        original, released = ([d[i] for i in held] for d in (original, released))
+        labels = {name: values[held] for name, values in labels.items()}
+    picked = np.arange(len(held))
+    if len(held) > max_documents:
+        picked = np.sort(rng.choice(len(held), max_documents, replace=False))
+        notes.append(
+            f"Of {len(held):,} documents, a random sample of {max_documents:,} was "
             "attacked."
         )
     sample = _release(original, released, picked, seed)
-    if not any(sample.clear):
-        raise InvalidParameterError("original must hold at least one word, got none.")
     blank = sum(not words for words in sample.noisy)
     if blank:
         notes.append(f"{blank:,} of the releases are empty.")
@@ -529,8 +543,8 @@ def release_report(
             rows = _repeated(target, values, max_documents, rng, notes)
             if len(np.unique(values[rows])) < 2:
                 notes.append(
-                    f"{target.capitalize()}s are not attacked: a sample of "
-                    f"{max_documents:,} documents holds too few that share one."
+                    f"{target.capitalize()}s are not attacked: too few of the "
+                    "documents share one."
                 )
                 continue
             mine = None
@@ -579,22 +593,22 @@ def _texts(name: str, documents: Any) -> list[Any]:
     return texts
 
 
-def _matched(original: Any, released: Any) -> Any:
-    """Releases in the order of the originals, where both have an index."""
+def _matched(name: str, values: Any, original: Any) -> Any:
+    """Values in the order of the originals, where both have an index."""
     if not all(
-        hasattr(x, "index") and hasattr(x, "reindex") for x in (original, released)
+        hasattr(x, "index") and hasattr(x, "reindex") for x in (original, values)
     ):
-        return released
-    if original.index.equals(released.index):
-        return released
-    unique = original.index.is_unique and released.index.is_unique
-    if not unique or set(original.index) != set(released.index):
+        return values
+    if original.index.equals(values.index):
+        return values
+    unique = original.index.is_unique and values.index.is_unique
+    if not unique or set(original.index) != set(values.index):
         raise InvalidParameterError(
-            "original and released must have the same index, got two Series of "
-            f"{len(original)} and {len(released)} texts whose indices differ. Where "
+            f"original and {name} must have the same index, got two Series of "
+            f"{len(original)} and {len(values)} values whose indices differ. Where "
             "their order agrees, use .reset_index(drop=True) on both."
         )
-    return released.reindex(original.index)
+    return values.reindex(original.index)
 
 
 def _labels(name: str, values: Any, n: int) -> np.ndarray:
@@ -610,8 +624,8 @@ def _labels(name: str, values: Any, n: int) -> np.ndarray:
     return labels
 
 
-def _known(known: Any, targets: set[str]) -> dict[str, Any] | None:
-    """Texts that adversaries hold, with their labels."""
+def _known(known: Any, labels: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
+    """Texts that adversaries hold, with labels like those of the documents."""
     if known is None:
         return None
     rule = "known must map 'texts' to texts, and 'authors' or 'topics' to their labels"
@@ -626,10 +640,17 @@ def _known(known: Any, targets: set[str]) -> dict[str, Any] | None:
         held[name[:-1]] = check_labels(
             f"known[{name!r}]", known[name], len(held["texts"]), of="text"
         )
-    if not targets & set(held):
+    targets = set(labels) & set(held)
+    if not targets:
         raise InvalidParameterError(
             "known must come with authors or topics of the documents, got none."
         )
+    for target in sorted(targets):
+        if not set(held[target].tolist()) & set(labels[target].tolist()):
+            raise InvalidParameterError(
+                f"known[{target + 's'!r}] must hold some of the {target}s of the "
+                "documents, got none of them."
+            )
     return held
 
 
@@ -674,6 +695,7 @@ def _surest(sample: Release, scores: np.ndarray) -> list[tuple[str, str]]:
 
 def _quoted(document: Any) -> str:
     text = document if isinstance(document, str) else " ".join(document)
+    text = text.encode("utf-8", "replace").decode("utf-8")  # halves of characters
     return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
 
 

@@ -26,6 +26,8 @@ from skdptext.attacks import (
     bayes_of_released,
     found_among,
     learned_similarity,
+    make_folds,
+    near_copies,
     run_trials,
     share_interval,
     split_words,
@@ -33,7 +35,11 @@ from skdptext.attacks import (
 )
 from skdptext.documents import read_release
 from skdptext.embeddings import WordEmbedding
-from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    InvalidParameterError,
+    PrivacyLeakWarning,
+)
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.perturbation import DPWordPerturber
 
@@ -46,11 +52,9 @@ _OTHERS = 10
 # Words of a span that is called a copy; words of a sentence that is no commonplace.
 SPAN = 5
 _FOLDS = 5
-_SENTENCE_END = re.compile(r"[.!?…。！？\n]+")
+_SENTENCE_END = re.compile(r"[.!?…。！？؟۔।\n]+")
 # Share of documents that a common word occurs in.
 _RARE = 1e-3
-# Texts that share so much of their words are copies.
-_COPIED = 0.5
 # Below so many correct pairs there is nothing to learn from.
 _FEWEST = 10
 
@@ -180,7 +184,16 @@ def log_likelihood(
         for kind in (PrivacyLeakWarning, EmptyDocumentWarning):
             warnings.simplefilter("ignore", kind)  # known to an attacker
         if not isinstance(mechanism, DPWordPerturber):
-            return np.asarray(mechanism.log_likelihood(original, released))
+            logs = np.asarray(mechanism.log_likelihood(original, released))
+            shape = len(released), len(original)
+            numbers = logs.shape == shape and logs.dtype.kind in "fiu"
+            if not numbers or np.isnan(logs).any():
+                raise InvalidParameterError(
+                    "mechanism must give log_likelihood(documents, released) as an "
+                    f"array of shape {shape} without NaN, got shape {logs.shape} of "
+                    f"{logs.dtype}."
+                )
+            return logs
         # simulated from `seed`, so that a report can be repeated
         likelihood = ReleaseLikelihood(
             mechanism, original, n_draws=_N_DRAWS, random_state=seed
@@ -407,8 +420,9 @@ def label_score(
     their releases.
     """
     views = _Views(release, known, mechanism)
-    splits = _splits(release, labels)
     count = max(Counter(labels.tolist()).values())
+    copied = near_copies(release.clear)
+    splits = make_folds(labels, copied, min(_FOLDS, count), release.seed)
     tallies: dict[str, dict[str, np.ndarray]] = {"originals": {}, "cut": {}}
     right = {"always the most frequent": _usual(labels, splits)}
     tallies["releases"] = right
@@ -439,36 +453,6 @@ def label_score(
         )
     }  # fmt: skip
     return _score(release, right, count / len(labels), share_interval, **clear)
-
-
-def _splits(release: Release, labels: np.ndarray) -> list[Any]:
-    """Folds that share out labels, with near-copies of a text in one of them."""
-    from scipy.sparse.csgraph import connected_components
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
-    words = CountVectorizer(analyzer=set, dtype=np.float32)
-    bags = sp.csr_array(words.fit_transform([*release.clear, ["∅"]])[:-1])
-    sizes = np.asarray(bags.sum(axis=1)).ravel()
-    both = (bags @ bags.T).tocoo()
-    union = sizes[both.row] + sizes[both.col] - both.data
-    alike = (both.data >= _COPIED * union) & (sizes[both.row] >= _FEWEST)
-    n = len(labels)
-    pairs = both.row[alike], both.col[alike]
-    links = sp.csr_array((np.ones(alike.sum()), pairs), shape=(n, n))
-    n_groups, groups = connected_components(links, directed=False)
-    most = max(Counter(labels.tolist()).values())
-    options = {"shuffle": True, "random_state": release.seed}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # labels of few documents
-        for kind in (StratifiedGroupKFold, StratifiedKFold):
-            if kind is StratifiedGroupKFold and n_groups < min(_FOLDS, most):
-                continue
-            folds = kind(min(_FOLDS, most), **options)
-            splits = list(folds.split(np.zeros(n), labels, groups))
-            if all(len(learn) and len(ask) for learn, ask in splits):
-                break  # there are as many different texts as folds
-    return splits
 
 
 def _usual(labels: np.ndarray, splits: list[Any]) -> np.ndarray:

@@ -28,8 +28,8 @@ def warn_of_leaks(perturber: Any, has_ids: bool = False) -> None:
     if in_order and perturber.order is None:
         warn_once(
             'output is not "bow": the order of the words is released, which tells '
-            "which document it was. With 99 % of the words changed, at least 98 "
-            "of 100 documents were found by their order, and 17 as bags. Use "
+            "which document it was. With 99 % of the words changed, at least 99 "
+            "of 100 documents were found by their order, and 18 as bags. Use "
             'output="bow", or say order="keep" if that is meant.',
             PrivacyLeakWarning,
         )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
-from skdptext import DPWordPerturber
-from skdptext.attacks import attribution_attack
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.attacks import attribution_attack, make_folds, near_copies
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
+from skdptext.preprocessing import DocumentPreparer
 from tests.inspection.corpus import CLEAN, Lookup, linear, make_corpus
 
 
@@ -80,6 +84,60 @@ def test_topics_that_give_the_authors_away(synthetic):
     )
     assert found.chance["author"]["from_other"] == 1
     assert 0.5 < found.chance_if_unrelated < 0.7
+
+
+@pytest.mark.parametrize("as_bags", [False, True])
+def test_copies_are_in_one_fold_by_default(as_bags):
+    """Each document is there twice, by the same author: nobody knows it again."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(400)]
+    embedding = WordEmbedding(words, rng.normal(size=(400, 3)))
+    once = [rng.choice(words, 30, replace=False).tolist() for _ in range(40)]
+    documents = once + [text[:28] for text in once]
+    authors = np.tile(list("abcdefgh"), 10)
+    if as_bags:
+        reader = DocumentPreparer(embedding, output="bow")
+        documents = reader.fit_transform(documents)
+    attack = partial(
+        attribution_attack,
+        documents,
+        authors,
+        perturber=DPWordPerturber(embedding, epsilon=CLEAN, document_length=28),
+        adversaries={"again": (KNeighborsClassifier(1), "author")},
+        trained_on="originals",
+        random_state=0,
+    )
+    apart, together = (
+        attack(groups=groups).attempts[0].clean.mean()
+        for groups in (np.arange(80), None)
+    )
+    assert apart > 0.75
+    assert together < 0.4
+
+
+def test_copies_are_told_from_what_texts_have_in_common():
+    """Long texts share most of the characters of a language, and are no copies."""
+    rng = np.random.default_rng(0)
+    odds = 1 / np.arange(1, 3001)
+    odds /= odds.sum()
+    long = [rng.choice(3000, 20_000, p=odds).astype(str).tolist() for _ in range(8)]
+    short = [[f"{i} {j}" for j in range(12)] for i in range(8)]
+    for texts, copy in ((long, long[3][:18_000]), (short, short[3][:11])):
+        groups = near_copies([*texts, copy, [], [], ["a", "b"], ["a", "b"]])
+        assert len(np.unique(groups)) == len(groups) - 1
+        assert groups[3] == groups[len(texts)]
+
+
+@pytest.mark.parametrize("n_groups", [4, 3, 1])
+def test_folds_share_out_labels_and_keep_groups_together(n_groups):
+    labels = np.tile(["x", "y"], 12)
+    groups = np.arange(24) % n_groups
+    splits = make_folds(labels, groups, 4, 0)
+    assert sorted(np.concatenate([held for _, held in splits])) == list(range(24))
+    apart = [not set(groups[known]) & set(groups[held]) for known, held in splits]
+    assert all(apart) == (n_groups == 4)
+    if n_groups < 4:  # too few: labels are shared out
+        assert [(labels[held] == "x").sum() for _, held in splits] == [3] * 4
 
 
 def test_who_wants_topics_needs_them(synthetic):

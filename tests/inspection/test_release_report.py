@@ -30,6 +30,16 @@ def documents(n: int, length: int = 20, seed: int = 0) -> list[str]:
 CLEAR = documents(40)
 
 
+class Likelihood:
+    """A mechanism that says this of any release."""
+
+    def __init__(self, logs: np.ndarray) -> None:
+        self.logs = logs
+
+    def log_likelihood(self, documents: object, released: object) -> np.ndarray:
+        return self.logs
+
+
 def test_a_release_that_hides_nothing():
     report = release_report(CLEAR, CLEAR, random_state=0)
     assert set(report.scores) == {"linkage", "words"}
@@ -192,6 +202,28 @@ def test_any_script_and_any_length():
     assert report.scores["words"].value < 0.05
 
 
+def test_pictures_and_halves_of_characters():
+    rng = np.random.default_rng(0)
+    emoji = ["".join(rng.choice(list("😀😂🤣😊😍👍❤🔥☂"), 9)) for _ in range(30)]
+    report = release_report(emoji, emoji, random_state=0)
+    assert report.scores["linkage"].value == 1
+    assert report.copies["whole texts"].value == 1
+    broken = [f"\ud800 {text}" for text in CLEAR]
+    report = release_report(broken, broken, examples=True, random_state=0)
+    assert len(report.to_html().encode()) > 0
+    assert len(str(report).encode()) > 0
+
+
+def test_originals_without_words_are_left_out():
+    """There is nothing to find in them: no share of nothing counts as hidden."""
+    authors = np.tile(["ann", "bob"], 20)
+    clear, released = ["", "!", *CLEAR[2:]], ["", "x", *CLEAR[2:]]
+    report = release_report(clear, released, authors=authors, random_state=0)
+    assert report.scores["words"].value == 1
+    assert (report.n_documents, report.n_given) == (38, 40)
+    assert "2 of the originals hold no word, and are left out." in report.notes
+
+
 def test_columns_of_any_kind():
     expected = release_report(CLEAR, CLEAR[1:] + CLEAR[:1], random_state=0).frame()
     released = CLEAR[1:] + CLEAR[:1]
@@ -204,6 +236,16 @@ def test_columns_of_any_kind():
     shuffled = pd.Series(CLEAR).sample(frac=1, random_state=0)
     report = release_report(pd.Series(CLEAR), shuffled, random_state=0)
     assert report.copies["whole texts"].value == 1
+    marked = [f"{text} {'ann' if i % 2 else 'bob'}" for i, text in enumerate(CLEAR)]
+    names = pd.Series(["ann" if i % 2 else "bob" for i in range(40)])
+    shuffled = names.sample(frac=1, random_state=0)
+    by = [
+        release_report(pd.Series(marked), marked, authors=a, random_state=0)
+        for a in (names, shuffled)
+    ]
+    assert by[0].scores == by[1].scores
+    with pytest.raises(InvalidParameterError, match="original and authors must have"):
+        release_report(pd.Series(marked), marked, authors=names[1:])
 
 
 def test_large_inputs_are_sampled_and_say_so():
@@ -334,11 +376,21 @@ def test_bad_input():
             {"known": {"texts": ["a"], "topics": ["a"]}, "authors": list("aabb")},
             "known must come with",
         ),
+        (
+            {
+                "known": {"texts": ["a"] * 4, "authors": list("1122")},
+                "authors": [1, 1, 2, 2],
+            },
+            r"known\['authors'\] must hold some of the authors",
+        ),
+        ({"mechanism": Likelihood(np.zeros((4, 5)))}, r"shape \(4, 4\).* \(4, 5\)"),
+        ({"mechanism": Likelihood(np.full((4, 4), np.nan))}, "without NaN"),
         ({"random_state": "x"}, "random_state"),
     ):
         with pytest.raises(InvalidParameterError, match=message):
             release_report(some, some, **options)
     with pytest.raises(InvalidParameterError, match="at least 2 texts, got 1"):
         release_report(["a"], ["a"])
-    with pytest.raises(InvalidParameterError, match="at least one word"):
-        release_report(["!", "?"], ["a", "b"])
+    for original in (["!", "?"], ["a", ""]):
+        with pytest.raises(InvalidParameterError, match="at least 2 texts with words"):
+            release_report(original, ["a", "b"])
