@@ -14,6 +14,7 @@ import sys
 import time
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -325,6 +326,12 @@ def test_report_on_what_another_tool_released(files, capsys):
     page = (files / "release-report.html").read_text()
     assert page.startswith("<!DOCTYPE html>")
     assert "secret" not in told.out + told.err + page
+    # ids are numbers in one file, and text in the other
+    rows = [{"row": i, "said": text} for i, text in enumerate(texts)][::-1]
+    Path("out.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    numbers = [name.replace("out.csv", "out.jsonl") for name in report]
+    assert main([*numbers, "--id", "row"]) == 0
+    assert "Copies: 100.0%" in capsys.readouterr().out
     assert main([*report, "--html", "by-order.html", "--candidates", "5"]) == 0
     assert "Copies: 0.0%" in capsys.readouterr().out
     assert (files / "by-order.html").exists()
