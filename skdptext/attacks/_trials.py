@@ -30,6 +30,7 @@ from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import blocks, progress, working_memory_bytes
+
 # Simulated draws per word of the law of noise on vectors.
 N_DRAWS = 20
 # Documents compared at a time.
