@@ -42,6 +42,7 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import as_array
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -184,14 +185,16 @@ def log_likelihood(
         for kind in (PrivacyLeakWarning, EmptyDocumentWarning):
             warnings.simplefilter("ignore", kind)  # known to an attacker
         if not isinstance(mechanism, DPWordPerturber):
-            logs = np.asarray(mechanism.log_likelihood(original, released))
             shape = len(released), len(original)
+            rule = (
+                "mechanism must give log_likelihood(documents, released) as an array "
+                f"of shape {shape} without NaN"
+            )
+            logs = as_array(mechanism.log_likelihood(original, released), rule)
             numbers = logs.shape == shape and logs.dtype.kind in "fiu"
             if not numbers or np.isnan(logs).any():
                 raise InvalidParameterError(
-                    "mechanism must give log_likelihood(documents, released) as an "
-                    f"array of shape {shape} without NaN, got shape {logs.shape} of "
-                    f"{logs.dtype}."
+                    f"{rule}, got shape {logs.shape} of {logs.dtype}."
                 )
             return logs
         # simulated from `seed`, so that a report can be repeated
