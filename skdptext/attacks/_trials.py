@@ -15,7 +15,6 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext.attacks._similarity import as_words
@@ -150,6 +149,8 @@ def make_folds(
 
     Where no groups are equal, or too few differ, folds that only share out labels.
     """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
     options = {"shuffle": True, "random_state": random_state}
     kinds = [StratifiedKFold(n_splits, **options)]
     if n_splits <= len(np.unique(groups)) < len(labels):
