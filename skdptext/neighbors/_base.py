@@ -36,7 +36,8 @@ from skdptext.utils import (
     shown,
 )
 
-Weights = Callable[[np.ndarray], np.ndarray]
+Weights = Callable[[np.ndarray], np.ndarray] | str | None
+UNIFORM = "uniform", None
 
 
 class WMDNeighborsBase(DocLinked, BaseEstimator):
@@ -306,7 +307,7 @@ class Predictor(WMDNeighborsBase):
         embedding: WordEmbedding | str | None = None,
         *,
         n_neighbors: int = 5,
-        weights: str | Weights = "uniform",
+        weights: Weights = "uniform",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -318,12 +319,12 @@ class Predictor(WMDNeighborsBase):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not callable(self.weights):
+        if self.weights is not None and not callable(self.weights):
             try:
                 check_option("weights", self.weights, ("uniform", "distance"))
             except InvalidParameterError:
                 raise InvalidParameterError(
-                    "weights must be 'uniform', 'distance' or a callable, got "
+                    "weights must be 'uniform', 'distance', a callable or None, got "
                     f"{shown(self.weights)}."
                 ) from None
 
@@ -356,7 +357,7 @@ class Predictor(WMDNeighborsBase):
         return tags
 
 
-def _weigh(weights: str | Weights, distances: np.ndarray) -> np.ndarray:
+def _weigh(weights: Weights, distances: np.ndarray) -> np.ndarray:
     """Weights of neighbours at some distances; at least one of a row is above 0."""
     if callable(weights):
         given = np.asarray(weights(distances), dtype=np.float64)
@@ -377,7 +378,7 @@ def _weigh(weights: str | Weights, distances: np.ndarray) -> np.ndarray:
                 f"only zeros for document {row}."
             )
         return given
-    if weights == "uniform":
+    if weights in UNIFORM:
         return np.ones_like(distances)
     # Relative to the nearest, so that the inverse of a tiny distance is finite.
     nearest = distances[:, :1]
@@ -388,11 +389,14 @@ def _weigh(weights: str | Weights, distances: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def as_parameter_error() -> Iterator[None]:
-    """scikit-learn's message under this library's error."""
+    """scikit-learn's message under this library's error.
+
+    Its first line: the others may quote the matrix, or give advice on it.
+    """
     try:
         yield
     except (TypeError, ValueError) as error:
-        raise InvalidParameterError(str(error)) from None
+        raise InvalidParameterError(str(error).partition("\n")[0]) from None
 
 
 def _warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int = 4) -> None:

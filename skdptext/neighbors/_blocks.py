@@ -41,7 +41,12 @@ def search_in_blocks(
         raise InvalidParameterError(
             f"folder must be a str or a path, got {type(folder).__name__}."
         ) from None
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InvalidParameterError(
+            f"folder must be a folder, or not exist yet, got the file {place}."
+        ) from None
     _claim(place / "search.txt", _fingerprint(index, queries, k))
     asked = index.bags if queries is None else queries
     every = list(blocks(len(asked), BLOCK_SIZE))

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.neighbors._base import Predictor, as_parameter_error
+from skdptext.neighbors._base import UNIFORM, Predictor, as_parameter_error
 from skdptext.transport import WordBags
 
 _FATE = "get the class prior"
@@ -32,10 +32,11 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
         between the documents' word frequencies.
     n_neighbors : int, default=5
         Neighbours that vote; at most the number of training documents with words.
-    weights : {"uniform", "distance"} or callable, default="uniform"
-        Weight of a neighbour's vote: 1; or one over its distance, where neighbours at
-        distance 0 outvote all others; or the result of calling it with the distances,
-        of shape (n_queries, n_neighbors), which returns weights of the same shape.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        Weight of a neighbour's vote: 1, also for None; or one over its distance, where
+        neighbours at distance 0 outvote all others; or the result of calling it with
+        the distances, of shape (n_queries, n_neighbors), which returns weights of the
+        same shape.
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
@@ -167,7 +168,7 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
             If documents have no words; they get the most frequent class.
         """
         k, queries, filled = self._asked(X, _FATE)
-        if self.outputs_2d_ or self.weights != "uniform":
+        if self.outputs_2d_ or self.weights not in UNIFORM:
             shares = self._shares(k, queries, filled)
             winners = [share.argmax(axis=1) for share in shares]
         else:

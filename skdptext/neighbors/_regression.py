@@ -24,11 +24,11 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
     n_neighbors : int, default=5
         Neighbours whose targets are averaged; at most the number of training documents
         with words.
-    weights : {"uniform", "distance"} or callable, default="uniform"
-        Weight of a neighbour in the mean: 1; or one over its distance, where neighbours
-        at distance 0 leave no weight to others; or the result of calling it with the
-        distances, of shape (n_queries, n_neighbors), which returns weights of the same
-        shape.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        Weight of a neighbour in the mean: 1, also for None; or one over its distance,
+        where neighbours at distance 0 leave no weight to others; or the result of
+        calling it with the distances, of shape (n_queries, n_neighbors), which returns
+        weights of the same shape.
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.

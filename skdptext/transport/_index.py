@@ -147,16 +147,8 @@ class CompiledBounds:
 
     Potentials of the likeliest few bags are carried over to all words; one pass over
     the costs of another bag then gives a bound that rules out nearly all.
-
-    Parameters
-    ----------
-    index : IndexedBags
-    queries : WordBags
-    loops : BoundLoops
-    threads : Threads
-    itself : ndarray of shape (n_queries,), default=None
-        The bag that each query is. First bounds are then made, and kept, for all
-        queries at once, and a pair of them has the better of those from both ends.
+    Where `itself` says which bag each query is, first bounds are made and kept for all
+    queries at once, and a pair of them has the better of those from both ends.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from skdptext.transport._index import (
     IndexedBags,
     PlainBounds,
 )
-from skdptext.transport._kernels import BoundLoops, bounds_for, kernels_for
+from skdptext.transport._kernels import bounds_for, kernels_for
 from skdptext.transport._loops import GROUP
 from skdptext.utils import (
     Threads,
@@ -205,22 +205,13 @@ class BagIndex(IndexedBags):
             for run in self._runs(queries, few, workers, itself is not None):
                 asked = slice_bags(queries, run)
                 own = None if itself is None else itself[run]
-                shared = self._bounds(asked, loops, threads, own)
+                shared: Bounds | None = None
+                if loops is not None:
+                    shared = CompiledBounds(self, asked, loops, threads, own)
+                elif self.vectors is not None:
+                    shared = PlainBounds(self, asked, threads)
                 size = len(asked) if workers == 1 else -(-len(asked) // (4 * workers))
                 threads.each(search, blocks(len(asked), -(-size // GROUP) * GROUP))
-
-    def _bounds(
-        self,
-        queries: WordBags,
-        loops: BoundLoops | None,
-        threads: Threads,
-        itself: np.ndarray | None,
-    ) -> Bounds | None:
-        if self.vectors is None:
-            return None
-        if loops is None:
-            return PlainBounds(self, queries, threads)
-        return CompiledBounds(self, queries, loops, threads, itself)
 
     def _runs(
         self, queries: WordBags, few: int, n_workers: int, share: bool

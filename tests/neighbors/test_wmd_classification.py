@@ -34,7 +34,7 @@ def inverse_square(distances):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("weights", ["uniform", "distance", inverse_square])
+@pytest.mark.parametrize("weights", ["uniform", "distance", inverse_square, None])
 @pytest.mark.parametrize("k", [1, 4, 9])
 @pytest.mark.parametrize("embedding", ["table", "one-hot"])
 def test_votes_as_scikit_learn(data, small_embedding, weights, k, embedding):
@@ -222,8 +222,8 @@ def refused(match):
         ({"n_neighbors": 2.5}, "n_neighbors must be an integer >= 1, got 2.5"),
         ({"n_neighbors": True}, "n_neighbors must be an integer >= 1, got True"),
         ({"n_neighbors": 61}, r"n_neighbors must be <= .*=60\), got 61"),
-        ({"weights": "near"}, "weights must be 'uniform', 'distance' or a callable"),
-        ({"weights": None}, "weights must be .* got None"),
+        ({"weights": "near"}, "weights must be 'uniform', 'distance', a callable"),
+        ({"weights": 1}, "weights must be .* a callable or None, got 1"),
         ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0, got 0"),
         ({"embedding": None}, "embedding must be a WordEmbedding"),
         ({"embedding": "onehot"}, "embedding must be a WordEmbedding"),
@@ -249,6 +249,7 @@ def test_bad_parameters(data, small_embedding, params, match):
         (lambda X, y: (X, [[1], [1, 2]] * 30), "one label per document"),
         (lambda X, y: (-X, y), "non-negative"),
         (lambda X, y: (X * np.nan, y), "NaN"),
+        (lambda X, y: (X * 1j, y), "Complex data not supported$"),  # not quoted
         (lambda X, y: (X * 0, y), "at least one document with words, got 60"),
         (lambda X, y: ("text", y), "matrix of word weights, got a str of 4 characters"),
         (

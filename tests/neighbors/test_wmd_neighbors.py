@@ -167,7 +167,7 @@ def falling(distances):
     return 1 / (1 + distances)
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance", falling])
+@pytest.mark.parametrize("weights", ["uniform", "distance", falling, None])
 @pytest.mark.parametrize("n_outputs", [None, 1, 2])
 def test_means_as_scikit_learn(corpus, small_embedding, weights, n_outputs):
     X, queries = corpus[0][:40], corpus[0][43:]
@@ -330,6 +330,10 @@ def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself)
         model.kneighbors_graph(asked, 2, folder=tmp_path)
     with pytest.raises(InvalidParameterError, match="folder must be a str or a path"):
         model.kneighbors_graph(folder=3)
+    with pytest.raises(InvalidParameterError, match="folder must be a folder, or not"):
+        model.kneighbors_graph(folder=tmp_path / "search.txt")
+    with pytest.raises(InvalidParameterError, match=r"got the file .*search\.txt"):
+        model.kneighbors_graph(folder=tmp_path / "search.txt" / "inside")
 
 
 def test_blocks_in_processes(corpus, small_embedding, tmp_path, monkeypatch):
