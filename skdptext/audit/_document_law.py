@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -72,13 +73,13 @@ def audit_document_law(
     ----------
     releaser : fitted DPDocumentReplacer, or object with its protocol
         With `transform(documents)`, and `log_likelihood(documents, released)` that is
-        exact. Its releases are compared by value, so they should be hashable or arrays,
-        and there should be far fewer different ones than `n_releases`.
+        exact. Its releases are compared by value, so they should be hashable or arrays;
+        the fewer different ones, the more is found.
     documents : list of str, or of lists of str
         At least 2, which should be public.
     n_releases : int >= 100, default=2000
-        Releases of each document. All are made in one call, since noise that equal
-        documents share shows only there.
+        Releases of each document that are tested; as many again are learned from. All
+        are made in one call, since noise that equal documents share shows only there.
     alpha : float in (0, 1), default=1e-6
         Probability of a false alarm.
     random_state : None, int or numpy.random.Generator, default=None
@@ -101,9 +102,10 @@ def audit_document_law(
 
     Notes
     -----
-    *Method.* Chi-square tests of how often each value is released, values that are
-    expected less than five times together, and of the values that are equally likely
-    for each of the documents, taken together, which has more power; and binomial tests
+    *Method.* As many releases again say which values there are, and which seem to be
+    released too often. Then binomial tests, which are exact, and corrected for their
+    number: of how often each value is released; of the values that seemed too frequent,
+    together; of those that are equally likely for each of the documents, together; and
     of how often two releases are equal, for each document and for each two, which finds
     noise that is shared.
 
@@ -125,7 +127,7 @@ def audit_document_law(
     m = len(documents)
     if m < 2:
         raise InvalidParameterError(f"documents must hold at least 2, got {m}.")
-    order = check_rng(random_state).permutation(np.repeat(np.arange(m), n))
+    order = check_rng(random_state).permutation(np.repeat(np.arange(m), 2 * n))
     # they are public
     with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
         released = releaser.transform([documents[i] for i in order])
@@ -133,34 +135,54 @@ def audit_document_law(
         _, first, values = np.unique(keys, return_index=True, return_inverse=True)
         distinct = _rows(released, first)
         law = np.exp(np.asarray(releaser.log_likelihood(documents, distinct))).T
-    each = np.stack([values[order == i] for i in range(m)])
-    unseen = np.clip(1 - law.sum(axis=1), 0, 1)
-    kinds = np.unique(law.T.round(12), axis=0, return_inverse=True)[1].ravel()
-    of_kinds = np.stack([np.bincount(kinds, weights=row) for row in law])
-    distribution = np.array(
-        [
-            [
-                _fit(each[i], np.append(law[i], unseen[i])),
-                _fit(kinds[each[i]], np.append(of_kinds[i], unseen[i])),
-            ]
-            for i in range(m)
+    # The values of one half of the releases are told apart in the other half. Which
+    # values there are must not come from what is tested: it would hold none that was
+    # not released.
+    of_each = [values[order == i] for i in range(m)]
+    known = np.unique(np.concatenate([mine[:n] for mine in of_each]))
+    place = np.full(len(first), len(known))
+    place[known] = np.arange(len(known))
+    stated = law[:, known]
+    other = np.clip(1 - stated.sum(axis=1), 0, 1)
+    kinds = np.unique(stated.T.round(12), axis=0, return_inverse=True)[1].ravel()
+    kinds = np.append(kinds, kinds.max() + 1)  # the others are of their own
+    distribution = np.empty((m, 2))
+    for i, mine in enumerate(of_each):
+        probabilities = np.append(stated[i], other[i])
+        if (law[i, mine] <= 0).any():
+            distribution[i] = 0.0  # what cannot be was released
+            continue
+        halves = [
+            np.bincount(half, minlength=len(probabilities))
+            for half in np.split(place[mine], 2)
         ]
-    )
+        alike = [np.bincount(kinds, weights=x) for x in (*halves, probabilities)]
+        distribution[i] = _fit(*halves, probabilities), _fit(*alike)
+    each = [place[mine[n:]] for mine in of_each]
     independence = [
-        _equal(each[i][0::2][: n // 2], each[i][1::2][: n // 2], law[i] @ law[i])
+        _equal(each[i][0::2][: n // 2], each[i][1::2][: n // 2], stated[i], stated[i])
         for i in range(m)
     ]
     independence += [
-        _equal(each[i], each[j], law[i] @ law[j]) for i in range(m) for j in range(i)
+        _equal(each[i], each[j], stated[i], stated[j])
+        for i in range(m)
+        for j in range(i)
     ]
     return DocumentLawAudit(distribution, np.array(independence), alpha, n)
 
 
 def _keys(released: Any) -> np.ndarray:
     """A number for each release, equal for equal ones."""
+    rows: Any
     if hasattr(released, "tocsr"):
-        released = released.toarray()
-    rows = released.tolist() if isinstance(released, np.ndarray) else list(released)
+        bags = released.tocsr()
+        bags.sum_duplicates()
+        rows = [
+            bags.indices[a:b].tobytes() + bags.data[a:b].tobytes()
+            for a, b in itertools.pairwise(bags.indptr)
+        ]
+    else:
+        rows = released.tolist() if isinstance(released, np.ndarray) else released
     number: dict[Any, int] = {}
     hashable = (tuple(row) if isinstance(row, list) else row for row in rows)
     return np.array([number.setdefault(row, len(number)) for row in hashable])
@@ -170,29 +192,28 @@ def _rows(released: Any, at: np.ndarray) -> Any:
     return released[at] if hasattr(released, "shape") else [released[i] for i in at]
 
 
-def _fit(values: np.ndarray, law: np.ndarray) -> float:
-    """p-value of values drawn from a law; rare ones are taken together."""
-    from scipy.stats import chisquare  # late, as it is slow to load
+def _fit(learned: np.ndarray, counts: np.ndarray, law: np.ndarray) -> float:
+    """p-value of how often each value was released, exact for any law.
 
-    counts = np.bincount(values, minlength=len(law))
-    expected = law * len(values)
-    if counts[law <= 0].any():
-        return 0.0  # what cannot be was released
-    usual = expected >= 5
-    cells = np.append(counts[usual], counts[~usual].sum())
-    means = np.append(expected[usual], expected[~usual].sum())
-    if means[-1] < 5 and len(means) > 2:
-        cells[-2] += cells[-1]
-        means[-2] += means[-1]
-        cells, means = cells[:-1], means[:-1]
-    cells, means = cells[means > 0], means[means > 0]
-    if len(cells) < 2:
-        return 1.0
-    return float(chisquare(cells, means * cells.sum() / means.sum()).pvalue)
+    Of each value by itself, and of those together that were released more often than
+    expected when they were learned.
+    """
+    n = counts.sum()
+    over = learned > law * learned.sum()
+    hits = np.append(counts, counts[over].sum())
+    p = np.clip(np.append(law, law[over].sum()), 0, 1)
+    return min(1.0, float(_two_sided(hits, n, p).min()) * len(hits))
 
 
-def _equal(a: np.ndarray, b: np.ndarray, p: float) -> float:
-    """p-value of how many pairs are equal."""
-    from scipy.stats import binomtest
+def _equal(a: np.ndarray, b: np.ndarray, of_a: np.ndarray, of_b: np.ndarray) -> float:
+    """p-value of how many pairs are equal, and of a known value."""
+    hits = ((a == b) & (a < len(of_a))).sum()
+    return float(_two_sided(hits, len(a), min(of_a @ of_b, 1.0)))
 
-    return float(binomtest(int((a == b).sum()), len(a), min(p, 1.0)).pvalue)
+
+def _two_sided(hits: Any, n: int, p: Any) -> np.ndarray:
+    """p-values of binomial counts: twice the smaller tail."""
+    from scipy.stats import binom  # late, as it is slow to load
+
+    tails = np.minimum(binom.sf(hits - 1, n, p), binom.cdf(hits, n, p))
+    return np.minimum(1.0, 2 * tails)

@@ -311,6 +311,8 @@ def _tokens(batches: list[Any]) -> tuple[sp.csc_matrix, list[str]]:
             (row.indices.tobytes(), row.data.tobytes())
             for row in map(counts.getrow, range(counts.shape[0]))
         ]
+        if counts.nnz and counts.data.min() < 0:  # vectors, of which nothing is a count
+            counts, names = counts[:, :0], []
     else:
         releases = [
             release.split() if isinstance(release, str) else list(release)

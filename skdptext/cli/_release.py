@@ -199,6 +199,8 @@ def _releaser(arguments: argparse.Namespace) -> Any:
 
 def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
     refuse(arguments, OF_WORDS, "with --replace-by: a stand-in is released whole.")
+    if arguments.label_column is not None:
+        refuse(arguments, "--groups", "with --label-column: the labels are the groups.")
     if arguments.output == "tokens":
         raise InvalidParameterError(
             "--output must be text, bow, group or index with --replace-by, got tokens."

@@ -414,8 +414,8 @@ class ReplacementGuarantee:
             "Anything, if the public documents, their labels or the grouper were "
             "learned from the documents to be protected: they must be public. So must "
             "the choice of ε and of the groups.",
-            "How many documents were released. What goes with a document: ids, labels "
-            "and columns that are kept are released as they are.",
+            "How many documents were released, and in which order. What goes with a "
+            "document: ids, labels and columns that are kept are released as they are.",
             "Secrecy of the key: anyone who has the integer random_state or the key of "
             "a release can undo the noise, and anyone who can release documents with "
             "it finds out which were released, by giving their guesses the same ids. "

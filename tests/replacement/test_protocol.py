@@ -8,12 +8,15 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks import DocumentLinkageAttack, linkage_attack
 from skdptext.audit import audit_document_law, audit_document_pair
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.preprocessing import TopicEncoder
 
 
 class Claim:
@@ -112,9 +115,14 @@ def test_classes_are_learned_through_the_release(replacer, public, private):
 
 def test_pairs_are_audited(replacer):
     replacer.set_params(epsilon=1.0)
-    for output in ("text", "group", "index"):
+    for output in ("text", "group", "index", "vector"):
+        if output == "vector":  # with negative numbers
+            grouper = make_pipeline(TopicEncoder(2), KMeans(3, random_state=0))
+            replacer.set_params(grouper=grouper, public_labels=None)
         fitted = replacer.set_params(output=output).fit()
-        audit = audit_document_pair(fitted, "cat fur", "tea", random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            audit = audit_document_pair(fitted, "cat fur", "tea", random_state=0)
         assert audit.claimed == 1.0
         assert not audit.violated
         assert audit.lower_bound > 0.3

@@ -155,6 +155,7 @@ def test_the_command(folder, public, capsys, options):
         (["--length", "4"], "--length must not be given"),
         (["--output", "tokens"], "--output must be text, bow, group or index"),
         (["--groups", "1"], "--groups must be an integer >= 2, got 1"),
+        (["--groups", "3", "--label-column", "topic"], "--groups must not be given"),
         (["--groups", "500"], "--groups must be at most the number of public"),
         (["--output", "bow"], "--embedding must name a file"),
         (["--label-column", "who"], "who"),

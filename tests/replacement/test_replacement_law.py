@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
@@ -139,6 +140,51 @@ def test_honest_releases_pass_the_audit(replacer, output):
     audit = audit_document_law(replacer, ["cat", "dog", "tea", "star"], n_releases=600)
     assert not audit.refuted
     assert "which does not" in str(audit)
+
+
+@pytest.mark.parametrize("output", ["text", "vector", "bow"])
+def test_honest_releases_of_many_stand_ins_pass(public, output):
+    """Most of them are released seldom or never, which is no evidence."""
+    texts = [f"{text} n{i}" for i, text in enumerate(public[0] * 40)]
+    grouper = make_pipeline(TopicEncoder(3), KMeans(3, n_init=2, random_state=0))
+    words = one_hot_embedding([f"n{i}" for i in range(len(texts))])
+    replacer = DPDocumentReplacer(texts, grouper, output=output, embedding=words)
+    audit = audit_document_law(
+        replacer.fit(), ["cat", "dog", "tea"], n_releases=400, random_state=0
+    )
+    assert not audit.refuted, audit
+
+
+class Rare:
+    """Answers "rare" as often as it is told to: first where values are learned."""
+
+    P = 5 / 2000
+
+    def __init__(self, learned, tested):
+        self.answers = np.zeros(4000, dtype=int)
+        self.answers[:learned] = self.answers[2000 : 2000 + tested] = 1
+
+    def transform(self, documents):
+        documents = np.array(documents)
+        released = np.empty(len(documents), dtype=int)
+        for document in np.unique(documents):
+            released[documents == document] = self.answers
+        return released
+
+    def log_likelihood(self, documents, released):
+        law = np.log([1 - self.P, self.P])[np.asarray(released)]
+        return np.repeat(law[:, None], len(documents), axis=1)
+
+
+@pytest.mark.parametrize(("tested", "refuted"), [(5, False), (16, False), (28, True)])
+def test_false_alarms_of_rare_values_are_as_rare_as_stated(tested, refuted):
+    """16 where 5 are expected happens once in 10,000, by chi-square once in 10^6."""
+    audit = audit_document_law(Rare(5, tested), ["a", "b"], alpha=1e-5)
+    assert audit.refuted == refuted
+    of_values = audit.distribution[0, 0]
+    tail = 2 * binom.sf(tested - 1, 2000, Rare.P)
+    assert of_values <= min(1, 4 * tail) * (1 + 1e-9)
+    assert of_values >= min(tail, 1) if tested > 5 else of_values > 0.1
 
 
 class Mistaken(DPDocumentReplacer):
