@@ -152,12 +152,15 @@ def audit_document_law(
         if (law[i, mine] <= 0).any():
             distribution[i] = 0.0  # what cannot be was released
             continue
-        halves = [
+        learned, counts = (
             np.bincount(half, minlength=len(probabilities))
             for half in np.split(place[mine], 2)
-        ]
-        alike = [np.bincount(kinds, weights=x) for x in (*halves, probabilities)]
-        distribution[i] = _fit(*halves, probabilities), _fit(*alike)
+        )
+        distribution[i, 0] = _fit(learned, counts, probabilities)
+        learned, counts, probabilities = (
+            np.bincount(kinds, weights=x) for x in (learned, counts, probabilities)
+        )
+        distribution[i, 1] = _fit(learned, counts, probabilities)
     each = [place[mine[n:]] for mine in of_each]
     independence = [
         _equal(each[i][0::2][: n // 2], each[i][1::2][: n // 2], stated[i], stated[i])
