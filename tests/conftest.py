@@ -51,15 +51,18 @@ _MADE = {
 # them, each of which has a test of its own. Elsewhere, single tests that take long and
 # run no line of their own have the mark themselves.
 _UNWATCHED = {
-    "test_benchmark_intervals.py",
-    "test_benchmarks.py",
-    "test_canary.py",
-    "test_docstrings.py",
-    "test_frontier_benchmark.py",
-    "test_notebook.py",
-    "test_obfuscation_benchmark.py",
-    "test_paper.py",
-    "test_repository.py",
+    ROOT / "tests" / f"test_{name}.py"
+    for name in (
+        "benchmark_intervals",
+        "benchmarks",
+        "canary",
+        "docstrings",
+        "frontier_benchmark",
+        "notebook",
+        "obfuscation_benchmark",
+        "paper",
+        "repository",
+    )
 }
 
 
@@ -72,7 +75,7 @@ def pytest_collection_modifyitems(
     by processes of their own: where coverage watches, it takes half as long again.
     """
     for item in items:
-        if item.path.name in _UNWATCHED:
+        if item.path in _UNWATCHED:
             item.add_marker(pytest.mark.no_cover)
     needed = {
         item.path: fixture
@@ -116,7 +119,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
 
     A fixture of a single test may serve others, which are watched.
     """
-    whole = item.path.name in _UNWATCHED
+    whole = item.path in _UNWATCHED
     with unwatched(item.config) if whole else contextlib.nullcontext():
         yield
 

@@ -230,7 +230,6 @@ def test_contours_hold_their_share_of_the_noise(dim, lam):
         assert stats.binomtest(inside, 1000, level).pvalue > ALPHA
 
 
-@pytest.mark.no_cover
 def test_artists_of_the_neighbourhood(perturber, small_embedding):
     display = NeighborhoodDisplay.from_estimator(
         perturber, small_embedding.words[1], n_draws=300, random_state=0
@@ -255,7 +254,6 @@ def test_artists_of_the_neighbourhood(perturber, small_embedding):
     assert display.labels_ == []
 
 
-@pytest.mark.no_cover
 def test_labels_keep_apart(perturber):
     display = NeighborhoodDisplay.from_estimator(
         perturber, perturber.embedding_.words[2]
