@@ -11,14 +11,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning
@@ -188,19 +186,3 @@ def test_set_output_reaches_the_steps_that_can(built_in, messages):
         tokens = DPWordPerturber(built_in, epsilon=30.0, output="tokens")
         assert isinstance(tokens.fit_transform(texts[:2]), list)
     assert pipelines(built_in)["tfidf"].fit(texts, labels).predict(texts[:2]).shape
-
-
-def test_column_of_a_data_frame(built_in, messages):
-    texts, labels = messages
-    frame = pd.DataFrame({"message": texts, "length": [len(t) for t in texts]})
-    columns = make_column_transformer(
-        (DPWordPerturber(built_in, epsilon=50.0), "message"),
-        (MaxAbsScaler(), ["length"]),
-        sparse_threshold=1.0,
-    )
-    bags = columns.fit_transform(frame)
-    assert bags.shape == (400, len(built_in) + 1)
-    names = columns.get_feature_names_out()
-    assert names[0] == f"dpwordperturber__{built_in.words[0]}"
-    model = make_pipeline(columns, MultinomialNB()).fit(frame, labels)
-    assert model.score(frame, labels) > 0.7

@@ -63,7 +63,7 @@ def loop_scores(model, texts, authors, documents):
 letters = st.text(alphabet="abc ", min_size=1, max_size=40)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     texts=st.lists(letters, min_size=2, max_size=6),
     documents=st.lists(letters, min_size=1, max_size=3),

@@ -23,14 +23,6 @@ def make(embedding=LINE, epsilon=EPSILON, **params):
     return WordReconstructionAttack(perturber, **params)
 
 
-def test_transitions_are_those_of_the_mechanism():
-    n = 20_000
-    found = make(n_draws=n).fit().transitions_.proba
-    P = exact_transitions()
-    # 6 standard errors of counts, which vary more: false alarm below 2e-8
-    assert (np.abs(found - P) < 6 * np.sqrt(P * (1 - P) / n)).all()
-
-
 @pytest.mark.no_cover
 def test_it_reaches_the_optimum_where_counting_does_not():
     """A thousand words on a line, whose law is known by its intervals."""

@@ -17,7 +17,7 @@ from skdptext.exceptions import InvalidParameterError
     share=st.floats(0, 1),
     seed=st.integers(0, 2**32),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_embedding_is_of_the_size_asked_and_repeats(n_words, dim, share, seed):
     n_clusters = max(1, int(share * n_words))
     kwargs = {"n_clusters": n_clusters, "random_state": seed}

@@ -57,7 +57,7 @@ def tables(draw, suffix):
 @pytest.mark.no_cover
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_round_trip_is_exact(suffix, data):
     table = data.draw(tables(suffix))
     with tempfile.TemporaryDirectory() as folder:

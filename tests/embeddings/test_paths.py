@@ -11,16 +11,7 @@ import pytest
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-
-SUFFIXES = [
-    ".npz", ".kv", ".txt", ".vec", ".bin", ".txt.gz", ".vec.gz", ".bin.gz"
-]  # fmt: skip
-FIXED = WordEmbedding(
-    ["de", "l'été", "東京", "3", "nan"],
-    np.array(
-        [[0.1, -0.0], [1e-45, 3e38], [1 / 3, -7], [2, 3], [1.17549435e-38, 1]], "f4"
-    ),
-)
+from tests.embeddings.test_files import FIXED, SUFFIXES
 
 
 @pytest.mark.parametrize("name", ["t", "t.csv", "t.npz.gz", "t.kv.gz", "t.gz", "npz"])

@@ -79,7 +79,7 @@ def all_of(channel):
 
 
 @pytest.mark.no_cover
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     n_words=st.integers(2, 60),
     dim=st.integers(1, 5),
@@ -252,7 +252,7 @@ def test_equal_and_nearly_equal_vectors():
 CHANGES = st.sampled_from(["equal", "next", "1e-5", "1e-3", "zero", "negative zero"])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     n_words=st.integers(2, 25),
     dim=st.integers(1, 4),
@@ -334,7 +334,7 @@ def test_calibration_does_not_depend_on_its_blocks():
     assert rates == pytest.approx([rates[2]] * 3, rel=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     n_words=st.integers(2, 40),
     seed=st.integers(0, 10**6),

@@ -16,7 +16,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import density_statistics
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n_words=st.integers(2, 60),
     dim=st.integers(1, 5),

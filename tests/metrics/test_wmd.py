@@ -47,7 +47,7 @@ def test_pairwise_equals_emd2(bags, small_embedding):
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-11)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_equal_sizes_are_an_assignment(small_embedding, data):
     # 2018, Theorem 4.3: between bags of one size some optimal plan is a matching.

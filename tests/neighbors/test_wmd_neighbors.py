@@ -61,7 +61,7 @@ def corpus(small_embedding):
 # -- the same as brute force -------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(corpora, corpora, st.integers(1, 9), st.sampled_from([0, 0.5, 1, 1.25, 2]))
 @pytest.mark.parametrize("embedding", [GRID, "one-hot"], ids=["grid", "one-hot"])
 def test_as_brute_force(embedding, X, queries, k, radius):

@@ -12,10 +12,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
-
 PARAMETERS = [
     ("embedding", None, "embedding must be a WordEmbedding"),
     ("embedding", "glove", "embedding must be a WordEmbedding"),

@@ -14,9 +14,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.search import _engine, _torch, embedding_search
 from tests.search.emulation import EmulatedProduct
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
 TOKENS = [["w1", "w2", "w3"]]
 
 

@@ -13,9 +13,6 @@ from sklearn.pipeline import make_pipeline
 from skdptext import DPWordPerturber
 from skdptext.search import embedding_search
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
 GRID = {
     "dpwordperturber__epsilon": [1.0, 5.0, 10.0, 20.0, 40.0],
     "dpwordperturber__lam": [0.0, 0.25, 0.5, 0.75, 1.0],

@@ -23,10 +23,6 @@ from skdptext.exceptions import (
 from skdptext.preprocessing import DocumentPreparer
 from tests.memory import peak_beyond_output, traced_memory
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
-
 # So large an epsilon that no word moves.
 FAITHFUL = 1e9
 DOCUMENTS = ["w1 w2, w3!", "W4 unknown w5 w5"]
@@ -55,7 +51,7 @@ def test_truncate_counts_the_documents_that_are_too_short(small_embedding):
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.OutOfVocabularyWarning")
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     lengths=st.lists(st.integers(0, 12), min_size=1, max_size=6),
     length=st.integers(1, 9),

@@ -12,9 +12,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
 from tests.memory import peak_beyond_output, traced_memory
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
 MB = 2**20
 
 

@@ -21,10 +21,6 @@ from skdptext.mechanisms import RandomizedResponse, RandomizedResponseChannel
 from skdptext.utils import NoiseStreams
 from tests.laws import assert_counts
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
-
 
 @pytest.fixture
 def documents():

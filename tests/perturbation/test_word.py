@@ -24,10 +24,6 @@ from skdptext.exceptions import (
 )
 from skdptext.mechanisms import Exponential
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
-
 # So large an epsilon that no word moves.
 FAITHFUL = 1e9
 DOCUMENTS = ["w1 w2, w3!", "W4 unknown w5 w5"]

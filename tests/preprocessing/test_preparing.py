@@ -40,7 +40,7 @@ def test_the_example_of_the_paper():
     assert as_text == ["president greets press chicago", "", ""]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(documents, st.booleans(), st.sampled_from([None, "english", ["a", "b"]]))
 def test_without_embedding_it_is_scikit_learns_analyzer(tokens, lowercase, stop):
     texts = [" ".join(document) for document in tokens]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.linalg import eigh
@@ -24,10 +24,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import channel, guaranteed, sample
-
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-)
 
 words = st.integers(0, 199).map("w{}".format)
 
@@ -45,7 +41,6 @@ def ground(embedding, lam, x, y):
     return np.array([[rm_distance(embedding, lam, a, b) for b in y] for a in x])
 
 
-@settings(deadline=None)
 @given(x=words, y=words, lam=st.sampled_from([0, 0.3, 1]), epsilon=st.floats(0.1, 50))
 def test_words(small_embedding, x, y, lam, epsilon):
     guarantee = guaranteed(epsilon, lam, small_embedding)
@@ -59,7 +54,6 @@ pairs = st.integers(1, 6).flatmap(
 
 
 @pytest.mark.no_cover
-@settings(deadline=None)
 @given(documents=pairs, lam=st.sampled_from([0, 0.7]))
 def test_bags_and_ordered_texts(small_embedding, documents, lam):
     x, y = documents
@@ -74,7 +68,6 @@ def test_bags_and_ordered_texts(small_embedding, documents, lam):
 
 
 @pytest.mark.no_cover
-@settings(deadline=None)
 @given(
     x=st.lists(words, min_size=1, max_size=4), y=st.lists(words, min_size=1, max_size=4)
 )

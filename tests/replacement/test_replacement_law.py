@@ -29,11 +29,6 @@ from tests.replacement.conftest import texts_of
 
 SEED = 2**100 + 17
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:random_state is an integer:skdptext.exceptions.PrivacyLeakWarning"
-)
-
-
 # -- probabilities, exactly ----------------------------------------------------------
 
 
@@ -394,7 +389,6 @@ def test_groups_do_not_depend_on_the_batch(public):
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("with_ids", [False, True])
-@pytest.mark.filterwarnings("ignore:random_state is an integer")
 def test_memory_of_a_repeatable_release(replacer, with_ids):
     """However many documents: no more than a block, two numbers each, and the ids."""
     replacer.set_params(random_state=SEED, output="index").fit()

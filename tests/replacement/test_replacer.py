@@ -33,10 +33,6 @@ from tests.replacement.conftest import WORDS
 SEED = 2**100 + 17
 ALL_WORDS = [word for words in WORDS.values() for word in words]
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:random_state is an integer:skdptext.exceptions.PrivacyLeakWarning"
-)
-
 
 class Fixed(ClusterMixin, BaseEstimator):
     """Groups texts by a rule; nothing is learned."""

@@ -90,7 +90,7 @@ def exact_best(search, points):
 
 
 @pytest.mark.no_cover
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_the_bounds_hold(data):
     n, v, m = (data.draw(st.integers(1, high)) for high in (4, 30, 9))
@@ -184,7 +184,7 @@ def test_words_of_a_whole_table(built_in, searched_again):
 
 
 @pytest.mark.no_cover
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_words_of_any_small_table(data):
     n, v, m = (data.draw(st.integers(1, high)) for high in (5, 40, 5))

@@ -95,7 +95,7 @@ finite = st.floats(-1e3, 1e3, width=32)
 
 @pytest.mark.no_cover
 @both_engines
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_small_tables(data):
     n, v, m = (data.draw(st.integers(1, high)) for high in (5, 9, 4))
@@ -136,7 +136,7 @@ few_values = st.sampled_from(np.float32([-1, 0, 0.5, 1, np.inf, -np.inf, np.nan]
 
 
 @pytest.mark.parametrize("loops", [module.tile_best, LOOPS["numba"]])
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     scores=hnp.arrays(np.float32, (2, 3 * module._LANES), elements=few_values),
     cuts=st.lists(st.integers(0, 3), max_size=2),
@@ -226,7 +226,6 @@ def assert_k_nearest(points, vectors, k, exclude=None):
     assert distances.dtype == np.float64
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
     """Distances of whole numbers are exact, so that ties are real; duplicates abound.
@@ -255,7 +254,6 @@ def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
         assert distances[i].tolist() == [math.sqrt(squares[j]) * scale for j in best]
 
 
-@settings(deadline=None)
 @given(
     shape=st.tuples(st.integers(2, 40), st.integers(1, 8)),
     seed=st.integers(0, 2**32),

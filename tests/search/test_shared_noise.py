@@ -18,6 +18,12 @@ LOAD = module.load_compiled
 ENGINES = ["numpy"] + ["numba"] * (LOAD() is not None)
 
 
+# The engine is the same for all examples of a test.
+sixty = settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
 @pytest.fixture(autouse=True, params=ENGINES)
 def engine(request, monkeypatch):
     """Once loaded, numba is always used."""
@@ -54,11 +60,7 @@ def test_loops_are_numpys_to_the_bit():
 
 
 @pytest.mark.no_cover
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@sixty
 @given(
     n_words=st.one_of(st.integers(1, 40), st.integers(1020, 2100)),  # tiles of 1,024
     dim=st.integers(1, 6),
@@ -80,11 +82,7 @@ def test_same_as_points_one_by_one(n_words, dim, n_draws, size, memory, seed):
 
 
 @pytest.mark.no_cover
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@sixty
 @given(
     n_words=st.one_of(st.integers(2, 40), st.integers(1020, 2100)),
     dim=st.integers(1, 3),
@@ -143,11 +141,7 @@ def test_little_memory_changes_nothing():
 
 
 @pytest.mark.no_cover
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@sixty
 @given(
     n_words=st.one_of(st.integers(2, 40), st.integers(1020, 2100)),
     dim=st.integers(1, 6),

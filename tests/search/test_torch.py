@@ -14,12 +14,7 @@ from skdptext.search._torch import TorchProduct, missing_hardware
 from tests.channels import channel, sample
 from tests.search.emulation import EmulatedProduct
 
-pytestmark = [
-    pytest.mark.torch,
-    pytest.mark.filterwarnings(
-        "ignore:document_length is None:skdptext.exceptions.PrivacyLeakWarning"
-    ),
-]
+pytestmark = pytest.mark.torch
 
 
 @pytest.fixture

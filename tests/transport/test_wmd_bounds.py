@@ -50,7 +50,7 @@ def stages(bags, queries, vectors):
     return found, np.ldexp(exact, -table.exponent)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 40),

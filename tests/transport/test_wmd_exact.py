@@ -37,7 +37,7 @@ def distance(rows, vectors):
     return pair_distance(*bags.row(0), *bags.row(1), vectors)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(weight_rows, weight_rows, st.integers(0, 2**32 - 1))
 def test_equals_ot_emd2(x, y, seed):
     vectors = np.random.default_rng(seed).normal(size=(N_WORDS, 3))
@@ -46,7 +46,7 @@ def test_equals_ot_emd2(x, y, seed):
     assert distance([x, y], vectors) == pytest.approx(want, rel=ROUNDED, abs=1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(weight_rows, weight_rows, weight_rows, st.integers(0, 2**32 - 1))
 def test_is_a_metric(x, y, z, seed):
     vectors = np.random.default_rng(seed).normal(size=(N_WORDS, 3))
@@ -84,7 +84,7 @@ def test_masses_over_many_magnitudes():
         assert got > 0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["spread", "line", "one"]))
 def test_long_documents_against_plain_costs(seed, kind):
     # From a thousand pairs of words on, the solver is given reduced costs.
@@ -160,7 +160,7 @@ def test_take_bags():
             assert np.array_equal(got, want)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(weight_rows, weight_rows)
 def test_one_hot_is_total_variation(x, y):
     bags = bags_of(x, y)

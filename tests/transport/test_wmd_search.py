@@ -83,7 +83,7 @@ def test_few_problems_are_solved(prose_bags, built_in):
 
 
 @pytest.mark.no_cover
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),

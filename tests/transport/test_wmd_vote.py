@@ -47,7 +47,7 @@ def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=20):
 
 
 @pytest.mark.no_cover
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),
@@ -60,7 +60,7 @@ def test_ties(loops, seed, k, n_words, n_labels, n_bags, scale):
     assert_votes(seed, k, n_words, n_labels, n_bags, scale)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 5),

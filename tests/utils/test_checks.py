@@ -138,20 +138,6 @@ def test_a_cell_that_is_not_a_number_is_named_by_its_place(kind, cell, name):
 # -- masks -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "X",
-    [
-        np.ma.array(COUNTS, mask=COUNTS == 2),
-        np.ma.array(COUNTS),
-        [np.ma.array(row, mask=row == 2) for row in COUNTS],
-    ],
-)
-def test_masked_counts(X):
-    for check in (check_bags, is_count_matrix):
-        with pytest.raises(InvalidParameterError, match="must not be a masked array"):
-            check(X)
-
-
 def test_masked_documents():
     tokens = np.ma.array(["a", "b"], mask=[False, True])
     with pytest.raises(InvalidParameterError, match="X must not be a masked array"):
