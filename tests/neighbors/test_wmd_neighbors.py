@@ -247,44 +247,65 @@ def test_one_neighbour_of_ones_is_itself(corpus, small_embedding):
     assert np.array_equal(step.fit_transform(corpus[0]).toarray(), np.eye(60))
 
 
-CLUSTERERS = {
-    "DBSCAN": ({}, DBSCAN(eps=1e9, min_samples=3, metric="precomputed")),
-    "HDBSCAN": (
-        {"symmetric": True},
-        HDBSCAN(min_cluster_size=5, metric="precomputed", copy=True),
-    ),
-    "SpectralClustering": (
-        {"symmetric": True, "mode": "connectivity"},
-        SpectralClustering(2, affinity="precomputed", random_state=0),
-    ),
-}
+@pytest.fixture(scope="module")
+def dense(corpus, small_embedding):
+    """Distances of all pairs, by tf-idf weights."""
+    X = TfidfTransformer(norm="l1").fit_transform(corpus[0])
+    return pairwise_word_movers_distances(X, embedding=small_embedding)
+
+
+@pytest.fixture(scope="module")
+def step_of(small_embedding):
+    def step(**options):
+        weigh = TfidfTransformer(norm="l1")
+        return make_pipeline(weigh, WMDNeighborsTransformer(small_embedding, **options))
+
+    return step
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", CLUSTERERS)
-def test_clusters(corpus, small_embedding, name):
-    options, clusterer = CLUSTERERS[name]
-    X, y = corpus
-    if name == "HDBSCAN":  # which takes no graph in several parts
-        options = options | {"n_neighbors": 40}
-    step = WMDNeighborsTransformer(small_embedding, **{"n_neighbors": 8} | options)
-    labels = make_pipeline(TfidfTransformer(norm="l1"), step, clusterer).fit_predict(X)
-    assert labels.shape == (60,)
-    if name == "SpectralClustering":
-        agree = (labels == y).mean()
-        assert max(agree, 1 - agree) > 0.6
+def test_clusters_are_those_of_all_distances(corpus, dense, step_of):
+    near = float(np.quantile(dense[dense > 0], 0.02))
+    whole = sp.csr_matrix((dense.ravel(), np.indices((60, 60)).reshape(2, -1)))
+    for options, clusterer in (
+        ({"n_neighbors": 20}, DBSCAN(eps=near, min_samples=3, metric="precomputed")),
+        (  # which takes no graph in parts, nor as many copies of a text
+            {"n_neighbors": 40, "symmetric": True},
+            HDBSCAN(min_cluster_size=4, metric="precomputed", copy=True),
+        ),
+    ):
+        labels = make_pipeline(step_of(**options), clusterer).fit_predict(corpus[0])
+        assert len(np.unique(labels)) >= 3
+        assert np.array_equal(labels, clusterer.fit_predict(whole))
 
 
 @pytest.mark.no_cover
-def test_maps_and_votes(corpus, small_embedding):
+def test_spectral_clusters(corpus, step_of):
     X, y = corpus
-    step = WMDNeighborsTransformer(small_embedding, n_neighbors=20)
+    step = step_of(n_neighbors=8, symmetric=True, mode="connectivity")
+    clusterer = SpectralClustering(2, affinity="precomputed", random_state=0)
+    agree = (make_pipeline(step, clusterer).fit_predict(X) == y).mean()
+    assert max(agree, 1 - agree) > 0.6
+
+
+@pytest.mark.no_cover
+def test_maps_are_those_of_all_distances(corpus, dense, step_of):
+    step = step_of(n_neighbors=20)
     tsne = TSNE(
         metric="precomputed", init="random", perplexity=6, max_iter=250, random_state=0
     )
-    assert make_pipeline(step, tsne).fit_transform(X).shape == (60, 2)
-    isomap = make_pipeline(step, Isomap(n_neighbors=20, metric="precomputed"))
-    assert isomap.fit_transform(X).shape == (60, 2)
+    for chart in tsne, Isomap(n_neighbors=15, metric="precomputed"):
+        found = make_pipeline(step, chart).fit_transform(corpus[0])
+        want = chart.fit_transform(dense)
+        assert found.shape == (60, 2)
+        # which side is which is not said
+        np.testing.assert_allclose(np.abs(found), np.abs(want), rtol=0, atol=1e-3)
+
+
+@pytest.mark.no_cover
+def test_votes_are_those_of_all_distances(corpus, small_embedding):
+    X, y = corpus
+    step = WMDNeighborsTransformer(small_embedding, n_neighbors=20)
     vote = make_pipeline(step, KNeighborsClassifier(5, metric="precomputed"))
     D = pairwise_word_movers_distances(X[43:], X[:43], embedding=small_embedding)
     direct = KNeighborsClassifier(5, metric="precomputed").fit(
