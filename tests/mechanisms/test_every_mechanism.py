@@ -513,20 +513,28 @@ def test_an_option_made_wrong_after_fit():
         fitted.transform([["w1"] * 4])
 
 
-@pytest.mark.parametrize("name", ["wide ranks", "list", "lists", "classes", "Vickrey"])
-@pytest.mark.parametrize("n_words", [1, 2])
+STATED = [
+    "exact",
+    "half",
+    "balanced",
+    "tight",
+    "wide ranks",
+    "list",
+    "lists",
+    "classes",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_words"), [*itertools.product(STATED, (1, 2)), ("Vickrey", 2)]
+)
 def test_few_words(name, n_words):
-    mechanism = MECHANISMS[name]
     table = WordEmbedding(["a", "b"][:n_words], [[1.0, 2.0], [3.0, 2.5]][:n_words])
-    channel = (
-        mechanism.prepare(table, 1.0, 0.0)
-        if n_words > 1 or (name != "Vickrey")
-        else None
-    )
-    if channel is None:
-        return
+    channel = MECHANISMS[name].prepare(table, 1.0, 0.0)
     words = np.arange(n_words).repeat(50)
     noisy = channel.apply(words, channel.draw(np.random.default_rng(0), len(words)))
     assert set(noisy.tolist()) == set(range(n_words))
-    if (log_proba := channel.law().log_proba) is not None:
-        np.testing.assert_allclose(np.exp(log_proba(words)).sum(axis=1), 1)
+    assert channel.exponents(words[:1], words[:1]) == 0
+    if name in STATED:
+        P = np.exp(channel.law().log_proba(words))
+        np.testing.assert_allclose(P.sum(axis=1), 1)
