@@ -337,11 +337,15 @@ class ObfuscationReport:
             for i, linkages in enumerate(self.linkages)
         ]
         if lines:
-            lines.append(
-                "So an adversary who holds the documents themselves may find them. "
-                "What can be hidden is the author, from adversaries who hold other "
-                "documents:"
-            )
+            unbounded = [linkages.bound is None for linkages in self.linkages]
+            found = "an adversary who holds the documents themselves may find them. "
+            if all(unbounded):
+                found = f"So {found}What can be hidden is the author, from "
+            elif any(unbounded):
+                found = f"Where no bound is stated, {found}The author is looked for by "
+            else:
+                found = "The author is looked for by "
+            lines.append(f"{found}adversaries who hold other documents:")
         return lines
 
     def _lines(self, fewest: bool) -> list[list[str]]:

@@ -354,7 +354,7 @@ def test_words_and_documents_side_by_side(synthetic):
     """Both kinds of release in one report; the adversary knows the law of each."""
     embedding, documents, _, topics = synthetic
     texts = [" ".join(words) for words in documents]
-    public = DPDocumentReplacer(texts[:8], public_labels=topics[:8], epsilon=8.0)
+    public = DPDocumentReplacer(texts[:8], public_labels=topics[:8], epsilon=24.0)
     words = DPWordPerturber(embedding, epsilon=5.0, document_length=12)
     report = obfuscation_report(
         texts[8:], topics[8:], topics[8:], [words, public], cv=2, random_state=0
@@ -362,16 +362,19 @@ def test_words_and_documents_side_by_side(synthetic):
     r = report.results
     assert r["noise"][-1] == "DPDocumentReplacer"
     assert np.isnan(r["words_changed"][r["release"] == 1]).all()
-    assert report.exponents[1] == 8.0
+    assert report.exponents[1] == 24.0
     assert report.linkages[1].rows[0].adversary == "likelihood"
-    # of two groups by topic, e^8 : 1 of the stand-ins are of the topic of the document
+    # of two groups by topic, e^24 : 1 of the stand-ins are of the topic of the document
     told = (r["release"] == 1) & (r["adversary"] == "channel topic")
     assert r["noisy"][told & (r["trained_on"] == "originals")] == 1.0
     for view in (str(report), report._repr_html_()):
         assert "DPDocumentReplacer" in view
         assert "nan" not in view
     report.plot(kind="trade-off")
+    assert "Where no bound is stated" in " ".join(str(report).split())
     alone = obfuscation_report(texts[8:], topics[8:], None, public, cv=2)
+    assert "bounds what any adversary finds" in " ".join(str(alone).split())
+    assert "may find them" not in " ".join(str(alone).split())
     assert "unknown of the words" not in alone.plot().ax_.get_title()
     public.set_params(output="index")
     with pytest.raises(InvalidParameterError, match="must release texts"):
