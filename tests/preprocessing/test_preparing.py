@@ -230,9 +230,6 @@ def test_bad_counts():
 
 def test_scikit_learns_conventions():
     preparer = DocumentPreparer(TABLE, resize="sample", stop_words=["a"])
-    twin = clone(preparer)
-    assert twin.embedding is TABLE
-    assert twin.get_params() == preparer.get_params()
     tags = get_tags(preparer)
     assert not tags.requires_fit
     assert tags.input_tags.string
