@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,10 +129,6 @@ def test_topics_of_real_text_are_found(prose):
     np.testing.assert_allclose(
         np.linalg.norm(encoder.transform(texts), axis=1).round(12), 1
     )
-    again = pickle.loads(pickle.dumps(encoder)).transform(texts[:50])
-    np.testing.assert_array_equal(again, encoder.transform(texts[:50]))
-    again = clone(encoder).fit(texts[:half]).transform(texts[:50])
-    np.testing.assert_array_equal(again, encoder.transform(texts[:50]))
 
 
 def test_a_refused_fit_leaves_the_encoder_as_it_was():

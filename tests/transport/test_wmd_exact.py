@@ -12,7 +12,6 @@ from scipy.spatial.distance import cdist
 
 from skdptext.transport import (
     as_word_bags,
-    one_hot_distances,
     pair_distance,
     take_bags,
 )
@@ -158,16 +157,3 @@ def test_take_bags():
     for i, j in enumerate([3, 2, 0]):
         for got, want in zip(some.row(i), bags.row(j), strict=True):
             assert np.array_equal(got, want)
-
-
-@settings(max_examples=60)
-@given(weight_rows, weight_rows)
-def test_one_hot_is_total_variation(x, y):
-    bags = bags_of(x, y)
-    got = one_hot_distances(*bags.row(0), bags, N_WORDS)
-    variation = np.abs(np.array(x) / np.sum(x) - np.array(y) / np.sum(y)).sum() / 2
-    assert got == pytest.approx([0, np.sqrt(2) * variation], rel=ROUNDED, abs=1e-12)
-    assert got[1] == pytest.approx(
-        distance([x, y], np.eye(N_WORDS)), rel=ROUNDED, abs=1e-12
-    )
-    assert got[0] == 0.0
