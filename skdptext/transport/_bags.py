@@ -40,12 +40,12 @@ class WordBags:
 
 
 def as_word_bags(matrix: sp.csr_array) -> WordBags:
-    """Give each row of a canonical CSR matrix mass 1.
+    """Give each row of a canonical CSR matrix, whose indices it may keep, mass 1.
 
     Each weight is one correctly rounded quotient, so that bags in proportion (twice
     the same text) become equal to the last bit.
     """
-    starts = matrix.indptr.astype(np.intp)
+    starts = matrix.indptr.astype(np.intp, copy=False)
     data = np.asarray(matrix.data, dtype=np.float64)
     sizes = np.diff(starts)
     rows = np.repeat(np.arange(len(sizes)), sizes)
@@ -62,7 +62,7 @@ def as_word_bags(matrix: sp.csr_array) -> WordBags:
         by_row = np.ones(len(sizes))
         by_row[filled] = totals
         data = data / by_row[rows]
-    ids, weights = matrix.indices.astype(np.intp), data
+    ids, weights = matrix.indices.astype(np.intp, copy=False), data
     if len(weights) and weights.min() <= 0.0:  # a quotient may underflow
         positive = weights > 0.0
         starts = np.concatenate([[0], np.cumsum(positive)])[starts]
