@@ -329,12 +329,11 @@ def show_verdict(
         "\n"
         + textwrap.fill(
             f"Verdict: replaced documents keep {retained['replaced']:.0%} of the topic "
-            f"accuracy of clear text, and {mean['replaced']['document']:.0%} of them "
-            f"are found; words under noise keep {retained['words']:.0%}, and "
-            f"{mean['words']['document']:.0%} are found. The author is found for "
-            f"{mean['replaced']['author']:.0%} of the replaced documents and "
-            f"{mean['words']['author']:.0%} by words, where guessing finds "
-            f"{chance['author']:.0%}.",
+            f"accuracy of clear text, {mean['replaced']['document']:.1%} of them are "
+            f"found, and {mean['replaced']['author']:.0%} of their authors, where "
+            f"guessing finds {chance['author']:.0%}; words under noise keep "
+            f"{retained['words']:.0%}, and {mean['words']['document']:.0%} of the "
+            f"documents and {mean['words']['author']:.0%} of the authors are found.",
             88,
         )
         + "\n"
