@@ -189,8 +189,17 @@ def test_texts_among_themselves_share_bounds(prose_bags, built_in, loops, monkey
         want = brute_force(prose_bags[:300], prose_bags[:300], built_in, 5, itself=True)
         assert_same(found[:2], want)
         assert_same(part[:2], [each[some] for each in want])
+    radius = float(np.median(want[0][:, -1]))
+    near = index.within(bags, radius, exclude=every)
+    alone = index.within(bags, radius)  # which find themselves
+    owner = np.repeat(every, np.diff(alone[0]))
+    others = alone[1] != owner
+    assert np.array_equal(near[0], alone[0] - np.arange(301))
+    assert_same(near[1:], (alone[1][others], alone[2][others]))
     shared = [end for end in ends if end is not None]
-    assert np.hstack([[], *shared]).tolist() == ([*every, *some] if loops else [])
+    assert np.hstack([[], *shared]).tolist() == (
+        [*every, *some, *every] if loops else []
+    )
     assert (len(ends) > len(shared)) == (loops is not None)
 
 
