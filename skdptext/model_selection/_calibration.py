@@ -456,70 +456,37 @@ def _root(
     return float(np.exp(brentq(at, low, high, xtol=1e-8)))
 
 
-class _Shared(_Shares):
-    """Where all words and ε share their noise.
-
-    Along one noise direction a word stays unchanged above a certain ε.
-    """
-
-    precision = 1e-9  # of ε, relative
-
-    def __post_init__(self) -> None:
-        noise = shared_noise(self.own, self.streams.open(b"noise"), self.n_draws)
-        assert noise is not None
-        self.least = np.empty((len(self.ids), self.n_draws), dtype=np.float32)
-        for rows, part in noise.critical_scales(self.ids):
-            self.least[rows] = part
-            self.bar.update(len(part))
-        order = np.argsort(self.least, axis=None)
-        self.ordered = self.least.ravel()[order]
-        self.upto = np.cumsum(self.weights[order // self.n_draws])
-        self.step = float(self.weights.max() / self.upto[-1])
-
-    def at(self, epsilon: float) -> tuple[float, float]:
-        """Share at one ε, and its standard error."""
-        return _mean_and_error(self.weights, self.least <= epsilon)
-
-    def reach(self, share: float) -> float | None:
-        """The ε that reaches a share; None if none does."""
-        place = np.searchsorted(self.upto, share * self.upto[-1] - 1e-9)
-        epsilon = float(self.ordered[place])
-        return epsilon if 0 < epsilon < np.inf else None
-
-    def limits(self) -> tuple[float, float]:
-        """The least and the largest share that some ε reaches."""
-        shares = np.append(0.0, self.upto) / self.upto[-1]
-        low = np.searchsorted(self.ordered, 0, side="right")
-        high = np.searchsorted(self.ordered, np.inf)
-        return float(shares[low]), float(shares[high])
-
-    def range(self) -> tuple[float, float]:
-        """An ε below all those at which the share changes, and one above."""
-        finite = self.ordered[(self.ordered > 0) & (self.ordered < np.inf)]
-        return float(finite[0] / 2), float(finite[-1] * 2)
-
-
 class _Drawn(_Shares):
     """For any mechanism: drawn at each ε, from one stream."""
 
-    precision = 1e-4
+    precision = 1e-4  # of ε, relative
 
     def __post_init__(self) -> None:
+        #: What one draw of one word changes of the share, at most.
         self.step = float(self.weights.max() / self.weights.sum() / self.n_draws)
         self.known: dict[float, tuple[float, float]] = {}
 
     def at(self, epsilon: float) -> tuple[float, float]:
+        """Share at one ε, and its standard error: draws are independent."""
         if epsilon not in self.known:
-            channel, rng = self.source.channel_at(epsilon=epsilon), self.streams
-            stays = np.empty((len(self.ids), self.n_draws), dtype=bool)
-            drawn = draw_words(channel, self.ids, self.n_draws, rng.open(b"noise"))
-            for rows, noisy in drawn:
-                stays[rows] = noisy == self.ids[rows][:, None]
-                self.bar.update(len(noisy))
-            self.known[epsilon] = _mean_and_error(self.weights, stays)
+            by_draw = self.weights @ self.stays(epsilon) / self.weights.sum()
+            error = by_draw.std(ddof=1) / np.sqrt(len(by_draw))
+            self.known[epsilon] = float(by_draw.mean()), float(error)
         return self.known[epsilon]
 
+    def stays(self, epsilon: float) -> np.ndarray:
+        """Whether each word, in each draw, comes out unchanged."""
+        channel, rng = self.source.channel_at(epsilon=epsilon), self.streams
+        stays = np.empty((len(self.ids), self.n_draws), dtype=bool)
+        drawn = draw_words(channel, self.ids, self.n_draws, rng.open(b"noise"))
+        for rows, noisy in drawn:
+            stays[rows] = noisy == self.ids[rows][:, None]
+            self.bar.update(len(noisy))
+        return stays
+
     def reach(self, share: float) -> float | None:
+        """The ε that reaches a share; None if none does."""
+        share -= 1e-12  # of rounding
         low, high = self.range()
         if not self.at(low)[0] < share <= self.at(high)[0]:
             return None
@@ -532,23 +499,43 @@ class _Drawn(_Shares):
         )[0]
 
     def limits(self) -> tuple[float, float]:
+        """The least and the largest share that some ε reaches."""
         low, high = self.range()
         return self.at(low)[0], self.at(high)[0]
 
     def range(self) -> tuple[float, float]:
+        """An ε below all those at which the share changes, and one above."""
         return _LOWEST, _HIGHEST
 
 
-def _mean_and_error(weights: np.ndarray, stays: np.ndarray) -> tuple[float, float]:
-    """Mean over words and draws, and its standard error: draws are independent."""
-    by_draw = weights @ stays / weights.sum()
-    error = by_draw.std(ddof=1) / np.sqrt(len(by_draw))
-    return float(by_draw.mean()), float(error)
+class _Shared(_Drawn):
+    """Where all words and ε share their noise.
+
+    Along one noise direction a word stays unchanged above a certain ε.
+    """
+
+    precision = 1e-9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        noise = shared_noise(self.own, self.streams.open(b"noise"), self.n_draws)
+        assert noise is not None
+        self.least = np.empty((len(self.ids), self.n_draws), dtype=np.float32)
+        for rows, part in noise.critical_scales(self.ids):
+            self.least[rows] = part
+            self.bar.update(len(part))
+
+    def stays(self, epsilon: float) -> np.ndarray:
+        return self.least <= epsilon
+
+    def range(self) -> tuple[float, float]:
+        finite = self.least[(self.least > 0) & (self.least < np.inf)]
+        if not len(finite):
+            return super().range()
+        return float(finite.min() / 2), float(finite.max() * 2)
 
 
-def _interval(
-    shares: _Shared | _Drawn, target: float, epsilon: float
-) -> tuple[float, float]:
+def _interval(shares: _Drawn, target: float, epsilon: float) -> tuple[float, float]:
     """The ε around the estimate with shares within 1.96 errors of the target."""
 
     def agrees(at: float) -> bool:
