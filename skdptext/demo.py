@@ -26,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
+from skdptext.attacks import found_among
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.model_selection import calibrate_epsilon
@@ -204,10 +205,11 @@ def measured(division: Division) -> dict[str, dict[str, float]]:
     texts = [protected.data[row] for row in division.targets]
     of_words = ReleaseLikelihood(perturber, texts)(bags[division.targets])
     of_groups = division.replacer.log_likelihood(texts, answers[division.targets])
+    own, n = np.arange(len(texts)), len(texts)
     shares = {
         "clear": 1.0,
-        "words": found_among(of_words),
-        "replaced": found_among(of_groups),
+        "words": float(found_among(of_words, own, n).mean()),
+        "replaced": float(found_among(of_groups, own, n).mean()),
     }
     models = {
         "clear": (clear, np.array(protected.data, dtype=object)),
@@ -239,12 +241,6 @@ class GroupBayes:
         likely = np.exp(self.replacer.log_likelihood(self.texts, released))
         means = [likely[:, self.y == name].mean(axis=1) for name in self.classes_]
         return self.classes_[np.argmax(means, axis=0)]
-
-
-def found_among(log_likelihood: np.ndarray) -> float:
-    """Share of releases whose own document is the likeliest; a guess among equals."""
-    best = log_likelihood >= log_likelihood.max(axis=1, keepdims=True) - 1e-9
-    return float((np.diag(best) / best.sum(axis=1)).mean())
 
 
 def _topics_told(model: Any, released: Any, public: Bunch, protected: Bunch) -> float:

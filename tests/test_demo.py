@@ -99,11 +99,6 @@ def test_the_adversary_of_groups_is_the_best():
         assert told[answer] == np.argmax(chances)
 
 
-def test_found_among_equals_is_a_guess():
-    logs = np.log([[0.5, 0.5, 0.1], [0.2, 0.1, 0.1], [0.1, 0.2, 0.3]])
-    assert demo.found_among(logs) == pytest.approx((0.5 + 0 + 1) / 3)
-
-
 def test_bad_options_are_refused_at_once(capsys, monkeypatch):
     monkeypatch.setattr(demo, "load_docstring_embedding", None)
     with pytest.raises(SystemExit):

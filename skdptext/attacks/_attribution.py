@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from copy import copy
 from importlib.util import find_spec
@@ -44,6 +43,7 @@ from skdptext.utils import (
     check_rng,
     is_count_matrix,
     kind_of,
+    quiet,
     show_progress,
     shown,
 )
@@ -362,10 +362,7 @@ def prepare(
     No adversary uses the order of words, so bags are enough, unless unknown words are
     kept, which have no column.
     """
-    with warnings.catch_warnings():
-        # known to those who asked for the attack
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        warnings.simplefilter("ignore", OutOfVocabularyWarning)
+    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
         output = "text" if perturber.oov == "keep" else "bow"
         released = []
         for _ in range(n_releases):
@@ -399,8 +396,7 @@ def prepare_releaser(
         raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
     noisy = copy(fitted_releaser(releaser, documents))
     released = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
+    with quiet(PrivacyLeakWarning):
         for _ in range(n_releases):
             if hasattr(noisy, "random_state"):
                 noisy.random_state = (

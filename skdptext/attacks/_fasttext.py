@@ -13,10 +13,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._bags import check_named_columns, check_targets, words_and_bags
+from skdptext.attacks._bags import words_and_bags
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import DocLinked, check_flag, check_integer, check_real, check_rng
+from skdptext.utils import (
+    DocLinked,
+    check_classes,
+    check_flag,
+    check_integer,
+    check_kind,
+    check_real,
+    check_rng,
+)
 
 _END = "</s>"  # fastText's end of line, which counts as a word of every document
 _LABEL = "__label__"
@@ -139,7 +147,7 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         words, bags = words_and_bags(X, self.embedding)
         if (bags.data != np.floor(bags.data)).any():
             raise InvalidParameterError("X must hold whole-number counts of words.")
-        classes, label = check_targets(y, bags.shape[0], "label")
+        classes, label = check_classes(y, bags.shape[0])
         totals = bags.sum(axis=0)
         if not (totals >= self.min_count).any():
             raise InvalidParameterError(
@@ -162,7 +170,8 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        check_named_columns(self.embedding)
+        rule = "embedding must be None or a WordEmbedding"
+        check_kind(self.embedding, WordEmbedding | None, rule)
         if check_flag("pretrained", self.pretrained) and self.embedding is None:
             raise InvalidParameterError(
                 "embedding must be given with pretrained=True, got None."

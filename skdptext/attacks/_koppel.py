@@ -11,13 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._bags import check_named_columns, check_targets, words_and_bags
+from skdptext.attacks._bags import words_and_bags
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     blocks,
+    check_classes,
     check_integer,
+    check_kind,
     check_real,
     check_rng,
     sums_by_label,
@@ -138,7 +140,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         words, bags = words_and_bags(X, self.embedding)
-        classes, author = check_targets(y, bags.shape[0], "author")
+        classes, author = check_classes(y, bags.shape[0])
         counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
         try:
             of_word = counter.fit_transform(words)
@@ -161,7 +163,8 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        check_named_columns(self.embedding)
+        rule = "embedding must be None or a WordEmbedding"
+        check_kind(self.embedding, WordEmbedding | None, rule)
         for name in ("ngram_size", "n_features", "n_rounds"):
             check_integer(name, getattr(self, name), low=1)
         check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)

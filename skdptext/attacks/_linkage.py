@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ from skdptext.utils import (
     check_rng,
     import_pandas,
     is_count_matrix,
+    quiet,
     sums_by_label,
     wrapped,
 )
@@ -438,7 +438,8 @@ def linkage_attack(
         perturber = fitted_releaser(perturber, documents)
     if not is_count_matrix(documents):
         documents = list(documents)
-    n_candidates = documents.shape[0] if _is_matrix(documents) else len(documents)
+    matrix = hasattr(documents, "shape")
+    n_candidates = documents.shape[0] if matrix else len(documents)
     if n_candidates < 2:
         raise InvalidParameterError(
             f"documents must hold at least 2 candidates, got {n_candidates}."
@@ -452,9 +453,7 @@ def linkage_attack(
     targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
     if not of_words:
         return _of_releaser(perturber, documents, targets, n_releases, distances)
-    with warnings.catch_warnings():
-        for kind in (PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
-            warnings.simplefilter("ignore", kind)  # known to an attacker
+    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
         noisy = clone(perturber).set_params(
             output="tokens",
             oov="drop" if perturber.oov == "keep" else perturber.oov,
@@ -529,8 +528,7 @@ def _of_releaser(
     if hasattr(noisy, "random_state"):
         noisy.random_state = None
     groups = np.tile(np.arange(len(targets)), n_releases)
-    # known to an attacker
-    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
+    with quiet(PrivacyLeakWarning):
         released = noisy.transform(
             [documents[i] for _ in range(n_releases) for i in targets]
         )
@@ -559,10 +557,6 @@ def _bound(releaser: Any, n_releases: int, n_candidates: int) -> float | None:
     if not hasattr(guarantee, "found_at_most"):
         return None
     return float(guarantee.compose(n_releases).found_at_most(n_candidates))
-
-
-def _is_matrix(documents: Any) -> bool:
-    return hasattr(documents, "shape")
 
 
 def _row(name: str, knows: str, scores: np.ndarray, targets: np.ndarray) -> LinkageRow:

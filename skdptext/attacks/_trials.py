@@ -5,7 +5,6 @@ The frame of `attribution_attack` and of `skdptext.inspection.release_report`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from skdptext.metrics import released_profiles
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
-from skdptext.utils import blocks, progress, working_memory_bytes
+from skdptext.utils import blocks, progress, quiet, working_memory_bytes
 
 # Simulated draws per word of the law of noise on vectors.
 N_DRAWS = 20
@@ -84,10 +83,8 @@ def _attack(trial: Trial, known: np.ndarray, held: np.ndarray) -> np.ndarray:
     if trial.more is not None:
         texts = joined(texts, trial.more[0])
         learned = np.concatenate([learned, trial.more[1]])
-    with warnings.catch_warnings():
-        # a report mentions documents without words once
-        for kind in (EmptyDocumentWarning, ConvergenceWarning):
-            warnings.simplefilter("ignore", kind)
+    # a report mentions documents without words once
+    with quiet(EmptyDocumentWarning, ConvergenceWarning):
         if len(np.unique(learned)) == 1:  # a single label leaves nothing to learn
             return np.tile(truth == learned[0], (len(trial.attacked), 1))
         model = clone(trial.model).fit(texts, learned)
@@ -174,11 +171,9 @@ def as_released(
     any part of these knows the law of the noise. None where they do not fit into
     ``working_memory``, or unknown words are kept.
     """
-    with warnings.catch_warnings():
-        for kind in (PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
-            warnings.simplefilter("ignore", kind)  # known to an attacker
-        if perturber.oov == "keep":
-            return None
+    if perturber.oov == "keep":
+        return None
+    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
         fitted = clone(perturber).set_params(random_state=None).fit(documents)
         reader = DocumentPreparer.from_perturber(perturber, output="bow")
         reader.set_params(document_length=None, random_state=random_state)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.utils import check_integer, check_methods, check_real, check_rng, wrapped
+from skdptext.utils import (
+    check_integer,
+    check_methods,
+    check_real,
+    check_rng,
+    quiet,
+    wrapped,
+)
 
 
 class DocumentLawAudit(NamedTuple):
@@ -129,7 +135,7 @@ def audit_document_law(
         raise InvalidParameterError(f"documents must hold at least 2, got {m}.")
     order = check_rng(random_state).permutation(np.repeat(np.arange(m), 2 * n))
     # they are public
-    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
+    with quiet(PrivacyLeakWarning):
         released = releaser.transform([documents[i] for i in order])
         keys = _keys(released)
         _, first, values = np.unique(keys, return_index=True, return_inverse=True)

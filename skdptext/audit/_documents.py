@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -23,6 +22,7 @@ from skdptext.utils import (
     check_rng,
     is_count_matrix,
     progress_bar,
+    quiet,
     wrapped,
 )
 
@@ -258,7 +258,7 @@ def audit_document_pair(
         known = perturber.known_words
         x, y = (known([d])[0] if isinstance(d, str) else d for d in (x, y))
     claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
-    with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
+    with quiet(PrivacyLeakWarning):
         likelihood = ReleaseLikelihood(
             perturber, [x, y], n_draws=n_draws, random_state=rng, verbose=verbose
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from skdptext.cli._settings import (
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.inspection import obfuscation_report, release_report
 from skdptext.model_selection import calibrate_epsilon
+from skdptext.utils import quiet
 
 _CALIBRATE = """\
 Find the ε at which a given share of the words of a text changes. By itself ε means
@@ -169,9 +169,8 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         resize="sample",  # as released: each document counts alike
         stop_words=arguments.stop_words,
     )
-    with warnings.catch_warnings():
-        # no ε was given to warn about, and what is counted is printed below
-        warnings.simplefilter("ignore", CalibrationWarning)
+    # no ε was given to warn about, and what is counted is printed below
+    with quiet(CalibrationWarning):
         chosen = calibrate_epsilon(
             perturber,
             arguments.target,

@@ -15,6 +15,7 @@ from skdptext.documents._reader import (
     DocumentReader as DocumentReader,
     read_release as read_release,
     some_word_ids as some_word_ids,
+    token_list as token_list,
     word_ids as word_ids,
 )
 

@@ -17,7 +17,7 @@ from skdptext.documents._encoding import (
     encode_counts,
     encode_tokens,
 )
-from skdptext.embeddings import WordEmbedding, check_columns
+from skdptext.embeddings import WordEmbedding, check_columns, plain_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     MAX_WHOLE_WORDS,
@@ -143,13 +143,11 @@ class DocumentReader:
         self,
         X: Any,
         *,
-        label: Label | None = None,
         whole: bool = False,
         counted: bool = False,
     ) -> EncodedDocuments:
         """Number the words of documents, which are texts, token lists or counts.
 
-        `label` turns a document's position and bytes into a digest that keys its noise.
         `whole`: all words of each document are read, whatever `document_length` says.
         `counted`: counts are not written out as so many words, but left in ``repeats``,
         unless documents are truncated.
@@ -158,8 +156,8 @@ class DocumentReader:
         most 10^8 words by its counts, unless it is truncated.
         """
         if is_count_matrix(X, each=False):
-            return self.read_counts(X, label=label, whole=whole, counted=counted)
-        return self.read_texts(X, label=label, whole=whole)
+            return self.read_counts(X, whole=whole, counted=counted)
+        return self.read_texts(X, whole=whole)
 
     def read_counts(
         self,
@@ -169,7 +167,10 @@ class DocumentReader:
         whole: bool = False,
         counted: bool = False,
     ) -> EncodedDocuments:
-        """`read` of what is known to be a count matrix."""
+        """`read` of what is known to be a count matrix.
+
+        `label` turns a document's position and bytes into a digest that keys its noise.
+        """
         cut = None if whole else self._cut_length
         bags = check_bags(
             X,
@@ -190,7 +191,7 @@ class DocumentReader:
         """`read` of what is known to be texts or token lists."""
         return encode_tokens(
             self._tokens(X),
-            _NO_WORDS if self.embedding is None else self.embedding,
+            self.vocabulary,
             oov="keep" if self.embedding is None else self.oov,
             truncate=None if whole else self._cut_length,
             label=label,
@@ -202,10 +203,10 @@ class DocumentReader:
         for position, document in enumerate(plain_documents(X)):
             check_document(document, position)
             if isinstance(document, str):
-                tokens = _as_list(self._cut(document, position), position)
+                tokens = token_list(self._cut(document, position), position)
                 yield [t for t in tokens if t not in stop] if stop else tokens
                 continue
-            tokens = _as_list(document, position)
+            tokens = token_list(document, position)
             if self.embedding is None and self.lowercase:
                 tokens = [t.lower() for t in tokens]  # else the embedding's spelling
             if stop:
@@ -227,7 +228,8 @@ class DocumentReader:
         return tokens
 
 
-def _as_list(document: Any, position: int) -> list[str]:
+def token_list(document: Any, position: int) -> list[str]:
+    """Tokens of a document as plain str; an error names the first that is none."""
     tokens = document.tolist() if isinstance(document, np.ndarray) else list(document)
     if set(map(type, tokens)) <= {str}:
         return tokens
@@ -244,16 +246,7 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
     """Indices of single words, which the embedding must know, int32; None: of all."""
     if words is None:
         return np.arange(len(embedding), dtype=np.int32)
-    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
-        raise InvalidParameterError(
-            f"words must be an iterable of str, got {kind_of(words)}."
-        )
-    tokens = list(words)
-    for i, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise InvalidParameterError(
-                f"words must be str, got {kind_of(token)} at position {i}."
-            )
+    tokens = list(plain_words(words))
     ids = embedding.find(tokens)
     unknown = np.flatnonzero(ids < 0)
     if len(unknown):

@@ -1,8 +1,7 @@
 """Word embeddings, and the readers and writers of their files."""
 
-from skdptext.embeddings._embedding import (
-    WordEmbedding,
-)
+from skdptext.embeddings._embedding import WordEmbedding
+from skdptext.embeddings._index import plain_words as plain_words
 from skdptext.embeddings._resolve import (
     check_columns as check_columns,
     check_embedding as check_embedding,

@@ -72,8 +72,8 @@ def _hashes(words: Iterable[str], n: int) -> np.ndarray:
     return np.fromiter(map(hash, words), dtype=np.int64, count=n)
 
 
-def check_words(words: Iterable[str]) -> WordIndex:
-    """The index of plain words, or an error for the first that breaks a rule."""
+def plain_words(words: Iterable[str]) -> Iterator[str]:
+    """Each of some words as a plain str; an error names what is none."""
     try:
         if isinstance(words, str | bytes):
             raise TypeError
@@ -82,17 +82,23 @@ def check_words(words: Iterable[str]) -> WordIndex:
         raise InvalidParameterError(
             f"words must be an iterable of str, got {kind_of(words)}."
         ) from None
-    plain: list[str] = []
-    check = _FIRST_CHECK
     for i, word in enumerate(words):
         if not isinstance(word, str):
             raise InvalidParameterError(
                 f"words must be str, got {kind_of(word)} at position {i}."
             )
+        yield str(word)  # np.str_ is a str, but pickles and prints as NumPy's
+
+
+def check_words(words: Iterable[str]) -> WordIndex:
+    """The index of plain words, or an error for the first that breaks a rule."""
+    plain: list[str] = []
+    check = _FIRST_CHECK
+    for i, word in enumerate(plain_words(words)):
         if i == check:  # an endless file of one word is not read to its end
             WordIndex(plain)
             check *= 4
-        plain.append(str(word))  # np.str_ is a str, but pickles and prints as NumPy's
+        plain.append(word)
     if not plain:
         raise InvalidParameterError("words must hold at least one word, got none.")
     return WordIndex(plain)

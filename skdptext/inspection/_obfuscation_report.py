@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from skdptext.utils import (
     check_real,
     check_rng,
     is_count_matrix,
+    quiet,
 )
 
 # Pairs of documents by different authors for which the guarantee is computed.
@@ -220,8 +220,7 @@ def _describe(perturber: Any, attributions: Attributions) -> ReportedRelease:
             n_empty=sum(not (x.strip() if isinstance(x, str) else x) for x in texts),
             keeps_unknown=False,
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
+    with quiet(PrivacyLeakWarning):
         changed = 1 - words_unchanged(perturber, attributions.documents)
         words = perturber.known_words(attributions.documents)
     return ReportedRelease(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics._word_transitions import released_profiles, word_transitions
 from skdptext.perturbation import Candidates, DPWordPerturber
-from skdptext.utils import check_methods, is_count_matrix, is_fitted
+from skdptext.utils import check_methods, is_count_matrix, is_fitted, quiet
 
 # What adversaries ask of whatever releases documents.
 PROTOCOL = ("transform", "log_likelihood", "guarantee")
@@ -122,7 +121,7 @@ class ReleaseLikelihood:
         if not is_count_matrix(documents):
             documents = list(documents)
         # known here
-        with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
+        with quiet(PrivacyLeakWarning):
             fitted = clone(perturber).set_params(random_state=None).fit(documents)
         self.perturber = fitted
         embedding = fitted.embedding_

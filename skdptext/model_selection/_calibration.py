@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -34,6 +33,7 @@ from skdptext.utils import (
     check_real,
     check_tuned_on,
     progress_bar,
+    quiet,
     show_progress,
     shown,
     warn_of_private_tuning,
@@ -262,9 +262,7 @@ def _fitted(perturber: DPWordPerturber) -> DPWordPerturber:
     """The perturber, or a fitted copy; its ε, which is not used, is not warned of."""
     if hasattr(perturber, "mechanism_"):
         return perturber
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
+    with quiet(CalibrationWarning, PrivacyLeakWarning):
         return clone(perturber).fit([])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -27,12 +26,13 @@ from skdptext.utils import (
     as_array,
     blocks,
     check_bags,
+    check_classes,
     check_integer,
-    check_labels,
     check_option,
     check_prior,
     check_real,
     is_count_matrix,
+    quiet,
     sums_by_label,
     working_memory_bytes,
 )
@@ -219,10 +219,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             else:
                 vocabulary = fitted.mechanism_.released
                 bags = read_release(X, vocabulary).bags(len(vocabulary))
-            y = check_labels("y", y, len(X))
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
+        classes, labels = check_classes(y, bags.shape[0])
         log_prior = self._check_prior(np.bincount(labels))
         counts = sums_by_label(labels, bags, len(classes)).toarray()
         if fitted is None:
@@ -256,10 +253,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             )
         fitted = fitted_releaser(self.perturber, X)
         documents = list(X)
-        labels = check_labels("y", y, len(documents))
-        classes, numbers = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
+        classes, numbers = check_classes(y, len(documents))
         self.class_log_prior_ = self._check_prior(np.bincount(numbers))
         for name in ("n_features_in_", "profiles_", "feature_log_prob_"):
             self.__dict__.pop(name, None)
@@ -330,13 +324,13 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return 1.0
         noisy = bags
         if fitted is not None:
-            with warnings.catch_warnings(action="ignore"):  # these texts are known
+            with quiet(Warning):  # these texts are known
                 source = clone(fitted).set_params(output="bow", random_state=None)
                 noisy = sp.csr_array(source.fit(bags).transform(bags))
         through = self._pushed(fitted, bags)
         right = np.zeros(len(_TAUS))
         # classes of few documents
-        with warnings.catch_warnings(action="ignore", category=UserWarning):
+        with quiet(UserWarning):
             folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
             splits = list(folds.split(labels, labels))
         log_prior = self._check_prior(np.bincount(labels))
@@ -354,7 +348,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if self.perturber is None:
             return None
         # the texts are public
-        with warnings.catch_warnings(action="ignore", category=PrivacyLeakWarning):
+        with quiet(PrivacyLeakWarning):
             return clone(self.perturber).fit(X)
 
     def _through_noise(

@@ -74,14 +74,14 @@ def is_count_matrix(X: Any, expected: str = _EXPECTED, *, each: bool = True) -> 
     return False
 
 
-def check_matrix(X: Any, name: str = "X") -> None:
+def check_matrix(X: Any) -> None:
     """Refuse anything but a matrix of numbers, before other libraries quote it."""
-    expected = f"{name} must be a matrix of word weights"
+    expected = "X must be a matrix of word weights"
     if isinstance(X, str | bytes):
         raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
     if isinstance(X, list | tuple) and X and all(isinstance(x, Number) for x in X):
         raise InvalidParameterError(
-            f"{expected}, got numbers without rows. Reshape your data: [{name}] is one "
+            f"{expected}, got numbers without rows. Reshape your data: [X] is one "
             "document."
         )
     if not is_count_matrix(X, expected):
@@ -251,6 +251,15 @@ def check_labels(
             f"{different}."
         )
     return labels
+
+
+def check_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted classes, at least 2 of them, and the number of each document's."""
+    classes, numbers = np.unique(check_labels("y", y, n), return_inverse=True)
+    if len(classes) < 2:
+        got = "1 class" if len(classes) else "none"
+        raise InvalidParameterError(f"y must hold at least 2 classes, got {got}.")
+    return classes, numbers
 
 
 def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarray:

@@ -48,6 +48,15 @@ def _action(message: str, category: type[Warning]) -> str:
     return "default"
 
 
+@contextmanager
+def quiet(*kinds: type[Warning]) -> Iterator[None]:
+    """Ignore these warnings, of what is known to who asked."""
+    with warnings.catch_warnings():
+        for kind in kinds:
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
 # -- what repeatable noise shows, and whom ------------------------------------------
 
 # Seeds below it can be found by trial; those that people choose, in minutes.

@@ -201,8 +201,8 @@ def test_bad_parameters(name, value, message):
     ("texts", "labels", "message"),
     [
         ("one text", [0], "got a single str"),
-        (["a", "b"], [0], r"one label per document, got shape \(1,\) for 2"),
-        (["a", "b"], [0, 0], r"at least 2 classes \(labels\)"),
+        (["a", "b"], [0], r"one label per document \(2\), got shape \(1,\)"),
+        (["a", "b"], [0, 0], r"at least 2 classes, got 1 class"),
         (["", " "], [0, 1], "at least one word"),
         (np.eye(2), [0, 1], "embedding must be given for bags-of-words"),
     ],

@@ -194,8 +194,8 @@ def test_bad_parameters(name, value, message):
     [
         ("one text", AUTHORS, "got a single str"),
         (None, AUTHORS, "got None"),
-        (TEXTS, AUTHORS[:3], r"one author per document, got shape \(3,\) for 4"),
-        (TEXTS, ["me"] * 4, r"at least 2 classes \(authors\), got 1\."),
+        (TEXTS, AUTHORS[:3], r"one label per document \(4\), got shape \(3,\)"),
+        (TEXTS, ["me"] * 4, r"at least 2 classes, got 1 class\."),
         ([["a", 3]], ["me"], "got an int as token 1 of document 0"),
         ([None, "a"], ["me", "you"], "as document 0"),
         (["", " "], ["me", "you"], "at least one word, got none"),
