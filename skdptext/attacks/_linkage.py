@@ -23,11 +23,7 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import (
-    ReleaseLikelihood,
-    fitted_releaser,
-    words_unchanged,
-)
+from skdptext.metrics import ReleaseLikelihood, fitted_releaser, words_unchanged
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,

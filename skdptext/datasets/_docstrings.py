@@ -261,7 +261,8 @@ def _walk() -> tuple[_Document, ...]:
                     continue
                 seen_texts.add(start)
                 topic = _topic(name, topic_of)
-                documents.append(_Document(name, text, topic, _author(name)))
+                author = AUTHORS[name.partition(".")[0]]
+                documents.append(_Document(name, text, topic, author))
     return tuple(sorted(documents))
 
 
@@ -287,10 +288,6 @@ def _topic(name: str, topic_of: dict[str, str]) -> str:
     while name not in topic_of:
         name = name.rpartition(".")[0]
     return topic_of[name]
-
-
-def _author(name: str) -> str:
-    return AUTHORS[name.partition(".")[0]]
 
 
 def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]]:

@@ -16,12 +16,7 @@ from numpy.lib import format as npy
 
 from skdptext.embeddings._checks import freeze
 from skdptext.embeddings._index import check_words
-from skdptext.embeddings._limits import (
-    EXPANDS,
-    MAX_DIM,
-    MAX_WORD,
-    expands_too_much,
-)
+from skdptext.embeddings._limits import EXPANDS, MAX_DIM, MAX_WORD, expands_too_much
 from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import blocks

@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from skdptext.attacks import (
-    Attributions,
-    Linkages,
-    attribution_attack,
-    linkage_attack,
-)
+from skdptext.attacks import Attributions, Linkages, attribution_attack, linkage_attack
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.inspection._obfuscation import (
     ObfuscationReport,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from copy import copy
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -418,25 +419,13 @@ def _largest(
 # -- weights of words ------------------------------------------------------------
 
 
-class _Kernel:
-    """x ↦ Kx with K = e^(−aD): kept in half of the working memory, or made anew."""
-
-    def __init__(self, table: WordDistances, rate: float) -> None:
-        self._table, self._rate = table, rate
-        self._kernel = table.kernel(rate) if self.fits(table) else None
-
-    @staticmethod
-    def fits(table: WordDistances) -> bool:
-        return 8 * len(table) ** 2 <= working_memory_bytes() // 2
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        if self._kernel is None:
-            return self._table.sums(self._rate, x)
-        return self._kernel @ x
+def _kernel_fits(table: WordDistances) -> bool:
+    """Whether the kernel takes no more than half of the working memory."""
+    return 8 * len(table) ** 2 <= working_memory_bytes() // 2
 
 
 def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
-    """K⁻¹1 by conjugate gradients.
+    """K⁻¹1 by conjugate gradients, with K = e^(−aD).
 
     Starting from 0, the iterates stay equal at equal words, so that these share their
     mass evenly although K is singular. K need not be positive definite where distances
@@ -444,7 +433,9 @@ def _solve(table: WordDistances, rate: float, tolerance: float) -> np.ndarray:
     """
     # Conjugate gradients for K x = 1: `rest` is the residual 1 − K x, `direction` the
     # next direction to go, and `square` the squared length of the residual.
-    product = _Kernel(table, rate)
+    product = (
+        table.kernel(rate).dot if _kernel_fits(table) else partial(table.sums, rate)
+    )
     solution, rest = np.zeros(len(table)), np.ones(len(table))
     direction, square = rest.copy(), float(len(table))
     for _ in range(_MAX_STEPS):
@@ -511,7 +502,7 @@ def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
             high = larger
             break
         low = larger
-    if high is not None and _Kernel.fits(table):
+    if high is not None and _kernel_fits(table):
         for _ in range(_BETWEEN):
             middle = float(f"{(low * high) ** 0.5:.4g}")
             if _tight_fit(table, middle)[0] is None:

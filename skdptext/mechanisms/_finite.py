@@ -10,13 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.mechanisms._channel import (
-    Apply,
-    Draws,
-    Law,
-    WordChannel,
-    check_log_proba,
-)
+from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, check_log_proba
 from skdptext.utils import blocks, working_memory_bytes
 
 Rows = dict[int, Any]

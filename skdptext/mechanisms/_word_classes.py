@@ -12,11 +12,7 @@ from scipy.spatial.distance import cdist
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Draws, Law, WordMechanism
-from skdptext.mechanisms._finite import (
-    FiniteChannel,
-    InvertedChannel,
-    inversion_delta,
-)
+from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, inversion_delta
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
 from skdptext.utils import blocks, check_integer, kind_of, memo_property, rounded_up

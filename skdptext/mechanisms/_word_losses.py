@@ -7,11 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import (
-    WordChannel,
-    check_exponents,
-    check_log_proba,
-)
+from skdptext.mechanisms._channel import WordChannel, check_exponents, check_log_proba
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.utils import blocks
 

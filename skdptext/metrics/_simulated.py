@@ -6,11 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdptext.mechanisms import (
-    WordChannel,
-    check_draws,
-    check_words,
-)
+from skdptext.mechanisms import WordChannel, check_draws, check_words
 from skdptext.utils import blocks, working_memory_bytes
 
 # Most draws in a block: enough to keep a matrix product busy.

@@ -17,12 +17,7 @@ from skdptext.exceptions import (
     InvalidParameterError,
     PrivacyLeakWarning,
 )
-from skdptext.mechanisms import (
-    WordChannel,
-    draw_words,
-    kept_as_they_are,
-    shared_noise,
-)
+from skdptext.mechanisms import WordChannel, draw_words, kept_as_they_are, shared_noise
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (

@@ -201,7 +201,11 @@ def _params(
     keys = _noise_columns(params, step)
     columns: dict[str, np.ndarray] = {}
     if hasattr(search, "estimator"):
-        steps = [_step(search.estimator, candidate, step) for candidate in params]
+        steps = []
+        for candidate in params:  # the perturber of each, as it was fitted
+            twin = clone(search.estimator)
+            twin.set_params(**clone(dict(candidate), safe=False))
+            steps.append(find_perturber(twin, step))
         for name in _NOISE:
             columns[name] = np.array([float(getattr(p, name, np.nan)) for p in steps])
     else:
@@ -225,7 +229,11 @@ def _params(
 
 def _named(values: np.ndarray) -> np.ndarray:
     """Estimators by the names of their classes; as they print where these are equal."""
-    plain = {i: value for i, value in enumerate(values) if _is_estimator(value)}
+    plain = {
+        i: value
+        for i, value in enumerate(values)
+        if hasattr(value, "get_params") and not isinstance(value, type)
+    }
     if not plain:
         return values
     names = np.array([str(value) for value in values], dtype=object)
@@ -249,11 +257,6 @@ def _printed(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(differ)})"
 
 
-def _is_estimator(value: Any) -> bool:
-    """Whether a value is an estimator or a mechanism, not a class of them."""
-    return hasattr(value, "get_params") and not isinstance(value, type)
-
-
 def _noise_columns(params: list[Mapping[str, Any]], step: str | None) -> dict[str, str]:
     """Which searched parameters are ε and λ, if only one step has them."""
     keys: dict[str, str] = {}
@@ -263,9 +266,3 @@ def _noise_columns(params: list[Mapping[str, Any]], step: str | None) -> dict[st
         if len(matching) == 1 and all(matching <= set(p) for p in params):
             keys[name] = matching.pop()
     return keys
-
-
-def _step(estimator: Any, candidate: Mapping[str, Any], name: str | None) -> Any:
-    """The perturber of a candidate, as it was fitted."""
-    twin = clone(estimator).set_params(**clone(dict(candidate), safe=False))
-    return find_perturber(twin, name)

@@ -11,15 +11,7 @@ import numpy as np
 from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import ReleasePart
 from skdptext.search import k_nearest_words
-from skdptext.utils import (
-    Memo,
-    blocks,
-    bullets,
-    page,
-    rounded_up,
-    table,
-    wrapped,
-)
+from skdptext.utils import Memo, blocks, bullets, page, rounded_up, table, wrapped
 
 # Showing a guarantee must not take seconds: a sample of words, and the words among
 # which their neighbours are sought: the first of the embedding, mostly frequent ones.
@@ -153,7 +145,8 @@ def _promises(parts: Parts, scale: list[str]) -> list[str]:
         return [*_broken(parts), _composed_promise(parts), *scale]
     (part,) = parts
     promises = [_words_promise(part), _documents_promise(part)]
-    return [*_broken(parts), *promises, *scale, *_described(part)]
+    own = [] if part.converted else part.channel.law().said()
+    return [*_broken(parts), *promises, *scale, *own]
 
 
 def _scale_table(part: ReleasePart) -> str:
@@ -384,11 +377,6 @@ def _nats(exponent: float) -> str:
     if exponent == math.inf:
         return "infinite"
     return f"{exponent:.3g}" if exponent < 999.5 else f"{exponent:,.0f}"
-
-
-def _described(part: ReleasePart) -> list[str]:
-    """The channel's own sentences."""
-    return [] if part.converted else part.channel.law().said()
 
 
 def _broken(parts: Parts) -> list[str]:

@@ -101,7 +101,7 @@ class Input:
                 return list(self._parquet().schema_arrow.names)
             if self.format == "csv":
                 return next((row for _, _, row in csv_rows(self.path)), None)
-            first = next(self._json_batches(), None)
+            _, first = next(_in_blocks(json_rows(self.path)), (None, None))
             return None if first is None else list(dict.fromkeys(chain(*first)))
 
     def _streamed(self, types: Mapping[str, Any]) -> Iterator[Any]:
@@ -129,9 +129,6 @@ class Input:
                     values = [None if value in null else value for value in values]
                 arrays.append(pa.array(values, pa.string()))
             yield pa.record_batch(arrays, names=list(types))
-
-    def _json_batches(self) -> Iterator[list[Any]]:
-        return (batch for _, batch in _in_blocks(json_rows(self.path)))
 
     def _json_as_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
         pa = import_pyarrow("release_files")
