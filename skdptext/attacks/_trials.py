@@ -152,7 +152,7 @@ def make_folds(
     kinds = [StratifiedKFold(n_splits, **options)]
     if n_splits <= len(np.unique(groups)) < len(labels):
         kinds.insert(0, StratifiedGroupKFold(n_splits, **options))
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
+    with quiet(UserWarning):
         for folds in kinds:  # the warning is of labels of few documents
             splits = list(folds.split(np.zeros(len(labels)), labels, groups))
             if all(len(known) and len(held) for known, held in splits):
