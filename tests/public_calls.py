@@ -334,6 +334,7 @@ VALID: dict[Any, Valid] = {
     ),
     documents.read_release: Valid(lambda: (BAGS, table())),
     documents.some_word_ids: Valid(lambda: (["w0"], table())),
+    documents.token_list: Valid(lambda: (["w0"], 0)),
     documents.word_ids: Valid(lambda: (["w0"], table())),
     # -- embeddings ------------------------------------------------------------
     WordEmbedding: Valid(lambda: (["w0", "w1"], np.eye(2))),
@@ -349,6 +350,7 @@ VALID: dict[Any, Valid] = {
     embeddings.check_embedding: Valid(lambda: (table(),)),
     embeddings.column_names: Valid(lambda: (BAGS,)),
     embeddings.one_hot_embedding: Valid(lambda: (2,)),
+    embeddings.plain_words: Valid(lambda: (["w0"],), list),
     # -- inspection ------------------------------------------------------------
     inspection.GroupingDisplay.from_comparison: Valid(lambda: (compared(),)),
     inspection.NeighborhoodDisplay.from_estimator: Valid(
