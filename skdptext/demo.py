@@ -118,7 +118,7 @@ def documents() -> Bunch:
 
 def _without_markup(text: str) -> str:
     """A text without the targets of its cross-references."""
-    text = re.sub(r"`([^`<]*?)\s*<[^`>]*>`_*", r"\1", text)
+    text = re.sub(r"(?::[a-z:]+:)?`([^`<]*?)\s*<[^`>]*>`_*", r"\1", text)
     text = re.sub(r":[a-z:]+:(?=`)|[`*]|\S*sphx_glr\S*", "", text)
     return " ".join(text.split())
 

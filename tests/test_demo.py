@@ -70,6 +70,8 @@ def test_no_identifiers_among_the_words(printed):
     text, _ = printed
     for word in ("sphx", ":ref:", "`"):
         assert word not in text
+        # what is printed is drawn: none of the others has any either
+        assert not any(word in document for document in demo.documents().data)
     words = demo.plain_embedding().words
     assert len(words) == demo.N_WORDS
     assert all(word.isalpha() for word in words)
