@@ -288,7 +288,9 @@ VALID: dict[Any, Valid] = {
     attacks.as_released: Valid(lambda: (released(), TEXTS, 0)),
     attacks.bayes_of_released: Valid(lambda: ()),
     attacks.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
+    attacks.holds_words: Valid(lambda: ("w0",)),
     attacks.learned_similarity: Valid(lambda: ({"a": np.eye(10)}, list(range(10)))),
+    attacks.near_copies: Valid(lambda: (TEXTS,)),
     attacks.split_words: Valid(lambda: ("w0 w1",)),
     attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
     attacks.linear_topic_classifier: Valid(
@@ -655,6 +657,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.scaled_covariance: _NUMBERS,
     attacks.Trial: "holds what attribution_attack and release_report have read",
     attacks.share_interval: "takes shares",
+    attacks.make_folds: "gets labels that other attacks have read",
     attacks.run_trials: "gets what attribution_attack and release_report have read",
     perturbation.Candidates: "gets what the perturber has read, and releases",
     perturbation.NoiseRun: "gets ids of words that the perturber has read",
