@@ -269,7 +269,10 @@ class ReleaseReport:
             xlabel="share (95 % intervals)",
             title=f"What {self.n_documents:,} releases give away",
         )
-        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        if ax.figure.get_layout_engine() is None:  # nothing makes room beside the axes
+            ax.legend(loc="best")
+        else:
+            ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
         return ax
 
     def _parts(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -306,6 +307,11 @@ def test_says_at_least_and_is_one_file(tmp_path):
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert sources
     assert all(source.startswith("data:") for source in sources)
+    for layout, inside in ((None, True), ("constrained", False)):
+        _, ax = plt.subplots(layout=layout)
+        legend = report.plot(ax=ax).get_legend()
+        ax.figure.canvas.draw()
+        assert (legend.get_window_extent().x1 < ax.bbox.x1) == inside
     ax = report.plot()
     assert len(ax.get_yticklabels()) == len(report.frame().query("strongest"))
 
