@@ -20,9 +20,10 @@ import re
 import tempfile
 import time
 import warnings
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,25 @@ NUMBER = re.compile(r"\d+")
 
 def corpus() -> tuple[list[str], np.ndarray, np.ndarray, list[str]]:
     """Texts, their authors and topics; texts by others, which are public."""
-    rows = [row for row in read_stories() if row["author"] not in (None, "<UNK>")]
-    named = Counter(row["author"] for row in rows)
+    rows: dict[str, dict[str, str]] = {}
+    known_as: dict[str, str] = {}  # who wrote the same text is the same author
+    for row in read_stories():
+        if row["author"] not in (None, "<UNK>"):
+            before = rows.setdefault(row["text"], row)["author"]
+            known_as.setdefault(row["author"], before)
+            if before != row["author"]:
+                known_as[row["author"]] = before
+    named_rows = [r | {"author": known_as[r["author"]]} for r in rows.values()]
+    named = Counter(row["author"] for row in named_rows)
     chosen = [name for name, _ in named.most_common(N_AUTHORS)]
-    mine = [row for row in rows if row["author"] in chosen]
+    mine = [row for row in named_rows if row["author"] in chosen]
     rng = np.random.default_rng(0)
-    mine = [mine[i] for i in rng.permutation(len(mine))[:N_DOCUMENTS]]
-    others = [row for row in rows if row["author"] not in chosen]
+    mine = [mine[i] for i in rng.permutation(len(mine))]
+    of_each = -(-N_DOCUMENTS // N_AUTHORS)  # rounded up
+    turns: defaultdict[str, Iterator[int]] = defaultdict(count)
+    mine = [row for row in mine if next(turns[row["author"]]) < of_each]
+    mine = mine[:N_DOCUMENTS]
+    others = [row for row in named_rows if row["author"] not in chosen]
     return (
         [" ".join(row["text"].split()[:N_WORDS]) for row in mine],
         np.array([row["author"] for row in mine]),

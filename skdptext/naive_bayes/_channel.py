@@ -115,6 +115,10 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
     *Smoothing.* Classes with few words need more smoothing than classes with many.
 
+    *Mixture.* Measured gains of ``tau="auto"`` are small: .03 more of the docstrings of
+    six topics were named rightly, and .07 where near-copies of them were known, which
+    the mixture knows again; none was seen on SMS.
+
     References
     ----------
     .. [1] A. Dempster, N. Laird, D. Rubin (1977). Maximum likelihood from incomplete
