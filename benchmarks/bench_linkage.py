@@ -321,7 +321,8 @@ def record_lengths() -> None:
             f"{N_TARGETS[1]} documents are released once, {N_TARGETS[10]} of them ten "
             "times. Standard errors are at most 0.05 and 0.09; a guess gets 1 in 100, "
             "or 1 in 1,500. Some documents are equal to another, so that at most 0.99 "
-            "can be named of 100, and 0.955 of 1,500 (of ten releases, 0.967)."
+            "can be named of the 100 of Google News, and 0.955 of 1,500 (of ten "
+            "releases, 0.967)."
         ),
     )
 
