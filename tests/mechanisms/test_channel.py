@@ -724,9 +724,6 @@ def test_sentences_are_not_one_string():
         Law(sentences="abc")
 
 
-# -- words to documents, for exponents of any kind -----------------------------------
-
-
 # -- fingerprints and refusals -------------------------------------------------------
 
 

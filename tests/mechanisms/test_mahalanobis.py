@@ -1,4 +1,4 @@
-"""The noise follows the stated law, and the known wrong samplers are caught."""
+"""The noise follows the stated law; wrong samplers are in `tests/audit/test_law.py`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import embedding_spectrum, scaled_covariance
 from tests.channels import channel, sample
 from tests.laws import assert_noise_law
-from tests.mistakes import (
-    metric_matrix,
-)
+from tests.mistakes import metric_matrix
 
 N_DRAWS = 20_000
 
@@ -42,9 +40,6 @@ def test_noise_follows_the_law_on_a_real_table(built_in, rng, lam):
     mechanism = channel(10.0, lam, built_in)
     noise = sample(mechanism, rng, 5000)
     assert_noise_law(noise, 10.0, metric_matrix(mechanism))
-
-
-# -- the known mistakes (facts.md), each seeded ------------------------------------
 
 
 # -- covariance, factor, metric ----------------------------------------------------
