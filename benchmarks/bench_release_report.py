@@ -31,7 +31,7 @@ import numpy as np
 from experiments.store import Cell, MissingCellError, Store
 from experiments.texts import pieces
 from peers import PeerUnavailable, ask
-from real_data import DATA, GLOVE, STORIES, absent, read_stories
+from real_data import DATA, GLOVE, STORIES, absent, distinct_stories, read_stories
 from results import record
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -51,25 +51,17 @@ NUMBER = re.compile(r"\d+")
 
 def corpus() -> tuple[list[str], np.ndarray, np.ndarray, list[str]]:
     """Texts, their authors and topics; texts by others, which are public."""
-    rows: dict[str, dict[str, str]] = {}
-    known_as: dict[str, str] = {}  # who wrote the same text is the same author
-    for row in read_stories():
-        if row["author"] not in (None, "<UNK>"):
-            before = rows.setdefault(row["text"], row)["author"]
-            known_as.setdefault(row["author"], before)
-            if before != row["author"]:
-                known_as[row["author"]] = before
-    named_rows = [r | {"author": known_as[r["author"]]} for r in rows.values()]
-    named = Counter(row["author"] for row in named_rows)
+    rows = [row for row in distinct_stories() if row["author"] is not None]
+    named = Counter(row["author"] for row in rows)
     chosen = [name for name, _ in named.most_common(N_AUTHORS)]
-    mine = [row for row in named_rows if row["author"] in chosen]
+    mine = [row for row in rows if row["author"] in chosen]
     rng = np.random.default_rng(0)
     mine = [mine[i] for i in rng.permutation(len(mine))]
     of_each = -(-N_DOCUMENTS // N_AUTHORS)  # rounded up
     turns: defaultdict[str, Iterator[int]] = defaultdict(count)
     mine = [row for row in mine if next(turns[row["author"]]) < of_each]
     mine = mine[:N_DOCUMENTS]
-    others = [row for row in named_rows if row["author"] not in chosen]
+    others = [row for row in rows if row["author"] not in chosen]
     return (
         [" ".join(row["text"].split()[:N_WORDS]) for row in mine],
         np.array([row["author"] for row in mine]),

@@ -6,7 +6,9 @@ import csv
 import gzip
 import json
 import os
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +57,34 @@ def read_tweets() -> tuple[list[str], np.ndarray]:
     return [row["text"] for row in rows], np.array([row["target"] for row in rows])
 
 
-def read_stories() -> list[dict[str, str]]:
+def read_stories() -> list[dict[str, Any]]:
     """Fan fiction of PAN 2019: "text", "author", "topic", "problem" and "split"."""
     with gzip.open(DATA / STORIES, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+def distinct_stories() -> list[dict[str, Any]]:
+    """The same, each text once.
+
+    Problems repeat texts under other names: who wrote the same text is one author, and
+    it belongs to one topic. Each has the last of its names, so that target fandoms,
+    which are masked, stand for the fandoms that they are.
+    """
+    by_text: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in read_stories():
+        by_text[row["text"]].append(row)
+    for key in ("author", "topic"):
+        known_as: dict[str, str] = {}
+
+        def last(name: str, known_as: dict[str, str] = known_as) -> str:
+            while name in known_as:
+                name = known_as[name]
+            return name
+
+        for rows in by_text.values():
+            names = sorted({last(row[key]) for row in rows if row[key] is not None})
+            known_as.update((name, names[-1]) for name in names[:-1])
+        for rows in by_text.values():
+            names = [last(row[key]) for row in rows if row[key] is not None]
+            rows[0] = rows[0] | {key: names[0] if names else None}
+    return [rows[0] for rows in by_text.values()]

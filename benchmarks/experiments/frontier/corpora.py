@@ -1,19 +1,29 @@
 """Public and protected parts of four corpora, with nothing on both sides.
 
 Near-copies are taken out first: of documents that share half of their words, one stays.
-Fan fiction is divided by authors, too.
+Of fan fiction, which has no others, equal texts are; it is divided by authors, too.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 from experiments.obfuscation.corpora import FANDOMS
 from experiments.texts import labelled, pieces, vectors
-from real_data import DATA, GLOVE, GOOGLE, SMS, STORIES, TWEETS, absent, read_stories
+from real_data import (
+    DATA,
+    GLOVE,
+    GOOGLE,
+    SMS,
+    STORIES,
+    TWEETS,
+    absent,
+    distinct_stories,
+)
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import chi2
 
@@ -161,7 +171,7 @@ def without_near_copies(texts: list[str], shared: float = 0.5) -> np.ndarray:
 # -- fan fiction ---------------------------------------------------------------------
 
 
-_lines = cache(read_stories)
+_lines = cache(distinct_stories)
 
 
 def _stories(rng: np.random.Generator) -> Split:
@@ -176,10 +186,15 @@ def _stories(rng: np.random.Generator) -> Split:
 
 
 def _by_writers() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Texts of the five fandoms: of writers who are not named, and of the others."""
+    """Texts of the five fandoms: of writers who are not named, and of nine of each."""
     lines = [line for line in _lines() if line["topic"] in FANDOMS]
-    public = [line for line in lines if line["author"] in (None, "None")]
-    return public, [line for line in lines if line["author"] not in (None, "None")]
+    own = []
+    for fandom in FANDOMS:
+        here = [line for line in lines if line["topic"] == fandom]
+        written = Counter(line["author"] for line in here if line["author"] is not None)
+        nine = {author for author, _ in written.most_common(9)}
+        own += [line for line in here if line["author"] in nine]
+    return [line for line in lines if line["author"] is None], own
 
 
 def stories_elsewhere(seed: int, *, of_problem: str | None = None) -> Split:
@@ -197,7 +212,7 @@ def stories_elsewhere(seed: int, *, of_problem: str | None = None) -> Split:
             protected |= set(rng.permutation(here)[: (len(here) + 1) // 2].tolist())
         elif of_problem == fandom:
             protected |= set(here)
-    others = {line["author"] for line in _lines()} - protected - {None, "None"}
+    others = {line["author"] for line in _lines()} - protected - {None}
     own = [line for line in own if line["author"] in protected]
     return _divided(rng, public, own, others)
 
