@@ -144,7 +144,8 @@ def make_folds(
 ) -> list[Split]:
     """Shuffled folds that share out labels, with equal groups in one of them.
 
-    Where no groups are equal, or too few differ, folds that only share out labels.
+    Where no groups are equal, too few differ, or one holds all that tells labels apart,
+    folds that only share out labels.
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -155,7 +156,10 @@ def make_folds(
     with quiet(UserWarning):
         for folds in kinds:  # the warning is of labels of few documents
             splits = list(folds.split(np.zeros(len(labels)), labels, groups))
-            if all(len(known) and len(held) for known, held in splits):
+            if all(
+                len(np.unique(labels[known])) > 1 and len(held)
+                for known, held in splits
+            ):
                 break
     return splits
 

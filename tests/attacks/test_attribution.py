@@ -9,7 +9,12 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.attacks import attribution_attack, make_folds, near_copies
+from skdptext.attacks import (
+    attribution_attack,
+    linear_topic_classifier,
+    make_folds,
+    near_copies,
+)
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
@@ -149,3 +154,21 @@ def test_who_wants_topics_needs_them(synthetic):
             perturber=DPWordPerturber(embedding),
             adversaries={"t": (linear(), "topic")},
         )
+
+
+def test_an_author_of_copies_only_can_be_attacked():
+    """In one fold, they would leave a single author to be known."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(100)]
+    embedding = WordEmbedding(words, rng.normal(size=(100, 4)))
+    texts = [" ".join(words[:30])] * 10
+    texts += [" ".join(rng.choice(words, 30)) for _ in range(10)]
+    attack = attribution_attack(
+        texts,
+        ["ann"] * 10 + ["bob"] * 10,
+        perturber=DPWordPerturber(embedding, epsilon=1e6, document_length=20),
+        adversaries={"linear": (linear_topic_classifier(embedding), "author")},
+        trained_on="originals",
+        random_state=0,
+    )
+    assert attack.attempts[0].noisy[:10].all()
