@@ -363,8 +363,8 @@ def audit_peers(packages, n_draws: int, seconds: float) -> None:
         "means that make up 0.42 of the variance of all entries (shifted cloud; in "
         "real tables 0.34, 0.14 and 0.06); three words at these places of a line. The "
         "factors are those of the pair with the largest excess over its claim.\n\n"
-        "Noise: the tests of length and direction against the law of the paper that "
-        "the mechanism cites, at a false-alarm rate of 0.01.",
+        "Noise: the tests of length and direction against the distribution in the "
+        "paper that the mechanism cites, at a false-alarm rate of 0.01.",
     )
 
 

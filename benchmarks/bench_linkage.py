@@ -315,9 +315,10 @@ def record_lengths() -> None:
         title="Documents found, at least, by length, candidates and releases",
         note=(
             "Documents of fan fiction of 195 words, cut to their first words, by an "
-            "adversary who knows the law, estimated from so many draws per word or "
-            "exact (–). Columns: what the adversary sees, in order or as a bag, and "
-            "words per document. Of several releases the log-likelihoods add up; "
+            "adversary who knows the mechanism; its probabilities are estimated from "
+            "so many draws per word, or exact (–). Columns: what the adversary sees, "
+            "in order or as a bag, and words per document. Of several releases the "
+            "log-likelihoods add up; "
             f"{N_TARGETS[1]} documents are released once, {N_TARGETS[10]} of them ten "
             "times. Standard errors are at most 0.05 and 0.09; a guess gets 1 in 100, "
             "or 1 in 1,500. Some documents are equal to another, so that at most 0.99 "
@@ -439,8 +440,10 @@ def smoothing() -> None:
                     "ε": epsilon,
                     "documents": n,
                     "released as": "text in order" if seen == "order" else "bag",
-                    "law, smoothed evenly": with_interval(float(evenly.mean()), n, 3),
-                    "law": with_interval(float(form.mean()), n, 3),
+                    "likelihood, smoothed evenly": with_interval(
+                        float(evenly.mean()), n, 3
+                    ),
+                    "likelihood": with_interval(float(form.mean()), n, 3),
                     "gain": f"{gain.mean():+.3f} [{gain.mean() - margin:+.3f}, "
                     f"{gain.mean() + margin:+.3f}]",
                     "inner product": with_interval(float(inner.mean()), n, 3),
@@ -449,16 +452,16 @@ def smoothing() -> None:
         record(
             "linkage_smoothing",
             rows,
-            title="What the log-bilinear form of the law gains",
+            title="What the log-bilinear form of the probabilities gains",
             note=(
                 f"Sets of 100 documents of fan fiction of {max(LENGTHS)} words, by "
                 "none of which anything was chosen, each released once under Google "
                 "News, 8,000 words, λ = 0. Share whose document is named among "
-                f"the 100 of its set; a guess gets 0.01. The law from {N_DRAWS} "
-                "simulated draws per word, one simulation for both smoothings; gain, "
-                "on the same releases, with a 95 % interval over documents. Inner "
-                "product: of centred vectors, word by word or of their means, which "
-                "knows no mechanism."
+                "the 100 of its set; a guess gets 0.01. Likelihoods from "
+                f"{N_DRAWS} simulated draws per word, one simulation for both "
+                "smoothings; gain, on the same releases, with a 95 % interval over "
+                "documents. Inner product: of centred vectors, word by word or of "
+                "their means, which knows no mechanism."
             ),
         )
 
@@ -482,7 +485,8 @@ def adversaries() -> None:
                 n = min(CANDIDATES) * N_SEEDS
                 for key in COLUMNS:
                     share = cell["hits"].get(f"{seen}: {key}")
-                    row[key] = None if share is None else with_interval(share, n)
+                    column = key.replace("law", "likelihood")
+                    row[column] = None if share is None else with_interval(share, n)
                 rows.append(row)
     record(
         "linkage",
@@ -803,7 +807,7 @@ def classes() -> None:
         record(
             "linkage_classes",
             rows,
-            title="Classifiers of releases, with and without the law of the noise",
+            title="Classifiers of releases, who know the noise and who do not",
             note=note_on_classes([row["task"] for row in rows]),
         )
 

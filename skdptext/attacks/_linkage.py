@@ -556,8 +556,8 @@ def _bound(releaser: Any, n_releases: int, n_candidates: int) -> float | None:
 
 
 def _row(name: str, knows: str, scores: np.ndarray, targets: np.ndarray) -> LinkageRow:
-    found = _among_first(scores, targets, 1)
-    success, (low, high) = float(found.mean()), share_interval(found)
+    first = _among_first(scores, targets, 1)
+    success, (low, high) = float(first.mean()), share_interval(first)
     ten = float(_among_first(scores, targets, 10).mean())
     return LinkageRow(name, knows, success, low, high, ten)
 

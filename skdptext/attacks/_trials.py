@@ -172,8 +172,8 @@ def as_released(
     With them the released words, which name the columns.
 
     One simulation of the noise for all of them: `bayes_of_released` that learns from
-    any part of these knows the law of the noise. None where they do not fit into
-    ``working_memory``, or unknown words are kept.
+    any part of these knows the distribution of the noise. None where they do not fit
+    into ``working_memory``, or unknown words are kept.
     """
     if perturber.oov == "keep":
         return None

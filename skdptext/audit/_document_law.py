@@ -202,7 +202,7 @@ def _rows(released: Any, at: np.ndarray) -> Any:
 
 
 def _fit(learned: np.ndarray, counts: np.ndarray, law: np.ndarray) -> float:
-    """p-value of how often each value was released, exact for any law.
+    """p-value of how often each value was released, exact for any distribution.
 
     Of each value by itself, and of those together that were released more often than
     expected when they were learned.

@@ -338,14 +338,14 @@ class ObfuscationReport:
         ]
         if lines:
             unbounded = [linkages.bound is None for linkages in self.linkages]
-            found = "an adversary who holds the documents themselves may find them. "
+            line = "an adversary who holds the documents themselves may find them. "
             if all(unbounded):
-                found = f"So {found}What can be hidden is the author, from "
+                line = f"So {line}What can be hidden is the author, from "
             elif any(unbounded):
-                found = f"Where no bound is stated, {found}The author is looked for by "
+                line = f"Where no bound is stated, {line}The author is looked for by "
             else:
-                found = "The author is looked for by "
-            lines.append(f"{found}adversaries who hold other documents:")
+                line = "The author is looked for by "
+            lines.append(f"{line}adversaries who hold other documents:")
         return lines
 
     def _lines(self, fewest: bool) -> list[list[str]]:

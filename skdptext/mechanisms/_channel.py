@@ -415,7 +415,7 @@ class WordChannel(ABC):
 
 
 def _is_replaced(cls: Any, stated: int, name: str) -> bool:
-    """Whether a member is not the one that the class which states the law had."""
+    """Whether a member is not the one that the class that defines `law` had."""
     provided = cls._provider(name)
     if provided < stated:
         return True

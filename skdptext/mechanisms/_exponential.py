@@ -390,12 +390,12 @@ class ExponentialChannel(InvertedChannel):
         return LazySampler(self._distances, Fit(self.rate, self._mu))
 
     def _drawn(
-        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
+        self, words: np.ndarray, uniforms: np.ndarray, memory: int, memo: Rows
     ) -> np.ndarray:
         if self._is_lazy:
-            places = self._lazy(words, uniforms, kept, memory // 2)
+            places = self._lazy(words, uniforms, memo, memory // 2)
         else:
-            places = super()._drawn(words, uniforms, memory, kept)
+            places = super()._drawn(words, uniforms, memory, memo)
         return places if self._outputs is None else self._outputs[places]
 
     # -- in words --------------------------------------------------------------
@@ -549,11 +549,11 @@ class LazySampler:
         self._k = min(len(distances), math.isqrt(len(distances)) + 1)
 
     def __call__(
-        self, words: np.ndarray, keys: np.ndarray, kept: dict[int, _Top], memory: int
+        self, words: np.ndarray, keys: np.ndarray, memo: dict[int, _Top], memory: int
     ) -> np.ndarray:
         """Places of the noisy words among the outputs; `keys` has a row for each word.
 
-        What is known about words is added to `kept`, within `memory` bytes.
+        What is known about words is added to `memo`, within `memory` bytes.
         """
         distinct, numbers = np.unique(words, return_inverse=True)
         order = np.argsort(numbers, kind="stable")
@@ -563,14 +563,14 @@ class LazySampler:
         room = memory // (16 * self._k + 512)
         for block in blocks(len(distinct), _TOGETHER):
             here = distinct[block].tolist()
-            new = [word for word in here if word not in kept]
+            new = [word for word in here if word not in memo]
             tops = dict(zip(new, self._tops(np.array(new, np.intp)), strict=True))
             for number, word in enumerate(here, block.start):
-                top = kept[word] if word in kept else tops[word]
+                top = memo[word] if word in memo else tops[word]
                 start = ends[number - 1] if number else 0
                 for i in order[start : ends[number]].tolist():
                     places[i] = self._one(word, top, streams[i])
-            kept.update(list(tops.items())[: max(0, room - len(kept))])
+            memo.update(list(tops.items())[: max(0, room - len(memo))])
         return places
 
     def _tops(self, words: np.ndarray) -> list[_Top]:

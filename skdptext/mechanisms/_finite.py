@@ -141,7 +141,7 @@ class InvertedChannel(FiniteChannel):
         words: np.ndarray,
         draws: Draws,
         memory: int | None = None,
-        kept: Rows | None = None,
+        memo: Rows | None = None,
     ) -> np.ndarray:
         """The words at which the cumulative probabilities pass the uniforms.
 
@@ -153,7 +153,7 @@ class InvertedChannel(FiniteChannel):
             What `draw` returned.
         memory : int, default=None
             Bytes for rows of probabilities; None: scikit-learn's ``working_memory``.
-        kept : dict, default=None
+        memo : dict, default=None
             Results of earlier calls, such as rows of probabilities. This call adds to
             them while they fit into seven eighths of `memory`.
 
@@ -163,19 +163,19 @@ class InvertedChannel(FiniteChannel):
             Ids of the noisy words.
         """
         memory = working_memory_bytes() if memory is None else memory
-        return self._drawn(words, draws[0], memory, {} if kept is None else kept)
+        return self._drawn(words, draws[0], memory, {} if memo is None else memo)
 
     @contextmanager
     def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        # rows of probabilities are kept for the next call
-        yield partial(self.apply, memory=memory, kept={})
+        # the next call finds the rows of probabilities of this one
+        yield partial(self.apply, memory=memory, memo={})
 
     def _log_masses(self, words: np.ndarray) -> np.ndarray:
         """`log_proba` up to a constant per word; the caller may overwrite it."""
         return check_log_proba(self, words)
 
     def _drawn(
-        self, words: np.ndarray, uniforms: np.ndarray, memory: int, kept: Rows
+        self, words: np.ndarray, uniforms: np.ndarray, memory: int, memo: Rows
     ) -> np.ndarray:
         # Words in groups of equal ones: a row of probabilities serves all of a group.
         order = np.argsort(words, kind="stable")
@@ -196,7 +196,7 @@ class InvertedChannel(FiniteChannel):
         # each word is looked up once: the other threads of a release add rows meanwhile
         missing = []
         for word in places:
-            if (upto := kept.get(word)) is None:
+            if (upto := memo.get(word)) is None:
                 missing.append(word)
             else:
                 invert(word, upto)
@@ -208,8 +208,8 @@ class InvertedChannel(FiniteChannel):
             np.cumsum(np.exp(rows, out=rows), axis=1, out=rows)
             for word, upto in zip(missing[block], rows, strict=True):
                 invert(word, upto)
-            if (len(kept) + len(rows)) * row_bytes <= memory // 8 * 7:
-                kept.update(zip(missing[block], rows, strict=True))
+            if (len(memo) + len(rows)) * row_bytes <= memory // 8 * 7:
+                memo.update(zip(missing[block], rows, strict=True))
         noisy = np.empty(len(words), dtype=np.intp)
         noisy[order] = released
         return noisy

@@ -12,7 +12,7 @@ from skdptext.utils import kind_of, shown
 
 
 def _by_name() -> dict[str, type[WordMechanism]]:
-    """The mechanisms of this room: "word-lists" for WordLists."""
+    """The mechanisms offered here: "word-lists" for WordLists."""
     room = __name__.rpartition(".")[0] + "."
     classes, queue = {}, [WordMechanism]
     while queue:

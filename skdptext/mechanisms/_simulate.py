@@ -1,4 +1,4 @@
-"""Noisy versions of words: drawn as in a release, or as a full law."""
+"""Noisy versions of words: drawn as in a release, or as a full distribution."""
 
 from __future__ import annotations
 

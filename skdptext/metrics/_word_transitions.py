@@ -383,7 +383,7 @@ class WordTransitions:
         -------
         bits : Estimate
             Mean of −log₂ of the posterior probability of the written word. For a known
-            law this is the entropy H(W | Z). For an estimate it is no less, in
+            distribution this is the entropy H(W | Z). For an estimate it is no less, in
             expectation: part of it is then the error of the estimate, not the work of
             the noise.
         """

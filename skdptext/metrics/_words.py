@@ -70,8 +70,8 @@ def has_perturber(estimator: Any) -> bool:
 
     Returns
     -------
-    found : bool
-        True if there is exactly one.
+    has_one : bool
+        True if there is one or more.
 
     Examples
     --------

@@ -334,7 +334,7 @@ class _Shares:
 
 
 class _Exact(_Shares):
-    """By an exactly known law."""
+    """By an exactly known distribution."""
 
     too_small = 0.0  # the largest ε known to be refused
 

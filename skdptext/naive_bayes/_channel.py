@@ -249,7 +249,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_releaser(self, X: Any, y: Any) -> ChannelNaiveBayes:
-        """Keep the documents of each class: their laws are mixed for each release."""
+        """Keep each class's documents: their distributions are mixed for a release."""
         if self.trained_on == "releases":
             raise InvalidParameterError(
                 'trained_on must be "originals" for a releaser of whole documents, got '
@@ -266,7 +266,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return self
 
     def _by_documents(self, X: Any) -> np.ndarray:
-        """ln of the mean law of each class's documents, and of all as one more."""
+        """ln of the mean distribution of each class's documents; last, that of all."""
         n, n_classes = len(self._documents), len(self.classes_)
         sizes = np.bincount(self._numbers)
         weights = np.full((n, n_classes), 1 / n)

@@ -67,7 +67,7 @@ def _measure(channel: WordChannel) -> np.ndarray:
     n_words = min(len(channel.embedding), _AMONG)
     ids = rng.permutation(n_words)[:_WORDS]
     if law.log_proba is not None and law.cheap:
-        return 1 - np.concatenate([kept for _, kept in kept_as_they_are(channel, ids)])
+        return 1 - np.concatenate([part for _, part in kept_as_they_are(channel, ids)])
     shared = shared_noise(channel, rng, _DRAWS, _AMONG)
     if shared is not None:
         # a few at a time, as each takes some rows over the vocabulary

@@ -692,8 +692,8 @@ class _Accuracy:
         }
 
     def at(self, P: np.ndarray) -> float:
-        told = self._weights[:, None] * (self._label_shares @ P)
-        read = self._names[told.argmax(axis=0)]
+        joint = self._weights[:, None] * (self._label_shares @ P)
+        read = self._names[joint.argmax(axis=0)]
         right = [row @ P @ (read == name) for name, row in self._truth.items()]
         sizes = [row.sum() for row in self._truth.values()]
         if self._balanced:

@@ -1,6 +1,6 @@
 """Word Mover's Distance, computed exactly, and the search for the nearest bags.
 
-This room works on plain arrays and knows no estimators.
+This subpackage works on plain arrays and knows no estimators.
 """
 
 from skdptext.transport._bags import (

@@ -330,6 +330,7 @@ def _soften(
     They need not be feasible, so crude sums and exponentials will do.
     """
     width = len(alpha)
+    # Smoothing relative to the mean cost: the same whatever the unit of the vectors.
     mean = 0.0
     count = 0
     for i in range(width):
@@ -340,7 +341,9 @@ def _soften(
             total += local[words[j], i] if a[i] > 0.0 else _ZERO
         mean += float(total)
     epsilon = np.float32(max(_TEMPERATURE * mean / (m * count), 1e-30))
-    # exp(x) by (1 + x/1024)^1024, for x down to -60
+    # The kernel is exp(-reduced cost / epsilon). Reduced costs of feasible potentials
+    # are >= 0, so no entry exceeds 1, and the floor keeps float32 from underflowing.
+    # exp(x) is taken as (1 + x/1024)^1024, by ten squarings, for x down to -60.
     factor = _ONE / (epsilon * np.float32(1024.0))
     floor = np.float32(1.0 - 60.0 / 1024.0)
     for j in range(m):
@@ -360,6 +363,9 @@ def _soften(
             x *= x
             x *= x
             kernel[j, i] = x
+    # u scales the query's words and v the bag's, so that the plan u · kernel · v gets
+    # the masses a and b. v is needed once, for the row sums of the next step,
+    # which the same pass over the kernel adds up.
     u = np.empty(width, np.float32)
     sums = np.zeros(width, np.float32)
     for j in range(m):
@@ -908,10 +914,10 @@ def looped_block(
     """
     for bag in range(first, len(starts) - 1):
         low, high = starts[bag], starts[bag + 1]
-        a, b, some = _gathered_problem(
+        a, b, block = _gathered_problem(
             x_ids, x, ids[low:high], weights[low:high], costs, columns[low:high]
         )
-        out[bag - first] = looped_cost(address, a, b, some) if len(a) else 0.0
+        out[bag - first] = looped_cost(address, a, b, block) if len(a) else 0.0
 
 
 def looped_pairs(

@@ -266,8 +266,8 @@ def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarr
     """One number for each of `n` as shares that sum to 1; None: they are equal."""
     if prior is None:
         return np.full(n, 1 / n)
-    some = ">= 0, not all of them 0," if zeros else "> 0"
-    rule = f"prior must hold one number {some} per {of} ({n})"
+    sign = ">= 0, not all of them 0," if zeros else "> 0"
+    rule = f"prior must hold one number {sign} per {of} ({n})"
     shares = as_array(prior, rule, dtype=np.float64)
     if shares.shape != (n,):
         raise InvalidParameterError(f"{rule}, got shape {shares.shape}.")

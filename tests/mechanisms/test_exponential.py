@@ -479,7 +479,7 @@ def test_small_masses_are_not_lost():
 
 def test_sums_of_float32_are_caught():
     class Float32(ExponentialChannel):
-        def apply(self, words, draws, memory=None, kept=None):
+        def apply(self, words, draws, memory=None, memo=None):
             masses = np.exp(ExponentialChannel.log_proba(self, words))
             upto = masses.astype(np.float32).cumsum(axis=1)
             below = upto <= (draws[0] * upto[:, -1])[:, None]

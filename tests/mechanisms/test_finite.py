@@ -107,11 +107,11 @@ def test_threads_may_add_rows_at_any_moment(n_found):
     words = IDS.repeat(50)
     draws = channel.draw(np.random.default_rng(0), len(words))
     rows = {}
-    channel.apply(IDS[:n_found], (np.zeros(n_found),), kept=rows)
+    channel.apply(IDS[:n_found], (np.zeros(n_found),), memo=rows)
     assert len(rows) == n_found
     expected = channel.apply(words, draws)
     np.testing.assert_array_equal(
-        channel.apply(words, draws, kept=Shared(rows)), expected
+        channel.apply(words, draws, memo=Shared(rows)), expected
     )
 
 
@@ -125,8 +125,8 @@ def test_a_law_is_all_that_a_release_needs():
 
 def test_other_draws_are_not_vouched_for():
     class Shuffled(StatedChannel):
-        def apply(self, words, draws, memory=None, kept=None):
-            return super().apply(words, draws, memory, kept)[::-1]
+        def apply(self, words, draws, memory=None, memo=None):
+            return super().apply(words, draws, memory, memo)[::-1]
 
     channel = Shuffled(Stated(random_law(1)), TABLE, 1.0, 0.0)
     assert channel.law() == Law()

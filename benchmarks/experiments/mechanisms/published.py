@@ -85,7 +85,7 @@ def kept(peer: Peer, name: str) -> dict[str, object]:
     row = {"kept, %": 100 * float(same), "words/s": N_KEPT / spent}
     if peer.same:
         stays = channel(peer.law, name, peer.epsilon, n_draws=20)
-        row["kept by the law, %"] = 100 * float(stays.expected_unchanged(1) @ p)
+        row["kept, expected, %"] = 100 * float(stays.expected_unchanged(1) @ p)
     return row
 
 
@@ -130,7 +130,7 @@ def main() -> None:
         title="Words that published packages keep",
         note=f"3,000 words ({table}), λ = 0.5 for Mahalanobis; {N_KEPT} words of "
         "public text, each once: the standard error is up to 4 points. The speed "
-        "includes the start of the package. By the law: what the mechanism of that "
+        "includes the start of the package. Expected: what the mechanism of that "
         "name keeps, where the package claims one.",
     )
     record(

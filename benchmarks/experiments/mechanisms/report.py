@@ -224,7 +224,7 @@ WORDS_NOTE = (
     f"25 pairs of words; with δ = {DELTA:g}, and for a message of {MESSAGE} words that "
     "all change. Audit: the largest lower bound on five pairs of near words, "
     f"{N_AUDIT:,} draws each, confidence 0.99, beside what is claimed for that pair. "
-    "Estimated laws underestimate the best guess."
+    "Estimated distributions underestimate the best guess."
 )
 
 
