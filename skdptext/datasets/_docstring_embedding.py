@@ -35,10 +35,11 @@ def load_docstring_embedding(
 ) -> WordEmbedding:
     """Word vectors trained on the docstring corpus; no download.
 
-    gensim's Word2Vec (skip-gram, negative sampling) is trained on all texts of
+    gensim's Word2Vec (skip-gram, negative sampling [1]_) is trained on all texts of
     `load_docstrings`, near-copies too, once: the result is kept in the data home and
     read from there until a parameter or the version of one of the five libraries
-    changes.
+    changes. Without gensim, as on Python 3.14, the vectors come from a truncated
+    singular value decomposition of positive pointwise mutual information [2]_.
 
     Parameters
     ----------
