@@ -575,14 +575,14 @@ def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray
     return np.clip((first - second) / (equal + 1), 0, 1)
 
 
-def share_interval(values: np.ndarray) -> tuple[float, float]:
-    """Clopper and Pearson's 95 % interval of a mean of values in [0, 1].
+def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a mean of values in [0, 1], 95 % by default.
 
     Exact for values of 0 and 1, too wide for fractions.
     """
-    n, hits = len(values), float(values.sum())
-    low = float(betaincinv(hits, n - hits + 1, 0.025)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 0.975)) if hits < n - 1e-9 else 1.0
+    n, hits, tail = len(values), float(values.sum()), alpha / 2
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n - 1e-9 else 1.0
     return low, high
 
 

@@ -20,6 +20,7 @@ _AMONG = 50_000
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
 _MAY_FAIL = "Here δ = 1e-6 is the probability with which the bound may fail."
+_LARGE = 20  # odds of 5·10⁸
 _MESSAGE = 10
 # Of scores at a time: releases of files state their guarantee within 100 MB
 _SEARCH_BYTES = 2**23
@@ -134,7 +135,7 @@ def as_html(parts: Parts) -> str:
         (part,) = parts
         what = f"λ = {part.lam:g}" if part.metric is not None else part.name
         title = f"Privacy guarantee: ε = {part.channel.epsilon:g}, {what}"
-        scale = [_scale_table(part), _MAY_FAIL]
+        scale = [_scale_table(part), _MAY_FAIL, *_too_large(_scale_rows(part))]
     limits = bullets(_limits(parts))
     return page(title, *_promises(parts, scale), "Not promised:", limits)
 
@@ -203,20 +204,20 @@ def _words_promise(part: ReleasePart) -> str:
     seen = "the release"
     if part.releases > 1:
         seen = f"all {part.releases} releases of a document"
-    behind = ", as the drawn word behind one noisy word," if part.resampled else ""
+    word = "released word was w before the noise" if part.resampled else "word was w"
+    odds = (
+        f"For anyone who sees {seen}, whatever they know besides, the odds that a "
+        f"{word}, and not another word w',"
+    )
     if part.metric is None:
         times = _times(part)
         return (
-            f"For anyone who sees {seen}, whatever they know besides, the odds of a "
-            f"word w against any other word w'{behind} grow by at most a factor of "
-            f"exp({times}t(w, w')); they can fall by exp({times}t(w', w)). Here t is "
-            f"the exponent that {part.name} with ε = {part.epsilon:.4g} claims."
+            f"{odds} grow by at most a factor of exp({times}t(w, w')), and fall by at "
+            f"most exp({times}t(w', w)). {part.name} with ε = {part.epsilon:.4g} sets "
+            f"t; exponent(w, w') computes {times}t(w, w')."
         )
     bound = f"exp({_total(part)}·d(w, w')), where d is {_metric(part)}"
-    return (
-        f"For anyone who sees {seen}, whatever they know besides, the odds between a "
-        f"word w and any other word w'{behind} change by at most a factor of {bound}."
-    )
+    return f"{odds} change by at most a factor of {bound}."
 
 
 def _documents_promise(part: ReleasePart) -> str:
@@ -363,7 +364,16 @@ def _scale_sentence(part: ReleasePart) -> str:
             f" {start} all {part.n_words or _MESSAGE} words of a document become their "
             f"neighbours, {near_by}; if they become random words, {far_off}."
         )
-    return f"{text} {_MAY_FAIL}" if any(lower) else text
+    return " ".join([text, *([_MAY_FAIL] if any(lower) else []), *_too_large(rows)])
+
+
+def _too_large(rows: list[Row]) -> list[str]:
+    """What large exponents are worth, where there are some."""
+    large = [row.with_delta > _LARGE for row in rows]
+    if not any(large):
+        return []
+    which = ", and all of these are" if all(large) else ""
+    return [f"Exponents above some {_LARGE} promise nothing in practice{which}."]
 
 
 def _instead(row: Row) -> str:

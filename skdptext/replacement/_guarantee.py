@@ -24,6 +24,7 @@ from skdptext.utils import (
     check_real,
     page,
     paragraph,
+    rounded_up,
     shown,
     table,
     wrapped,
@@ -393,9 +394,10 @@ class ReplacementGuarantee:
             f"of exp({self.epsilon:.4g}) = {_factor(self.epsilon)} (pure ε-local "
             f"differential privacy, by randomized response{over}); between two of one "
             "group they do not change at all.",
-            f"What {seen} {'tells' if self.releases == 1 else 'tell'} about anything "
-            f"is at most {self.information:.3g} nats"
-            + (f", and never more than ln {groups}." if groups else "."),
+            f"On average, {seen} {'tells' if self.releases == 1 else 'tell'} at most "
+            f"{rounded_up(self.information, 3)} nats about the document, or about "
+            f"anything else (the mutual information); to name one of {_CANDIDATES} "
+            f"documents takes {math.log(_CANDIDATES):.3g}.",
             "Empty, unknown and very long documents are covered, and so are the number "
             "and the order of words: a stand-in tells nothing but a group.",
         ]

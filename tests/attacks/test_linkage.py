@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.exceptions import NotFittedError
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -144,15 +145,26 @@ def test_who_knows_more_finds_more(corpus):
     said, table, legend = str(found).split("\n\n")
     assert " ".join(said.split()) == found.in_words()
     assert [len(found.rows), max(map(len, said.splitlines())) <= 88] == [10, True]
-    assert "finds at least" in found.in_words()
+    best = max(found.rows, key=lambda row: row.success)
+    said = f"found {best.success:.1%} here (the strongest of 10: {best.adversary}): "
+    assert said in found.in_words()
+    least = float(found.in_words().split("at least ")[1].split("%")[0]) / 100
+    assert best.low - 0.001 < least <= best.low
+    likelihood = found.rows[1]  # which has no ties
+    exact = binomtest(round(40 * likelihood.success), 40).proportion_ci(1 - 0.05 / 10)
+    assert likelihood[3:5] == pytest.approx((exact.low, exact.high))
     assert table.startswith("all, learned")
     assert len(table.splitlines()) == 10
     assert legend.startswith('"learned" combines the adversaries who know words')
     assert repr(found) == "Linkages(10 adversaries, 40 candidates)"
     assert found.to_frame().shape == (10, 6)
     again = linkage_attack(texts, source, n_draws=60, random_state=0, distances=False)
-    assert [row for row in again.rows if "learned" not in row.adversary] == [
-        row for row in found.rows[:-1] if "learned" not in row.adversary
+    # of fewer adversaries, of whom to choose, the intervals are narrower
+    wide = [row for row in found.rows[:-1] if "learned" not in row.adversary]
+    narrow = [row for row in again.rows if "learned" not in row.adversary]
+    assert all(a.low < b.low < b.high for a, b in zip(wide, narrow, strict=True))
+    assert [row._replace(low=0, high=1) for row in narrow] == [
+        row._replace(low=0, high=1) for row in wide
     ]
 
 

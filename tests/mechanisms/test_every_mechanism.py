@@ -364,8 +364,8 @@ def test_odds_grow_by_one_exponent_and_fall_by_the_other():
     assert ratios.max() > t[y, x] + 0.01  # so neither bound holds for both
     guarantee = PrivacyGuarantee(channel)
     text = " ".join(str(guarantee.compose(3)).split())
-    assert "of a word w against any other word w' grow by at most" in text
-    assert "exp(3·t(w, w')); they can fall by exp(3·t(w', w))" in text
+    assert "that a word was w, and not another word w', grow by at most" in text
+    assert "exp(3·t(w, w')), and fall by at most exp(3·t(w', w))" in text
     assert "odds grow by a factor of" in text
     both = guarantee.compose(
         PrivacyGuarantee(MahalanobisNoise().prepare(TABLE, 1, 0.5))

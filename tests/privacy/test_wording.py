@@ -68,8 +68,8 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
     drawn = words(n_words=20, resampled=True)
     assert "bottleneck distance W_∞" in drawn
     assert "20 times its own exponent" in drawn
-    assert "behind one noisy word" in drawn
-    assert "behind one noisy word" not in fixed
+    assert "odds that a released word was w before the noise, and not" in drawn
+    assert "odds that a word was w, and not another word w', change" in fixed
     assert "released in clear" in words(unknown_kept=True)
     assert "released in clear" not in plain
     several = words(releases=3)
@@ -188,6 +188,35 @@ def of_exponent(exponent):
 def test_large_exponents_are_written_out():
     assert "nearest neighbour the exponent is 1,234 (odds" in of_exponent(1234.5)
     assert "nearest neighbour the exponent is 12.3 (odds" in of_exponent(12.34)
+
+
+@pytest.mark.parametrize("say", [one_line, seen])
+def test_what_promises_nothing_is_called_so(small_embedding, say):
+    """As large exponents are, or some, or none; those with δ, where they are lower."""
+    large, all_large = "Exponents above some 20 promise nothing", "and all of these are"
+
+    def said(exponent, n_words):
+        table = WordEmbedding(["a", "b"], [[0], [1]])
+        return say(guaranteed(exponent, 0.0, table, n_words=n_words))
+
+    assert large not in said(19, 1)
+    assert large in (both := said(50, 1))
+    assert all_large in both
+    assert large in (documents := said(5, 50))
+    assert all_large not in documents
+    drawn = DPWordPerturber(
+        small_embedding, epsilon=3.618, lam=0, document_length=10, resize="sample",
+        mechanism="exponential",
+    ).fit([]).guarantee()  # fmt: skip
+    text = say(drawn)
+    assert (
+        "Exponential() with ε = 3.618 sets t; exponent(w, w') computes t(w, w')."
+        in text
+    )
+    assert "3·t" in (thrice := say(drawn.compose(3)))
+    assert "computes 3·t(w, w')." in thrice
+    a, b = small_embedding.words[:2]
+    assert drawn.compose(3).exponent(a, b) == pytest.approx(3 * drawn.exponent(a, b))
 
 
 def test_human_scale_of_drawn_words(small_embedding):

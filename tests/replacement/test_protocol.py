@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
@@ -86,6 +88,19 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
     assert [row.adversary for row in linkages.rows] == ["likelihood"]
     assert not hasattr(fresh, "channel_")
     assert fresh.random_state == 2**90
+
+
+def test_what_the_strongest_found_at_least_is_seldom_above_the_bound(replacer, private):
+    """The share found by the best of them often is, which is no lower bound."""
+    fitted, texts, repeats = replacer.set_params(epsilon=4.0).fit(), private[0], 150
+    above = {"found": 0, "at least": 0}
+    for _ in range(repeats):
+        linkages = linkage_attack(texts, fitted, distances=False)
+        for name in above:
+            percent = re.search(rf"{name} ([\d.]+)%", linkages.in_words())[1]
+            above[name] += float(percent) / 100 > linkages.bound
+    assert above["found"] > repeats / 4
+    assert above["at least"] <= binom.isf(1e-6, repeats, 0.05)
 
 
 def test_classes_are_learned_through_the_release(replacer, public, private):
