@@ -20,7 +20,7 @@ def words_and_bags(
 
     Texts are split at blanks. The words of a count matrix are those of the embedding.
     """
-    if is_count_matrix(X):
+    if is_count_matrix(X, name="X"):
         if embedding is None:
             raise InvalidParameterError(
                 "embedding must be given for bags-of-words, whose words it names, "

@@ -74,8 +74,8 @@ examples:
 _PAGE = Path("release-report.html")
 
 
-def add_commands(commands: Any) -> None:
-    """The three commands."""
+def add_calibrate(commands: Any) -> None:
+    """The command that comes before a release."""
     summary = "find the ε for a given amount of noise"
     parser = add_command(commands, "calibrate", summary, _CALIBRATE, _calibrate)
     add_noise(parser, epsilon=False)
@@ -98,6 +98,9 @@ def add_commands(commands: Any) -> None:
     )
     add_stop_words(parser)
 
+
+def add_attacks(commands: Any) -> None:
+    """The two commands that test and attack one."""
     summary = "test the claimed privacy"
     parser = add_command(commands, "audit", summary, _AUDIT, _audit)
     add_noise(parser)

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from skdptext._version import __version__
 from skdptext.cli import _choosing, _release
-from skdptext.cli._settings import in_flags
+from skdptext.cli._settings import HelpFormatter, in_flags
 
 _DESCRIPTION = "Release texts with a stated privacy guarantee, and attack releases."
 
@@ -48,14 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="skdptext",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument(
         "--version", action="version", version=f"skdptext {__version__}"
     )
     commands = parser.add_subparsers(required=True, metavar="command", dest="command")
+    _choosing.add_calibrate(commands)
     _release.add_commands(commands)
-    _choosing.add_commands(commands)
+    _choosing.add_attacks(commands)
     parsed = parser.parse_args(arguments)
     try:
         with warnings.catch_warnings():

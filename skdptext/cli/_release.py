@@ -1,4 +1,4 @@
-"""skdptext release, verify and key."""
+"""skdptext key, release and verify."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ example:
 """
 
 _ADVERSARY = (
-    "Exponents above some 20 promise little: anyone who holds the documents that may "
+    "Exponents above about 20 promise little: anyone who holds the documents that may "
     "have been released will probably find the right ones. skdptext report tries it."
 )
 
@@ -76,12 +76,12 @@ anyone who has it can undo their noise.
 
 def add_commands(commands: Any) -> None:
     """The three commands."""
+    making = add_command(commands, "key", "make a secret key", _KEY, _key)
+    making.add_argument("file", help="new file for the key")
     _add_release(commands)
     summary = "check that a release is complete and unchanged"
     checking = add_command(commands, "verify", summary, _VERIFY, _verify)
     checking.add_argument("out", help="folder of the release")
-    making = add_command(commands, "key", "make a secret key", _KEY, _key)
-    making.add_argument("file", help="new file for the key")
 
 
 def _add_release(commands: Any) -> None:
@@ -151,8 +151,8 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
     """--replace-by and what belongs to it."""
     group = parser.add_argument_group(
         "replacing documents",
-        "Each document is answered with a public one, of its group or, by randomized "
-        "response, of another. --epsilon holds between any two documents whatever; 4 "
+        "Each document is answered with a public one, of its group or, by randomized\n"
+        "response, of another. --epsilon holds between any two documents whatever; 4\n"
         "is a usual value.",
     )
     group.add_argument(

@@ -5,17 +5,30 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordMechanism, mechanism_class, mechanism_names
+from skdptext.mechanisms import (
+    SensitiveWords,
+    TopicResponse,
+    WordMechanism,
+    mechanism_class,
+    mechanism_names,
+)
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release import read_columns
+from skdptext.utils import kind_of
 
 BUILT_IN = "docstrings"
+
+# Without TopicResponse: its log odds are an array, which is not written as an option.
+_MECHANISMS = ", ".join(
+    name for name in mechanism_names() if mechanism_class(name) is not TopicResponse
+)
 
 # Parameters that errors of the library begin with, where the flag has another name; an
 # error names the first of these arguments that the command has.
@@ -63,6 +76,13 @@ and which are alike, and the guarantee is relative to them. Ways to get some:
 They must not be trained on the documents to be protected."""
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Descriptions as they are written; names such as word-lists on one line."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+
 def add_command(
     commands: Any, name: str, summary: str, description: str, run: Callable[..., int]
 ) -> argparse.ArgumentParser:
@@ -71,7 +91,7 @@ def add_command(
         name,
         help=summary,
         description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.set_defaults(run=run)
     return parser
@@ -111,9 +131,7 @@ def add_noise(
         "--mechanism",
         default=_DEFAULTS["mechanism"],
         metavar="NAME",
-        help="how a word is perturbed: "
-        + ", ".join(mechanism_names())
-        + " (default exponential)",
+        help="how a word is perturbed: " + _MECHANISMS + " (default exponential)",
     )
     group.add_argument(
         "--option",
@@ -208,8 +226,14 @@ def make_releaser(arguments: argparse.Namespace, **options: Any) -> DPWordPertur
 
 def mechanism(arguments: argparse.Namespace) -> WordMechanism:
     """What --mechanism and --option name."""
-    kind = mechanism_class(arguments.mechanism, "--mechanism")
-    options = {}
+    rule = f"--mechanism must be one of {_MECHANISMS}, got {arguments.mechanism!r}"
+    try:
+        kind = mechanism_class(arguments.mechanism)
+    except InvalidParameterError:
+        raise InvalidParameterError(f"{rule}.") from None
+    if kind is TopicResponse:
+        raise InvalidParameterError(f"{rule}, whose log odds no option can give.")
+    options: dict[str, Any] = {}
     for option in arguments.option:
         name, equals, value = option.partition("=")
         if not equals:
@@ -217,6 +241,12 @@ def mechanism(arguments: argparse.Namespace) -> WordMechanism:
                 f"--option must be of the form NAME=VALUE, got {option!r}."
             )
         options[name] = _value(value)
+    if kind is SensitiveWords and not isinstance(options.get("words"), list):
+        raise InvalidParameterError(
+            "--option words must give the public list of sensitive words to "
+            '--mechanism sensitive-words, as in --option \'words=["flu", "cold"]\', '
+            f"got {kind_of(options.get('words'))}."
+        )
     try:
         return kind(**options)
     except TypeError as error:

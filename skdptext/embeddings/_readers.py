@@ -73,7 +73,10 @@ def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Pa
     check_option("encoding_errors", encoding_errors, ("strict", "replace", "ignore"))
     allow_pickle = check_flag("allow_pickle", allow_pickle)
     if not path.exists():
-        raise FileNotFoundError(f"There is no embedding file {str(path)!r}.")
+        raise FileNotFoundError(
+            f'There is no embedding file {str(path)!r}. Where to get one: see "Load '
+            'public word vectors" in the documentation.'
+        )
     if suffix == ".npz":
         return read_npz(path, n_words)
     if suffix == ".kv":

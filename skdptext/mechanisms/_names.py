@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -12,13 +13,13 @@ from skdptext.utils import kind_of, shown
 
 
 def _by_name() -> dict[str, type[WordMechanism]]:
-    """The mechanisms offered here: "word-lists" for WordLists."""
+    """The mechanisms that can be made: "word-lists" for WordLists."""
     room = __name__.rpartition(".")[0] + "."
     classes, queue = {}, [WordMechanism]
     while queue:
         kind = queue.pop()
         queue += kind.__subclasses__()
-        if kind.__module__.startswith(room):
+        if kind.__module__.startswith(room) and not inspect.isabstract(kind):
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower()
             classes[name] = kind
     return classes
@@ -35,13 +36,13 @@ def mechanism_names() -> tuple[str, ...]:
     return tuple(sorted(_by_name()))
 
 
-def mechanism_class(name: str, parameter: str = "mechanism") -> type[WordMechanism]:
+def mechanism_class(name: str) -> type[WordMechanism]:
     """The class of that name; capitals, hyphens and underscores do not matter."""
     plain = {key.replace("-", ""): value for key, value in _by_name().items()}
     named = plain.get(re.sub(r"[-_ ]", "", name).lower())
     if named is None:
         raise InvalidParameterError(
-            f"{parameter} must be one of {', '.join(mechanism_names())}, got "
+            f"mechanism must be one of {', '.join(mechanism_names())}, got "
             f"{shown(name)}."
         )
     return named

@@ -198,7 +198,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         tau = self._check_tau()
         if not isinstance(self.perturber, DPWordPerturber | None):
             return self._fit_releaser(X, y)
-        if self.perturber is None or is_count_matrix(X):
+        if self.perturber is None or is_count_matrix(X, name="X"):
             as_array(y, "y must hold one label per document")
             X, y = check_X_y(
                 X, y, accept_sparse="csr", dtype=np.float64, estimator=self
@@ -239,7 +239,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if self.tau_ < 1:
             through = self._pushed(fitted, bags)
             self._mixture = DocumentMixture(bags, labels, released, through)
-        if is_count_matrix(X):
+        if is_count_matrix(X, name="X"):
             validate_data(self, X, skip_check_array=True)
         self.n_features_in_ = counts.shape[1]
         self.classes_ = classes
@@ -403,10 +403,10 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if not isinstance(self.perturber, DPWordPerturber | None):
             return self._by_documents(X) + self.class_log_prior_
         n_columns = self.feature_log_prob_.shape[1]
-        if n_columns != self.n_features_in_ and is_count_matrix(X):
+        if n_columns != self.n_features_in_ and is_count_matrix(X, name="X"):
             # `fit` was given counts of words, and this is what words became
             bags = check_bags(X, n_words=n_columns)
-        elif self.perturber is None or is_count_matrix(X):
+        elif self.perturber is None or is_count_matrix(X, name="X"):
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )

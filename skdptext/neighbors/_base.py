@@ -242,7 +242,8 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
             raise InvalidParameterError(
                 "X=None needs training documents with at least one word, got "
                 f"{len(self.empty_rows_)} without any, in rows "
-                f"{name_rows(self.empty_rows_)} of the matrix given to fit."
+                f"{name_rows(self.empty_rows_)} of the matrix given to fit. Leave them "
+                "out before: X = X[X.getnnz(axis=1) > 0] for a sparse matrix."
             )
         return self._bags, True
 

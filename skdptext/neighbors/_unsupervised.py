@@ -261,8 +261,8 @@ class WMDNeighborsTransformer(
 
     As scikit-learn's `KNeighborsTransformer`: what follows takes the graph as
     precomputed distances, such as ``TSNE(metric="precomputed", init="random")``,
-    ``DBSCAN(metric="precomputed")``, ``KNeighborsClassifier(metric="precomputed")``,
-    ``Isomap(metric="precomputed")``, or, where it is `symmetric`,
+    ``KNeighborsClassifier(metric="precomputed")``, ``Isomap(metric="precomputed")``,
+    or, where it is `symmetric`, ``DBSCAN(metric="precomputed")``,
     ``UMAP(metric="precomputed")``, ``HDBSCAN(metric="precomputed")`` and, of mode
     ``"connectivity"``, ``SpectralClustering(affinity="precomputed")``.
 

@@ -317,7 +317,7 @@ class DPWordPerturber(
         self._check_parameters(None)
         # of no documents: prepared only, perhaps to find an ε
         empty = isinstance(X, list | tuple) and not X
-        if is_count_matrix(X):
+        if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
             embedding = check_embedding(
                 self.embedding, one_hot_words=column_names(X) or bags.shape[1]
@@ -539,7 +539,7 @@ class DPWordPerturber(
     def _read(
         self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
     ) -> EncodedDocuments:
-        if is_count_matrix(X, each=False):
+        if is_count_matrix(X, each=False, name="X"):
             check_columns(X, self.embedding_)
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False

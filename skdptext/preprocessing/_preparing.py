@@ -244,7 +244,7 @@ class DocumentPreparer(
     def _reader(self, X: Any) -> DocumentReader:
         """Check the parameters and make the reader of this call."""
         self._check_parameters()
-        counts = is_count_matrix(X, each=False)
+        counts = is_count_matrix(X, each=False, name="X")
         if self.embedding is None:
             if counts:
                 raise InvalidParameterError(

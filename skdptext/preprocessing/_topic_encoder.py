@@ -180,7 +180,7 @@ class TopicEncoder(
         if self.min_df is not None:
             check_integer("min_df", self.min_df, low=1)
         reader = self._reader()
-        matrix = is_count_matrix(X, each=False)
+        matrix = is_count_matrix(X, each=False, name="X")
         if matrix:
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
             bags, words = check_bags(X), None
@@ -253,7 +253,7 @@ class TopicEncoder(
         """
         check_is_fitted(self, "components_")
         of_texts = hasattr(self, "words_")
-        if is_count_matrix(X, each=False):
+        if is_count_matrix(X, each=False, name="X"):
             if of_texts:
                 raise InvalidParameterError(
                     "X must be texts or lists of words, as in fit, got a count matrix."

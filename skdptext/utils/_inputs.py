@@ -41,16 +41,19 @@ def plain_documents(X: Any) -> Any:
     return X.to_pylist() if arrow else X
 
 
-def is_count_matrix(X: Any, expected: str = _EXPECTED, *, each: bool = True) -> bool:
+def is_count_matrix(
+    X: Any, expected: str = _EXPECTED, *, each: bool = True, name: str = "documents"
+) -> bool:
     """Whether `X` is a count matrix rather than documents.
 
     An InvalidParameterError, which begins with `expected`, if it is neither, as far as
     can be told without consuming it. Every document of a sequence is checked, too,
-    unless `each` is False, where they are read next.
+    unless `each` is False, where they are read next. `name` is the parameter.
     """
     if isinstance(X, str | bytes):
         raise InvalidParameterError(
-            f"Expected an iterable of documents, got a single {type(X).__name__}."
+            f"{name} must be an iterable of documents, got a single "
+            f"{type(X).__name__}. Put it in a list: [text]."
         )
     refuse_masked(X)
     X = plain_documents(X)
@@ -86,7 +89,9 @@ def check_matrix(X: Any) -> None:
         )
     if not is_count_matrix(X, expected):
         raise InvalidParameterError(
-            f"{expected}, got {kind_of(X)} that holds no numbers."
+            f"{expected}, got {kind_of(X)} that holds no numbers. Count the words of "
+            "texts first: CountVectorizer(vocabulary=embedding.words).fit_transform("
+            "texts), with lowercase=False if the embedding has capitals."
         )
 
 

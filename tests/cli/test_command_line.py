@@ -172,9 +172,18 @@ def test_another_release_is_not_written_over(files, capsys):
         (
             "release",
             ["--embedding", "none.npz"],
-            "There is no embedding file 'none.npz",
+            "There is no embedding file 'none.npz'. Where to get one: see \"Load ",
         ),
         ("release", ["--mechanism", "magic"], "--mechanism must be one of "),
+        ("audit", ["--mechanism", "topic-response"], "must be one of directional, "),
+        *[
+            (
+                "calibrate",
+                ["--mechanism", "sensitive-words", *given],
+                "--option words must give the public list of sensitive words to",
+            )
+            for given in ([], ["--option", "words=cat"])
+        ],
         ("release", ["--option", "x"], "--option must be of the form NAME=VALUE, got"),
         ("release", ["--option", "x=1"], "--option must give options of Exponential"),
         ("release", ["--key", "key"], '--key must be "env:NAME" or "file:PATH"'),
@@ -458,6 +467,31 @@ def test_help_teaches(command, capsys):
     if command == "verify":
         assert "exit status:" in told
         assert "1  incomplete or changed" in told
+
+
+def test_help_offers_what_can_be_had_in_the_order_of_use(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["release", "--help"])
+    told = capsys.readouterr().out
+    named = told.partition("a word is perturbed:")[2].partition("(default")[0]
+    assert named.split() == [
+        "directional,", "exponential,", "mahalanobis-noise,", "randomized-response,",
+        "ranked,", "sensitive-words,", "word-classes,", "word-lists",
+    ]  # fmt: skip
+    examples = told.partition("\npositional")[0].count("\n")
+    assert max(map(len, told.splitlines()[examples:])) <= 80
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"^    (\w+)", capsys.readouterr().out, re.MULTILINE)
+    assert commands[:6] == ["calibrate", "key", "release", "verify", "audit", "report"]
+
+
+def test_sensitive_words_are_given_as_an_option(files, capsys):
+    words = 'words=["cat", "dog"]'
+    noise = ["--mechanism", "sensitive-words", "--option", words]
+    assert main([*VALID["calibrate"], *noise]) == 0
+    assert "--epsilon" in capsys.readouterr().out
 
 
 def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):

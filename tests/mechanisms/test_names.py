@@ -37,6 +37,7 @@ def test_every_name_is_a_class_of_that_name():
     assert {"exponential", "mahalanobis-noise", "word-lists"} <= set(mechanism_names())
     for name in mechanism_names():
         assert mechanism_class(name).__name__.lower() == name.replace("-", "")
+        mechanism_class(name)()
     assert mechanism_class("word_lists") is WordLists
     # A user's own class is given as an object: a name would depend on what is imported.
     kind = type("OwnNoise", (MahalanobisNoise,), {"__module__": "elsewhere"})
@@ -53,7 +54,7 @@ def test_names_are_parameters():
     assert len({channel.fingerprint for channel in fitted}) == 3
 
 
-@pytest.mark.parametrize("wrong", ["exponentail", ""])
+@pytest.mark.parametrize("wrong", ["exponentail", "", "word-mechanism"])
 def test_a_wrong_name_lists_the_right_ones(wrong):
     message = f"mechanism must be one of .*exponential.*, got {wrong!r}"
     with pytest.raises(InvalidParameterError, match=message):

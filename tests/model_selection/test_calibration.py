@@ -430,7 +430,7 @@ def test_what_was_counted_is_said(small):
         assert not any(w.category is CalibrationWarning for w in caught)
     for documents, message in (
         (["zz"], "documents must hold at least one word of the embedding, got none"),
-        ("w1", "Expected an iterable of documents, got a single str"),
+        ("w1", "documents must be an iterable of documents, got a single str"),
     ):
         with pytest.raises(InvalidParameterError, match=message):
             calibrate_epsilon(small, documents=documents, tuned_on="public")

@@ -248,7 +248,8 @@ def test_bad_parameters(data, small_embedding, params, match):
         (lambda X, y: ("text", y), "matrix of word weights, got a str of 4 characters"),
         (
             lambda X, y: (["a text"] * 60, y),
-            "X must be a matrix of word weights, got a list that holds no numbers",
+            "X must be a matrix of word weights, got a list that holds no "
+            r"numbers. Count the words of texts first: CountVectorizer\(voc",
         ),
         (lambda X, y: (None, y), "X must be a matrix of word weights, got None"),
     ],

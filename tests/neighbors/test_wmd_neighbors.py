@@ -124,6 +124,8 @@ def test_documents_without_words(corpus, small_embedding):
             ask(radius=1.0)
         with pytest.raises(InvalidParameterError, match=r"without any, in rows \[5\]"):
             ask(X, radius=1.0)
+    with pytest.raises(InvalidParameterError, match="Leave them out before: X = X"):
+        model.kneighbors()
 
 
 def test_refusals(corpus, small_embedding):
@@ -277,6 +279,24 @@ def test_clusters_are_those_of_all_distances(corpus, dense, step_of):
         labels = make_pipeline(step_of(**options), clusterer).fit_predict(corpus[0])
         assert len(np.unique(labels)) >= 3
         assert np.array_equal(labels, clusterer.fit_predict(whole))
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("min_samples", [2, 3])
+def test_clusters_of_a_radius_are_those_of_all_distances(
+    corpus, dense, small_embedding, min_samples
+):
+    """The graph leaves each document out, also where copies lie at distance 0."""
+    near = float(np.quantile(dense[dense > 0], 0.02))
+    X = TfidfTransformer(norm="l1").fit_transform(corpus[0])
+    model = WMDNeighbors(small_embedding).fit(X)
+    graph = model.radius_neighbors_graph(radius=near, mode="distance")
+    edges = graph.tocoo()
+    assert (edges.row != edges.col).all()
+    cluster = DBSCAN(eps=near, min_samples=min_samples, metric="precomputed")
+    labels = cluster.fit_predict(graph)
+    assert len(np.unique(labels)) >= 3
+    assert np.array_equal(labels, cluster.fit_predict(dense))
 
 
 @pytest.mark.no_cover

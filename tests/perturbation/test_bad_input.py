@@ -60,7 +60,7 @@ def test_parameters_set_after_fit(small_embedding):
 
 eye = np.eye(200, dtype=int)[:3]
 DOCUMENTS = [
-    ("w1 w2", "got a single str"),
+    ("w1 w2", r"X must be an iterable of documents, got a single str.*: \[text\]"),
     (b"w1 w2", "got a single bytes"),
     (None, "Expected an iterable of documents .* got None"),
     (3, "got an int"),
