@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from skdptext.attacks import linkage_attack
@@ -22,8 +25,9 @@ from skdptext.cli._settings import (
     refuse,
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
-from skdptext.inspection import obfuscation_report, release_report
+from skdptext.inspection import IN_ORDER, obfuscation_report, release_report
 from skdptext.model_selection import calibrate_epsilon
+from skdptext.release import column_names
 from skdptext.utils import quiet
 
 _CALIBRATE = """\
@@ -55,12 +59,13 @@ Attack a release: what does it give away?
 
 With two sources, of originals and of what was made of them by any tool: how often is
 the original of a release found, its author named, its words read, and what survives
-whole? Rows belong together by --id, or else by their order. The report is also written
-as a page, with a figure (--html). See also skdptext.inspection.release_report.
+whole? Rows belong together by --id. Without it they do by their order: where that
+differs, every score is far too low. The report is also written as a page, with a figure
+(--html). See also skdptext.inspection.release_report.
 
 With one source and --epsilon: the same documents are released by skdptext, and
-attacked by those who know how. See also skdptext.attacks.linkage_attack and
-skdptext.inspection.obfuscation_report.
+attacked by those who know how; all of them are candidates. See also
+skdptext.attacks.linkage_attack and skdptext.inspection.obfuscation_report.
 
 A report is as sensitive as the documents, but quotes none unless --examples is given.
 
@@ -123,8 +128,9 @@ def add_attacks(commands: Any) -> None:
         help="the same documents as released by any tool (default: release them here)",
     )
     parser.add_argument(
-        "--column",
         "--text",
+        "--column",
+        dest="column",
         default="text",
         help="column with the documents (default text)",
     )
@@ -141,13 +147,16 @@ def add_attacks(commands: Any) -> None:
     parser.add_argument("--n-jobs", type=int, help="processes (default 1)")
     group = parser.add_argument_group("with two sources")
     group.add_argument(
-        "--id", help="column of both that says which rows belong together"
+        "--id",
+        help="column of both that says which rows belong together (default: their "
+        "order)",
     )
     group.add_argument(
         "--candidates",
         type=int,
         default=100,
-        help="originals that an adversary has to choose from (default 100)",
+        help="originals that an adversary has to choose from, at most as many as are "
+        "attacked, which are 1000 or fewer (default 100)",
     )
     group.add_argument(
         "--public",
@@ -218,7 +227,7 @@ def _report(arguments: argparse.Namespace) -> int:
     refuse(arguments, "--id --candidates --public --examples", "with one source.")
     if arguments.author is None:
         refuse(arguments, "--topic --html --n-jobs", "without --author.")
-    columns = {"--column": arguments.column, **_labels(arguments)}
+    columns = {"--text": arguments.column, **_labels(arguments)}
     texts, *labels = read_flagged(arguments.source, "source", columns)
     documents = [text or "" for text in texts]
     perturber = make_releaser(arguments)
@@ -244,22 +253,25 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
     refuse(arguments, f"--epsilon {OF_WORDS}", "with two sources: nothing is released.")
     sources = {"source": arguments.source, "released": arguments.released}
 
-    def columns_of(**named: str) -> list[list[Any]]:
-        columns = {f"--{flag}": name for flag, name in named.items()}
+    def columns_of(flag: str, name: str) -> list[list[Any]]:
         return [
-            read_flagged(source, place, columns)[0] for place, source in sources.items()
+            read_flagged(source, place, {flag: name})[0]
+            for place, source in sources.items()
         ]
 
-    texts = columns_of(column=arguments.column)
+    def places_by(name: str) -> list[int]:
+        # numbers in one kind of file are text in another
+        return _places_of(
+            *(
+                [each if each is None else str(each) for each in column]
+                for column in columns_of("--id", name)
+            )
+        )
+
+    texts = columns_of("--text", arguments.column)
     original, released = ([text or "" for text in column] for column in texts)
     if arguments.id is not None:
-        # numbers in one kind of file are text in another
-        ids = [
-            [each if each is None else str(each) for each in column]
-            for column in columns_of(id=arguments.id)
-        ]
-        places = _places_of(*ids)
-        released = [released[place] for place in places]
+        released = [released[place] for place in places_by(arguments.id)]
     flags = {flag: name for flag, name in _labels(arguments).items() if name}
     read = read_flagged(arguments.source, "source", flags) if flags else []
     labels = dict(zip(flags, read, strict=True))
@@ -275,18 +287,40 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.n_jobs,
         verbose=1,
     )
-    print(report)
+    place = report.notes.index(IN_ORDER)
+    report.notes[place : place + 1] = (
+        [] if arguments.id else [_in_order(sources, arguments.column, places_by)]
+    )
     path = _PAGE if arguments.html is None else arguments.html
-    report.to_html(path)
+    try:  # before a reader who has seen enough, as head has, ends this process
+        report.to_html(path)
+    finally:
+        print(report)
     print(f"The report as a page: {path}", file=sys.stderr)
     return 0
+
+
+def _in_order(
+    sources: Mapping[str, str], text: str, places_by: Callable[[str], Any]
+) -> str:
+    """That rows were matched by their order, and which column would match them."""
+    first, second = map(column_names, sources.values())
+    advice = "If it may differ, give a column of ids: --id."
+    for name in first:
+        if name in second and name != text:
+            with suppress(InvalidParameterError):  # it holds no ids
+                places_by(name)
+                advice = f"Both files have the column {name!r}: --id {quote(name)}."
+                break
+    return f"Texts were matched by the order of the rows. {advice}"
 
 
 def _public_texts(arguments: argparse.Namespace) -> list[str] | None:
     """The texts of --public, if it is given."""
     if arguments.public is None:
         return None
-    columns = {"--column": arguments.column}
+    flag = "--text" if arguments.command == "report" else "--column"
+    columns = {flag: arguments.column}
     (texts,) = read_flagged(arguments.public, "--public", columns)
     return [text or "" for text in texts]
 

@@ -10,6 +10,7 @@ from skdptext.inspection._obfuscation import (
 from skdptext.inspection._obfuscation_report import obfuscation_report
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
 from skdptext.inspection._release_report import (
+    IN_ORDER as IN_ORDER,
     ReleaseReport as ReleaseReport,
     release_report,
 )

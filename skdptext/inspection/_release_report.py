@@ -23,6 +23,7 @@ from skdptext.inspection._release_scores import (
     ReleaseScore,
     common_words,
     copies,
+    in_another_order,
     label_score,
     linkage_scores,
     word_scores,
@@ -51,6 +52,14 @@ from skdptext.utils import (
 _SEEDS = 2**31
 # Pairs that are quoted where examples are asked for, and characters of each.
 _N_EXAMPLES, _QUOTED = 3, 300
+IN_ORDER = (
+    "Texts were matched by their order: the n-th release is taken for that of the n-th "
+    "original. To match them by ids, give pandas Series whose index holds these."
+)
+_ANOTHER_ORDER = (
+    "Texts may be in another order: most released texts are closest to an original of "
+    "another row. If so, every score is far too low. Match them by ids."
+)
 _PROVES = (
     "Every number is a lower bound: an adversary who fails proves nothing about the "
     "next one."
@@ -109,7 +118,7 @@ class ReleaseReport:
         sentences.append(
             f"Documents: an adversary who holds {self.n_candidates:,} candidates finds "
             f"the original of at least {_share(link)} of the releases "
-            f"({link.adversary}; a guess finds {link.chance:.2g})."
+            f"({link.adversary}; a guess finds {100 * link.chance:.2g}%)."
         )
         many = self.details.get("linkage among 1,000")
         if many:
@@ -123,8 +132,8 @@ class ReleaseReport:
         rare = self.details.get("rare words")
         if rare:
             sentences.append(
-                f"Rare words, by {rare.adversary}, which name people and things: "
-                f"{_share(rare)} of them are left as they were."
+                f"Rare words, judged on {rare.adversary}, often name people and "
+                f"things: {_share(rare)} of them are left as they were."
             )
         whole = self.copies["whole texts"]
         parts = [f"{_share(whole)} of the texts are released as they were"]
@@ -136,18 +145,18 @@ class ReleaseReport:
         if author:
             sentences.append(
                 f"Author: named for at least {_share(author)} of the releases "
-                f"({author.adversary}). Always to say the most frequent author is "
-                f"right for {author.chance:.1%}. Of the whole originals "
-                f"{author.in_clear:.1%} are named, and {author.in_clear_cut:.1%} of "
-                "them if they are cut to the length of their releases."
+                f"({author.adversary}). Always guessing the most frequent author is "
+                f"right for {author.chance:.1%}; on the whole originals a classifier "
+                f"names {author.in_clear:.1%}, and on originals cut to the length of "
+                f"their releases {author.in_clear_cut:.1%}."
             )
         topic = self.scores.get("topic")
         if topic:
             sentences.append(
                 "Topic, which may be what the release is for: at least "
-                f"{_share(topic)} ({topic.adversary}). Always to say the most frequent "
-                f"topic is right for {topic.chance:.1%}. Of the whole originals "
-                f"{topic.in_clear:.1%} are named."
+                f"{_share(topic)} ({topic.adversary}). Always guessing the most "
+                f"frequent topic is right for {topic.chance:.1%}; on the whole "
+                f"originals a classifier names {topic.in_clear:.1%}."
             )
         return sentences
 
@@ -386,7 +395,7 @@ def release_report(
         At least two.
     released : iterable of str or of lists of str, of length n_documents
         Their releases, in the same order. pandas Series, of labels too,
-        are matched by index.
+        are matched by index, whatever their order: let it hold ids.
     authors, topics : array-like of shape (n_documents,), default=None
         Labels. If None, the author, or topic, is not asked for.
     known : mapping, default=None
@@ -473,6 +482,7 @@ def release_report(
             "mechanism must be a word perturber or have log_likelihood(documents, "
             f"released), got {kind_of(mechanism)}."
         )
+    by_id = _by_id(original, released)
     released = _matched("released", released, original)
     labels = {
         name: _matched(f"{name}s", values, original)
@@ -502,7 +512,7 @@ def release_report(
             raise InvalidParameterError("public must hold at least one word, got none.")
     rng = check_rng(random_state)
     seed = int(rng.integers(_SEEDS))
-    notes: list[str] = []
+    notes: list[str] = [] if by_id else [IN_ORDER]
 
     held = np.flatnonzero([holds_words(document) for document in original])
     if len(held) < 2:
@@ -510,9 +520,9 @@ def release_report(
             f"original must hold at least 2 texts with words, got {len(held)}."
         )
     if len(held) < n_given:
-        notes.append(
-            f"{n_given - len(held):,} of the originals hold no word, and are left out."
-        )
+        left = n_given - len(held)
+        fate = "holds no word, and is" if left == 1 else "hold no word, and are"
+        notes.append(f"{left:,} of the originals {fate} left out.")
         original, released = ([d[i] for i in held] for d in (original, released))
         labels = {name: values[held] for name, values in labels.items()}
     picked = np.arange(len(held))
@@ -525,7 +535,8 @@ def release_report(
     sample = _release(original, released, picked, seed)
     blank = sum(not words for words in sample.noisy)
     if blank:
-        notes.append(f"{blank:,} of the releases are empty.")
+        verb = "is" if blank == 1 else "are"
+        notes.append(f"{blank:,} of the releases {verb} empty.")
     if n_candidates > len(sample):
         n_candidates = len(sample)
         notes.append(f"There are only {n_candidates:,} candidates.")
@@ -536,6 +547,10 @@ def release_report(
         linked, similar = linkage_scores(
             sample, n_candidates=n_candidates, embedding=embedding, mechanism=mechanism
         )
+        if linked[n_candidates].value < 0.5 and in_another_order(
+            sample, picked, original
+        ):
+            notes.insert(0, _ANOTHER_ORDER)
         words = word_scores(sample, common)
         scores = {"linkage": linked[n_candidates], "words": words.pop("words")}
         details = {}
@@ -594,6 +609,14 @@ def _texts(name: str, documents: Any) -> list[Any]:
                 f"{rule}, got {kind_of(document)} of something else as document {i}."
             )
     return texts
+
+
+def _by_id(original: Any, released: Any) -> bool:
+    """Whether both have an index that says more than their order does."""
+    columns = (original, released)
+    return all(hasattr(x, "index") and hasattr(x, "reindex") for x in columns) and any(
+        x.index.tolist() != list(range(len(x))) for x in columns
+    )
 
 
 def _matched(name: str, values: Any, original: Any) -> Any:
@@ -664,9 +687,11 @@ def _repeated(
     _, numbers, counts = np.unique(labels, return_inverse=True, return_counts=True)
     alone = counts == 1
     if alone.any():
+        n = int(alone.sum())
+        names = f"{target} has" if n == 1 else f"{target}s have"
         notes.append(
-            f"{int(alone.sum()):,} {target}s have one document only, which is left out "
-            f"of the attack on {target}s."
+            f"{n:,} {names} one document only, which is left out of the attack on "
+            f"{target}s."
         )
     rows = np.flatnonzero(~alone[numbers])
     if len(rows) <= most:

@@ -58,6 +58,11 @@ _SENTENCE_END = re.compile(r"[.!?…。！？؟۔।\n]+")
 _RARE = 1e-3
 # Below so many correct pairs there is nothing to learn from.
 _FEWEST = 10
+# A released text is clearly that of an original whose weighted words are so like, and
+# those of any other half as like at most.
+_CLEARLY, _CLOSE_SECOND = 0.5, 0.5
+# More originals than that are not searched for those of other rows.
+_MOST_ORIGINALS = 100_000
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ class Release:
     ) -> None:
         self.original, self.released = original, released
         self.clear, self.noisy = (
-            [split_words(d) if isinstance(d, str) else list(d) for d in documents]
+            [_as_words(document) for document in documents]
             for documents in (original, released)
         )
         self.seed = seed
@@ -175,6 +180,38 @@ def linkage_scores(
         right = {name: found_among(s, truth, n) for name, s in scores.items()}
         by_candidates[n] = _score(release, right, 1 / n, share_interval)
     return by_candidates, scores[by_candidates[n_candidates].adversary]
+
+
+def in_another_order(
+    release: Release, rows: np.ndarray, original: Sequence[Any]
+) -> bool:
+    """Whether most releases are clearly those of other rows, each of one of its own.
+
+    `rows` are those of the releases among all originals, any of which may be the source
+    of a release. Noise leaves nothing clear, and texts that took the place of others
+    are like none of these, or several like the same.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    n = len(release)
+    if n < _FEWEST or len(original) > _MOST_ORIGINALS:
+        return False
+    weights = TfidfVectorizer(analyzer=_as_words, sublinear_tf=True)
+    clear = sp.csr_array(weights.fit_transform(original))
+    noisy = sp.csr_array(weights.transform(release.noisy))
+    sources = []
+    for i in range(n):  # a row at a time, as there may be many originals
+        alike = clear @ noisy[[i]].toarray()[0]
+        best = int(alike.argmax())
+        second = np.partition(alike, -2)[-2]
+        if alike[best] >= _CLEARLY and second <= _CLOSE_SECOND * alike[best]:
+            sources.append(best if best != rows[i] else -1)
+    once = [j for j, times in Counter(sources).items() if times == 1 and j >= 0]
+    return len(once) > n / 2
+
+
+def _as_words(document: Any) -> list[str]:
+    return split_words(document) if isinstance(document, str) else list(document)
 
 
 def log_likelihood(
@@ -486,7 +523,7 @@ class _Views:
             "originals": release.clear,
             "releases": release.noisy,
             "cut": release.cut,
-            "known": [split_words(d) if isinstance(d, str) else list(d) for d in more],
+            "known": [_as_words(document) for document in more],
         }
         every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
         every.fit([text for texts in words.values() for text in texts])

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,6 +34,9 @@ _BLOCK_SIZE = 2**19
 # Read at a time from a column of a Parquet file
 _BUFFER_BYTES = 2**18
 _BUFFER_ROWS = 256
+# Columns that an error names; rows that tell whether a CSV file begins with names;
+# characters of a name
+_MOST_NAMES, _LOOKED_AT, _SHORT = 10, 20, 40
 # Of one table
 _TABLE_BYTES = 2**20
 
@@ -77,16 +80,19 @@ class Input:
     def check_columns(self, columns: Iterable[str], parameters: str) -> None:
         """Refuse a file that lacks one of the columns, or has it twice."""
         rule = f"{parameters} must name columns of the documents"
-        names = self._names()
+        names = self.names()
         if names is None:
             return
         missing = [name for name in columns if name not in names]
         if missing:
-            header = " Does the file have a header row?"
+            there = ". Does the file have a header row?"
+            if len(missing) < len(set(columns)) or self._has_names():
+                few = ", ".join(map(shown, names[:_MOST_NAMES]))
+                there = f": {few}{'.' if len(names) <= _MOST_NAMES else ', …'}"
             raise InvalidParameterError(
                 f"{rule}: {self.name} has no column "
-                f"{', '.join(map(repr, missing))} among {len(names)}."
-                f"{header if self.format == 'csv' else ''}{self._other_separator()}"
+                f"{', '.join(map(repr, missing))} among {len(names)}"
+                f"{there}{self._other_separator()}"
             )
         twice = [name for name in columns if names.count(name) > 1]
         if twice:
@@ -94,7 +100,27 @@ class Input:
                 f"{rule}: {self.name} has several named {', '.join(map(repr, twice))}."
             )
 
-    def _names(self) -> list[str] | None:
+    def _has_names(self) -> bool:
+        """Whether what stands for names may be shown, as it cannot be a document.
+
+        A CSV file may begin with data: its first row is names if all are short, and one
+        stands above numbers only, or above long texts only, and is neither.
+        """
+        if self.format != "csv":
+            return True
+        try:
+            rows = [row for _, _, row in islice(csv_rows(self.path), _LOOKED_AT)]
+        except (OSError, ValueError):
+            return False
+        names = rows[0]
+        if any(len(name) > _SHORT or _is_number(name) for name in names):
+            return False
+        return len(rows) > 2 and any(
+            all(map(_is_number, below)) or min(map(len, below)) > _SHORT
+            for below in zip(*rows[1:], strict=True)
+        )
+
+    def names(self) -> list[str] | None:
         """Names of the columns; None in a text file without any, as engines write."""
         with self._errors():
             if self.format == "parquet":
@@ -264,6 +290,14 @@ def _in_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(waiting)
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def find_inputs(source: Any) -> list[Input]:
     """The files of a source: a file, a folder, or a list of files.
 
@@ -390,6 +424,12 @@ def types_of(columns: Sequence[str]) -> dict[str, Any]:
     """What to read columns as: the first as strings, others as they come."""
     string = import_pyarrow("reading columns").string()
     return {**dict.fromkeys(columns), columns[0]: string}
+
+
+def column_names(source: Any) -> list[str]:
+    """Names of the columns that each file of a source has."""
+    each = [place.names() or [] for place in find_inputs(source)]
+    return [name for name in each[0] if all(name in names for names in each)]
 
 
 def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:

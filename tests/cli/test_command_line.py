@@ -163,7 +163,11 @@ def test_another_release_is_not_written_over(files, capsys):
             "--epsilon must be a finite number > 0, got -1",
         ),
         ("release", ["--length", "0"], "--length must be an integer >= 1"),
-        ("release", ["--column", "gone"], "in.csv has no column 'gone' among 4. Does"),
+        (
+            "release",
+            ["--column", "gone"],
+            "in.csv has no column 'gone' among 4: 'row', ",
+        ),
         ("release", ["--column", "who", "--keep", "who"], "--id, --column and --keep"),
         ("release", ["--id", "gone"], "--id, --column and --keep must name"),
         ("release", ["--batch-rows", "0"], "--batch-rows must be"),
@@ -190,7 +194,7 @@ def test_another_release_is_not_written_over(files, capsys):
         ("release", ["--output", "bow"], '--format must be "parquet" or "jsonl"'),
         ("release", ["--key", "file:gone"], "cannot read the key file:/"),
         ("release", ["--key", "env:GONE"], "cannot read the key env:GONE: it is not"),
-        ("report", ["--column", "gone"], "--column must name columns"),
+        ("report", ["--column", "gone"], "--text must name columns"),
         ("calibrate", ["--public", "no.csv"], "--public must name files"),
         ("calibrate", ["--target", "2"], "--target must be"),
         ("calibrate", ["--draws", "0"], "--draws must be"),
@@ -336,6 +340,20 @@ def test_report_on_what_another_tool_released(files, capsys):
     assert main([*report, "--html", "by-order.html", "--candidates", "5"]) == 0
     assert "Copies: 0.0%" in capsys.readouterr().out
     assert (files / "by-order.html").exists()
+    assert main([*report, "--html", "by-order.html"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Texts may be in another order" in told
+    assert (
+        "by the order of the rows. Both files have the column 'row': --id row." in told
+    )
+    assert main([*report, "--id", "row"]) == 0
+    assert "order" not in capsys.readouterr().out
+    # a column of other values, or of equal ones, is none of ids
+    for ids in (range(1, 21), [0] * 20):
+        write_rows("other.csv", ["row", "said"], zip(ids, texts, strict=True))
+        assert main(["report", "in.csv", "other.csv", "--text", "said"]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "by the order of the rows. If it may differ, give a column of" in told
     assert main([*report, "--id", "row", "--examples"]) == 0
     assert "original: the secret of" in capsys.readouterr().out
     # of the originals each name is rare; this public text says that nothing here is
@@ -554,6 +572,30 @@ def test_as_a_process(files):
     assert sorted(int(line["row"]) for line in lines) == list(range(24))
     assert all(len(line["said"].split()) == 4 for line in lines)
     assert "5a" * 8 not in (files / "out" / "_release.json").read_text() + done.stderr
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_pipe_that_is_closed_ends_it_quietly(files, unbuffered):
+    """Whoever reads is gone before anything is written."""
+    write_rows("out.csv", ["row", "said"], enumerate(TEXTS))
+    command = [sys.executable, "-W", "ignore", "-m", "skdptext"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*command, "report", "in.csv", "out.csv", "--text", "said"],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert done.returncode == 141
+    assert "Errno" not in done.stderr
+    assert "Error" not in done.stderr
+    assert (files / "release-report.html").exists()
 
 
 VALID = {

@@ -53,7 +53,9 @@ def test_a_release_that_hides_nothing():
     }  # fmt: skip
     again = release_report(CLEAR, CLEAR, random_state=0)
     assert str(again) == str(report)
-    assert report.notes == ["There are only 40 candidates."]
+    by_order, few = report.notes
+    assert "matched by their order" in by_order
+    assert few == "There are only 40 candidates."
     assert link.n_documents == 20  # the other half chose
 
 
@@ -64,8 +66,58 @@ def test_a_release_that_shows_nothing():
         link, words = report.scores["linkage"], report.scores["words"]
         assert link.low <= link.chance <= link.high
         assert words.value == words.chance == 0
-    assert any("40 of the releases are empty" in n for n in release_report(
-        CLEAR, [""] * 40, random_state=0).notes)  # fmt: skip
+    for n, message in ((40, "40 of the releases are empty."),
+                       (1, "1 of the releases is empty.")):  # fmt: skip
+        released = [""] * n + CLEAR[n:]
+        assert message in release_report(CLEAR, released, random_state=0).notes
+
+
+def warns(clear, released, **options):
+    report = release_report(clear, released, random_state=0, **options)
+    return "Texts may be in another order" in str(report)
+
+
+@pytest.mark.no_cover
+def test_another_order_is_suspected_and_noise_is_not(prose):
+    """Rows shuffled, of whatever part of them is attacked; not what hides them."""
+    rng = np.random.default_rng(0)
+    texts = list(dict.fromkeys(prose[0]))[:240]
+    texts, others = texts[::2], texts[1::2]
+    every = np.array(" ".join(texts).split())
+
+    def noisy(text: str, share: float) -> str:
+        words = text.split()
+        drawn = rng.choice(every, len(words))
+        kept = rng.random(len(words)) >= share
+        return " ".join(np.where(kept, words, drawn))
+
+    for share in (0, 0.3):
+        shuffled = [noisy(texts[i], share) for i in rng.permutation(len(texts))]
+        for most in (1000, 40):  # the originals of most are not among the 40
+            assert warns(texts, shuffled, max_documents=most)
+    released = [
+        *([noisy(text, share) for text in texts] for share in (0, 0.3, 0.6, 0.9, 1)),
+        others[: len(texts)],  # each replaced by a public text
+        [texts[i] for i in rng.integers(0, len(texts), len(texts))],
+        [texts[0]] * len(texts),
+        ["[REDACTED]"] * len(texts),
+    ]
+    assert [warns(texts, noise) for noise in released] == [False] * len(released)
+
+
+def test_what_is_matched_by_ids_is_not_said_to_be_by_order():
+    ids = pd.Index([f"d{i}" for i in range(40)])
+    clear = pd.Series(CLEAR, index=ids)
+    shuffled = clear.sample(frac=1, random_state=0)
+    for released, by_order in (
+        (shuffled, False), (clear, False), (CLEAR, True), (shuffled.tolist(), True)
+    ):  # fmt: skip
+        notes = release_report(clear, released, random_state=0).notes
+        assert any("matched by their order" in note for note in notes) == by_order
+    # rows that are only numbered have no ids
+    numbered = pd.Series(CLEAR)
+    notes = release_report(numbered, numbered, random_state=0).notes
+    assert "matched by their order" in notes[0]
 
 
 @pytest.mark.no_cover
@@ -296,6 +348,7 @@ def test_says_at_least_and_is_one_file(tmp_path):
         random_state=0,
     )  # fmt: skip
     assert isinstance(report, ReleaseReport)
+    assert "a guess finds 2.5%)" in report.sentences()[0]
     for text in report.sentences():
         assert "at least" in text or text.startswith(("Rare", "Copies"))
     assert max(map(len, str(report).splitlines())) <= 88

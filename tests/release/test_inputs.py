@@ -273,9 +273,30 @@ def test_parts_without_rows(released):
     assert [row["id"] for row in rows] == ["1"]
 
 
-def test_a_line_of_other_names(refused):
-    told = refused(a_csv="id,body")
-    assert "has no column 'text' among 2. Does the file have a header row?" in told
+HEADERLESS = "1,zqcanary\n2,zqcanary\n3,zqcanary\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({"a_csv": "number,body\n1,x\n2,x\n"}, "'number', 'body'."),
+        ({"a_csv": "body,user\n" + f"{'word ' * 9},x\n" * 2}, "'body', 'user'."),
+        ({"a_csv": "id,body"}, "'id', 'body'."),  # as id is asked for
+        ({"a_jsonl": lines({"n": 1, "body": "x"})}, "'n', 'body'."),
+        ({"a_csv": f"n,{','.join('abcdefghijkl')}\n" + f"1{',x' * 12}\n" * 2},
+         "'n', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', …"),
+        ({"a_csv": HEADERLESS}, None),
+        ({"a_csv": "zqcanary,a\n" * 9}, None),
+        ({"a_csv": f"zqcanary {'x' * 40},name\n" + HEADERLESS}, None),
+    ],
+)  # fmt: skip
+def test_names_are_shown_where_they_are_no_data(refused, given, names):
+    told = refused(**given)
+    assert "zqcanary" not in told
+    asked = ". Does the file have a header row?" in told
+    assert asked == (names is None)
+    if names is not None:
+        assert f": {names}" in told
 
 
 # -- folders -------------------------------------------------------------------------
