@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 import warnings
@@ -35,6 +36,7 @@ exit status:
   2    refused: an argument or an input breaks a rule, as the message says
   3    a fault of skdptext itself, shown with its traceback: please report it
   130  interrupted: run the same command again to continue a release
+  141  what reads the output has closed it, as head does
 """
 
 
@@ -42,8 +44,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, with the arguments of this process by default.
 
     It returns the exit status: 0: done; 1: the answer is no; 2: refused; 3: a fault of
-    skdptext itself; 130: interrupted. See ``skdptext --help``.
+    skdptext itself; 130: interrupted; 141: nobody reads the output any more. See
+    ``skdptext --help``.
     """
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()  # here, where a closed pipe can be caught
+    except BrokenPipeError:
+        # what is left in the buffer would fail again as Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # as the shell says of tools that such a pipe ends
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="skdptext",
         description=_DESCRIPTION,
@@ -62,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             return parsed.run(parsed)
+    except BrokenPipeError:
+        raise
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         message = in_flags(_message(error), parsed)
         print(f"skdptext {parsed.command}: {message}", file=sys.stderr)
