@@ -569,6 +569,7 @@ VALID: dict[Any, Valid] = {
     ),
     ReleaseKey.derive: Valid(lambda: (key(), b"purpose")),
     ReleaseKey.generate: Valid(lambda: (folder() / "key",), names=("file",)),
+    release.column_names: Valid(lambda: (document_file(),), names=("source",)),
     release.read_bags: Valid(lambda: (sealed(),), names=("out",)),
     release.read_columns: Valid(
         lambda: (document_file(), ["text"]), names=("source", "columns")
