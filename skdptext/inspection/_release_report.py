@@ -613,19 +613,18 @@ def _texts(name: str, documents: Any) -> list[Any]:
 
 def _by_id(original: Any, released: Any) -> bool:
     """Whether both have an index that says more than their order does."""
-    columns = (original, released)
-    return all(hasattr(x, "index") and hasattr(x, "reindex") for x in columns) and any(
-        x.index.tolist() != list(range(len(x))) for x in columns
+    return _indexed(original, released) and any(
+        x.index.tolist() != list(range(len(x))) for x in (original, released)
     )
+
+
+def _indexed(*columns: Any) -> bool:
+    return all(hasattr(x, "index") and hasattr(x, "reindex") for x in columns)
 
 
 def _matched(name: str, values: Any, original: Any) -> Any:
     """Values in the order of the originals, where both have an index."""
-    if not all(
-        hasattr(x, "index") and hasattr(x, "reindex") for x in (original, values)
-    ):
-        return values
-    if original.index.equals(values.index):
+    if not _indexed(original, values) or original.index.equals(values.index):
         return values
     unique = original.index.is_unique and values.index.is_unique
     if not unique or set(original.index) != set(values.index):

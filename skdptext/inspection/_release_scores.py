@@ -7,7 +7,6 @@ the choice makes no score larger than it is.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +41,7 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import as_array
+from skdptext.utils import as_array, quiet
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -218,9 +217,7 @@ def log_likelihood(
     mechanism: Any, original: Any, released: Any, seed: int
 ) -> np.ndarray:
     """ln Pr[release | document], by one who knows the mechanism."""
-    with warnings.catch_warnings():
-        for kind in (PrivacyLeakWarning, EmptyDocumentWarning):
-            warnings.simplefilter("ignore", kind)  # known to an attacker
+    with quiet(PrivacyLeakWarning, EmptyDocumentWarning):  # known to an attacker
         if not isinstance(mechanism, DPWordPerturber):
             shape = len(released), len(original)
             rule = (
@@ -480,8 +477,7 @@ def label_score(
             sets = [view[part] for part in asked]
             trials.append(Trial(model, labels, view[source], sets, more))
             places.append((f"{name}, trained on {source}", asked))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet(Warning):
         answers = run_trials(trials, splits, n_jobs, f"{target} adversaries")
     for (name, asked), shares in zip(places, answers, strict=True):
         for part, share in zip(asked, shares, strict=True):

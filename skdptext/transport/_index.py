@@ -192,9 +192,8 @@ class CompiledBounds:
 
     def relax(self, i: int) -> np.ndarray:
         n_words = len(self._index.words)
-        if (
-            self._room is None
-        ):  # made here, so that copies share nothing that is written
+        # made here, so that copies share nothing that is written
+        if self._room is None:
             self._room = np.empty(n_words * max(self._widths), np.float32)
             self._known = np.empty(n_words, np.uint8), np.empty(n_words, np.int32)
         if not self._first <= i < self._first + len(self._relaxed):
