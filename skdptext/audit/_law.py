@@ -334,14 +334,21 @@ def _pvalues(
         pvalues[f"direction along {name}"] = stats.kstest(share, uniform).pvalue
         pvalues[f"radius, {name}"] = _dependence(radii, np.abs(t))
         pvalues[f"{name}, next"] = _dependence(t[1:], t[:-1])
+    pvalues |= _spread(units, rng)
+    return {name: float(p) for name, p in pvalues.items()}
+
+
+def _spread(units: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
+    """p-values of means and spread of uniform directions, in all directions."""
+    n, m = units.shape
     # Multiplied by chi-distributed lengths, uniform directions are exactly standard
     # normal vectors. The law of sums of u and u² themselves is only known
     # approximately, and the approximation is poor in the tails.
-    normals = units * np.sqrt(rng.chisquare(m, len(units)))[:, None]
-    pvalues |= _axes(normals)
-    if len(units) > m:
+    normals = units * np.sqrt(rng.chisquare(m, n))[:, None]
+    pvalues = _axes(normals)
+    if n > m:
         pvalues["spread in all directions"] = _extremes(normals)
-    return {name: float(p) for name, p in pvalues.items()}
+    return pvalues
 
 
 def _axes(normals: np.ndarray) -> dict[str, float]:
