@@ -473,12 +473,12 @@ def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
 
     `hits` has the counts of p in its first row and those of q in its second.
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # as beta.ppf of scipy.stats, without checks
 
     (k, k_other), (n_p, n_q) = hits, n
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(k > 0, beta.ppf(level, k, n_p - k + 1), 0.0)
-        high = beta.ppf(1 - level, k_other + 1, n_q - k_other)
+        low = np.where(k > 0, betaincinv(k, n_p - k + 1, level), 0.0)
+        high = betaincinv(k_other + 1, n_q - k_other, 1 - level)
         return np.log(low) - np.log(np.where(k_other < n_q, high, 1.0))
 
 
@@ -497,10 +497,10 @@ def _best_event(
     candidates += [np.delete(everything, word) for word in singles]
     totals = [select[:, event].sum(axis=1) for event in candidates]
     seen = np.flatnonzero(order.any(axis=0))
+    sizes = np.unique(np.geomspace(1, len(seen), _THRESHOLDS).astype(int))
     for shrinkage in _SHRINKAGE:
         ratio = (order[0, seen] + shrinkage) / (order[1, seen] + shrinkage)
         ranked = seen[np.argsort(-ratio, kind="stable")]
-        sizes = np.unique(np.geomspace(1, len(ranked), _THRESHOLDS).astype(int))
         candidates += [ranked[:size] for size in sizes]
         totals += list(select[:, ranked].cumsum(axis=1)[:, sizes - 1].T)
     bounds = log_ratio_bound(np.array(totals).T, select.sum(axis=1), level)
