@@ -52,21 +52,16 @@ def test_scores_are_those_of_slow_loops():
 
     centre = np.mean([TABLE[w] for d in CLEAR for w in d], axis=0)
     shift = np.mean([TABLE[w] for d in NOISY for w in d], axis=0)
+    clear, noisy = ({w: TABLE[w] - x for w in NAMES} for x in (centre, shift))
     by_place = [
-        [
-            sum(
-                (TABLE[u] - shift) @ (TABLE[v] - centre)
-                for u, v in zip(a, b, strict=True)
-            )
-            for b in CLEAR
-        ]
+        [sum(noisy[u] @ clear[v] for u, v in zip(a, b, strict=True)) for b in CLEAR]
         for a in NOISY
     ]
     np.testing.assert_allclose(scores["word by word"], by_place, rtol=1e-3, atol=1e-3)
     means = [
         [
-            np.mean([TABLE[w] - shift for w in a], axis=0)
-            @ np.mean([TABLE[w] - centre for w in b], axis=0)
+            np.mean([noisy[w] for w in a], axis=0)
+            @ np.mean([clear[w] for w in b], axis=0)
             for b in CLEAR
         ]
         for a in NOISY
@@ -77,12 +72,11 @@ def test_scores_are_those_of_slow_loops():
     )
     found = -scores["Word Mover's nearest"]
     assert (found <= distances + 1e-3).all()  # the relaxed one is a bound
+    gap = {(u, v): np.linalg.norm(TABLE[u] - TABLE[v]) for u in NAMES for v in NAMES}
     one_way = [
         [
             max(
-                np.mean(
-                    [min(np.linalg.norm(TABLE[u] - TABLE[v]) for v in y) for u in x]
-                )
+                np.mean([min(gap[u, v] for v in y) for u in x])
                 for x, y in ((a, b), (b, a))
             )
             for b in CLEAR

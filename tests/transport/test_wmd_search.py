@@ -30,8 +30,12 @@ pytestmark = pytest.mark.usefixtures("loops")
 
 def brute_force(queries, train, embedding, k, itself=False):
     D = pairwise_word_movers_distances(queries, train, embedding=embedding)
+    return nearest_of(D, k, itself)
+
+
+def nearest_of(D, k, itself=False):
     if itself:
-        np.fill_diagonal(D, np.inf)
+        D = np.where(np.eye(len(D), dtype=bool), np.inf, D)
     rows = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, rows, axis=1), rows
 
@@ -51,26 +55,33 @@ def prose_bags(labelled_prose):
     return labelled_prose[0]
 
 
+@pytest.fixture(scope="module")
+def exact(prose_bags, built_in):
+    """Distances of three hundred texts: once for all ways to search."""
+    return pairwise_word_movers_distances(prose_bags[:300], embedding=built_in)
+
+
 @pytest.mark.no_cover
-def test_prose(prose_bags, built_in):
-    train, queries = prose_bags[:500], prose_bags[500:560]
+def test_prose(prose_bags, built_in, exact):
+    train, queries = prose_bags[:240], prose_bags[240:300]
     found = fitted(train, built_in, 5).kneighbors(queries)
-    assert_same(found, brute_force(queries, train, built_in, 5))
+    assert_same(found, nearest_of(exact[240:, :240], 5))
 
 
 @pytest.mark.no_cover
-def test_prose_with_ties_and_duplicates(prose_bags, built_in):
+def test_prose_with_ties_and_duplicates(prose_bags, built_in, exact):
     some = prose_bags[:60]
     # every document three times, twice in proportion, in shuffled order
     train = sp.csr_array(sp.vstack([some, 2 * some, some]))
-    train = train[np.random.default_rng(0).permutation(train.shape[0])]
+    order = np.random.default_rng(0).permutation(train.shape[0])
+    train = train[order]
+    D = exact[:, order % 60]
     model = fitted(train, built_in, 7)
     distances, rows = model.kneighbors(some[:40])
-    assert_same((distances, rows), brute_force(some[:40], train, built_in, 7))
+    assert_same((distances, rows), nearest_of(D[:40], 7))
     assert (distances[:, :3] == 0).all()
     assert (np.diff(rows[:, :3]) > 0).all()
-    own = brute_force(train, train, built_in, 7, itself=True)
-    assert_same(model.kneighbors(), own)
+    assert_same(model.kneighbors(), nearest_of(D[order % 60], 7, itself=True))
 
 
 def test_few_problems_are_solved(prose_bags, built_in):
@@ -95,14 +106,14 @@ def test_many_ties(seed, k, scale, n_words):
     rng = np.random.default_rng(seed)
     places = rng.integers(-3, 4, size=(n_words, 1)) * scale
     embedding = WordEmbedding([f"w{i}" for i in range(n_words)], places)
-    X = rng.poisson(1.5 / n_words, size=(45, n_words)).astype(float)
-    X[np.arange(45), rng.integers(0, n_words, 45)] += 1
-    train, queries = X[:35], X[35:]
+    X = rng.poisson(1.5 / n_words, size=(28, n_words)).astype(float)
+    X[np.arange(28), rng.integers(0, n_words, 28)] += 1
+    train, queries = X[:22], X[22:]
     index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
     found = index.nearest(as_word_bags(sp.csr_array(queries)), k)[:2]
     assert_same(found, brute_force(queries, train, embedding, k))
     bags = as_word_bags(sp.csr_array(train))
-    own = index.nearest(bags, k, exclude=np.arange(35))[:2]
+    own = index.nearest(bags, k, exclude=np.arange(22))[:2]
     assert_same(own, brute_force(train, train, embedding, k, itself=True))
 
 
@@ -170,7 +181,9 @@ def test_texts_among_themselves_share_products(prose_bags, built_in, monkeypatch
 
 
 @pytest.mark.no_cover
-def test_texts_among_themselves_share_bounds(prose_bags, built_in, loops, monkeypatch):
+def test_texts_among_themselves_share_bounds(
+    prose_bags, built_in, loops, exact, monkeypatch
+):
     """Where memory allows; neighbours, also of a part of the texts, are the same."""
     bags = as_word_bags(prose_bags[:300])
     index = BagIndex(bags, len(built_in), built_in.vectors)
@@ -182,11 +195,11 @@ def test_texts_among_themselves_share_bounds(prose_bags, built_in, loops, monkey
 
     monkeypatch.setattr(search_module, "CompiledBounds", noted)
     every, some = np.arange(300), np.arange(90, 200)
+    want = nearest_of(exact, 5, itself=True)
     for memory in (2, 0.5):  # MiB, of which the bounds would take 0.34
         with config_context(working_memory=memory):
             found = index.nearest(bags, 5, exclude=every)
             part = index.nearest(take_bags(bags, some), 5, exclude=some, n_jobs=2)
-        want = brute_force(prose_bags[:300], prose_bags[:300], built_in, 5, itself=True)
         assert_same(found[:2], want)
         assert_same(part[:2], [each[some] for each in want])
     radius = float(np.median(want[0][:, -1]))
@@ -215,9 +228,9 @@ def test_query_words_unseen_in_training(small_embedding):
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("radius", [0.0, 0.6, 0.8])
-def test_within_a_radius_of_prose(prose_bags, built_in, radius):
-    train, queries = prose_bags[:300], prose_bags[280:320]
-    D = pairwise_word_movers_distances(queries, train, embedding=built_in)
+def test_within_a_radius_of_prose(prose_bags, built_in, exact, radius):
+    # half of the queries are among the texts
+    train, queries, D = prose_bags[:280], prose_bags[260:300], exact[260:, :280]
     radius = float(np.quantile(D, radius / 4)) if radius else 0.0
     index = BagIndex(as_word_bags(train), len(built_in), built_in.vectors)
     starts, rows, distances = index.within(as_word_bags(queries), radius)
@@ -227,7 +240,7 @@ def test_within_a_radius_of_prose(prose_bags, built_in, radius):
         order = order[D[i][order] <= radius]
         assert np.array_equal(rows[part], order)
         assert np.array_equal(distances[part], D[i][order])
-    assert (np.diff(starts) > 0).sum() >= 20  # the shared documents at least
+    assert (np.diff(starts) > 0).sum() >= 20  # these at least
     with config_context(working_memory=0.1):
         again = index.within(as_word_bags(queries), radius, n_jobs=2)
     assert_same(again, (starts, rows, distances))

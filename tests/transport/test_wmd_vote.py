@@ -37,7 +37,7 @@ def crowded(seed, n_bags, n_words, n_labels, scale=1.0):
     return X, embedding, rng.integers(0, n_labels, n_bags)
 
 
-def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=20):
+def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries):
     X, embedding, labels = crowded(seed, n_bags + n_queries, n_words, n_labels, scale)
     train, queries, labels = X[:n_bags], X[n_bags:], labels[:n_bags]
     index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
@@ -57,7 +57,7 @@ def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=20):
     st.sampled_from([1e-20, 1.0, 1e15]),
 )
 def test_ties(loops, seed, k, n_words, n_labels, n_bags, scale):
-    assert_votes(seed, k, n_words, n_labels, n_bags, scale)
+    assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=8)
 
 
 @settings(max_examples=25)
