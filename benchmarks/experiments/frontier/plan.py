@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ ALLOWED = 0.10
 # The encoder of each corpus that is measured with all numbers of groups; the others are
 # compared with it at one number, on fewer divisions.
 FIRST = "correspondence analysis 10"
-BEST = {"tweets": "mean vectors"}
+# It was settled on divisions that are none of these, see tried.py.
+BEST = {"fan fiction": measure.RARER, "tweets": "mean vectors"}
 SOURCE = hashlib.blake2b(
     b"".join(Path(module.__file__).read_bytes() for module in (corpora, measure)),
     digest_size=12,
@@ -144,27 +146,16 @@ def replaced_cell(
 
     def make() -> list[dict[str, Any]]:
         split = split_of(name, division, seed)
-        by_labels = encoder is None
-        if by_labels or encoder in CHOSEN_BY:
-            if by_labels:
-                best = measure.chosen(split, measure.classifiers(name), 1.0, **CHOICE)
-            else:
-                scoring = CHOSEN_BY[encoder]
-                best = chosen_groups(name, split, scoring)
-            grouper, k = best.grouper, best.n_groups
-            print(f"{name}, division {seed}: {best.name}, K = {k}", flush=True)
-        else:
-            clusterer = KMeans(n_groups, n_init=10, random_state=0)
-            grouper = make_pipeline(measure.encoders(name)[encoder], clusterer)
-            k = n_groups
-        groups = measure.grouped(split, grouper, by_labels=by_labels)
+        make_grouper = partial(grouper_of, name, encoder, n_groups)
+        grouper, k = make_grouper(split)
+        groups = measure.grouped(split, grouper, by_labels=encoder is None)
         found = []
         for epsilon in EPSILONS:
             rng = np.random.default_rng([seed, 2])
             result = measure.replaced(split, groups, k, epsilon, rng)
             found.append(resampled(result, split) | {"n_groups": k})
-        if division == "elsewhere" and encoder in CHOSEN_BY:
-            nine = of_nine(name, CHOSEN_BY[encoder], seed)
+        if division == "elsewhere" and (encoder in CHOSEN_BY or encoder == BEST[name]):
+            nine = of_nine(name, make_grouper, seed)
             for one, authors in zip(found, nine, strict=True):
                 one |= authors
         return found
@@ -172,14 +163,30 @@ def replaced_cell(
     return cell("replaced", name, division, encoder, n_groups, seed, compute=make)
 
 
-def chosen_groups(name: str, split: Split, scoring: str) -> Any:
-    """The choice without labels: those of public text only say what is kept."""
-    return measure.chosen(
-        split, measure.encoders(name), ALLOWED, scoring=scoring, **CHOICE
-    )
+def grouper_of(
+    name: str, encoder: str | None, n_groups: int, split: Split
+) -> tuple[Any, int]:
+    """Of an encoder and so many groups, or what public text says keeps most."""
+    if encoder is not None and encoder not in CHOSEN_BY:
+        clusterer = KMeans(n_groups, n_init=10, random_state=0)
+        return make_pipeline(measure.encoders(name)[encoder], clusterer), n_groups
+    if encoder is None:
+        best = measure.chosen(split, measure.classifiers(name), 1.0, **CHOICE)
+    else:
+        best = measure.chosen(
+            split,
+            measure.encoders(name),
+            ALLOWED,
+            scoring=CHOSEN_BY[encoder],
+            **CHOICE,
+        )
+    print(f"{name}: {best.name}, K = {best.n_groups}", flush=True)
+    return best.grouper, best.n_groups
 
 
-def of_nine(name: str, scoring: str, seed: int) -> list[dict[str, Any]]:
+def of_nine(
+    name: str, make_grouper: Callable[[Split], tuple[Any, int]], seed: int
+) -> list[dict[str, Any]]:
     """Authors found among all nine of a fandom, by groups that none of them wrote.
 
     The topic accuracy of these groups cannot be known: they differ by fandom.
@@ -188,12 +195,12 @@ def of_nine(name: str, scoring: str, seed: int) -> list[dict[str, Any]]:
     authors = []
     for fandom in corpora.FANDOMS:
         split = corpora.stories_elsewhere(seed, of_problem=fandom)
-        best = chosen_groups(name, split, scoring)
-        groups = measure.grouped(split, best.grouper, by_labels=False)
+        grouper, k = make_grouper(split)
+        groups = measure.grouped(split, grouper, by_labels=False)
         authors.append(split.author)
         for i, epsilon in enumerate(EPSILONS):
             rng = np.random.default_rng([seed, 3])
-            result = measure.replaced(split, groups, best.n_groups, epsilon, rng)
+            result = measure.replaced(split, groups, k, epsilon, rng)
             told[i].append(result["author"])
     names = np.concatenate(authors)
     found = []

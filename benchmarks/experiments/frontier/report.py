@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from experiments.frontier.plan import ALLOWED, BY_DOCUMENTS, BY_LABELS, CHOSEN_BY
+from experiments.frontier.plan import (
+    ALLOWED,
+    AT,
+    BEST,
+    BY_DOCUMENTS,
+    BY_LABELS,
+    CHOSEN_BY,
+    FIRST,
+)
 from results import record
 
 EPSILON = 4.0
@@ -28,9 +36,10 @@ def record_summary(tables: dict[str, Rows]) -> None:
             "compare_groupings, on public text and its labels, the former for found at "
             "most 10 %; groups of other fandoms and topics by labels of these. The "
             "choice is by an accuracy in which labels count alike or, where it says "
-            "so, documents. Topic: each topic has the same weight; documents: the "
-            "share that is named right. "
-            "The tables of each corpus have settings and intervals."
+            "so, documents. Where an encoder is named, it and K are the same in all "
+            "divisions, and were settled on others (frontier_tried). Topic: each topic "
+            "has the same weight; documents: the share that is named right. The "
+            "tables of each corpus have settings and intervals."
         ),
     )
 
@@ -48,10 +57,17 @@ def summary(name: str, rows: Rows) -> Rows:
     for row in rows:
         if row["release"] == "documents replaced" and row["epsilon"] == EPSILON:
             by_labels = row["groups"] == "public labels"
-            if by_labels or row["encoder"] in CHOSEN_BY:
+            fixed = row["encoder"] == BEST.get(name, FIRST)
+            if (
+                by_labels
+                or row["encoder"] in CHOSEN_BY
+                or (fixed and row["n_groups"] == AT[name])
+            ):
                 groups = f"replaced, K = {row['n_groups']}, {row['groups']}"
                 if row["encoder"] == BY_DOCUMENTS:
                     groups += ", for documents"
+                elif fixed:
+                    groups += f", {row['encoder']}"
                 found.append({"corpus": name, "release": groups, **shown(row)})
     return found
 
