@@ -255,8 +255,9 @@ def _walk() -> tuple[_Document, ...]:
             if module is None:
                 continue
             for name, text in _module_docs(module, seen_objects):
-                words = re.findall(r"\w+", _SIGNATURE.sub("", text).lower())
-                start = tuple(words[:_COPY_WORDS])
+                words = re.finditer(r"\w+", _SIGNATURE.sub("", text))
+                first = itertools.islice(words, _COPY_WORDS)
+                start = tuple(word[0].lower() for word in first)
                 if start in seen_texts:
                     continue
                 seen_texts.add(start)
@@ -358,7 +359,8 @@ def _settle(text: str) -> str:
     without ``SCIPY_ARRAY_API``.
     """
     text = _NOTE_TWICE.sub(r"\1", text)
-    text = re.sub(r"^[^\n]*# may vary\n?", "", text, flags=re.MULTILINE)
+    if "# may vary" in text:
+        text = re.sub(r"^[^\n]*# may vary\n?", "", text, flags=re.MULTILINE)
     return re.sub(
         r"``\{('[^}\n]*')\}``",
         lambda match: "``{" + ", ".join(sorted(match[1].split(", "))) + "}``",

@@ -3,8 +3,6 @@
 import importlib.metadata
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -89,42 +87,6 @@ def test_n_words_is_a_prefix_of_the_whole(trained):
     np.testing.assert_array_equal(part.vectors, embedding.vectors[:500])
     with pytest.raises(InvalidParameterError, match=r"n_words must be <= .*got 99999"):
         load_docstring_embedding(n_words=99_999, data_home=home)
-
-
-# Of one library's clustering alone, which takes a second.
-_PROBE = """
-import importlib, tempfile
-from gensim.models import Word2Vec
-from skdptext.datasets import load_docstring_embedding
-real = importlib.import_module
-
-def find(path):
-    if not path.startswith("sklearn.cluster"):
-        raise ImportError(path)
-    return real(path)
-
-importlib.import_module = find
-with tempfile.TemporaryDirectory() as home:
-    embedding = load_docstring_embedding(dim=20, min_count=3, data_home=home)
-print(len(embedding), embedding.fingerprint.hex())
-"""
-
-
-def test_training_repeats_to_the_bit_whatever_the_hash_seed(tmp_path):
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", _PROBE],
-            env={"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for seed in ("1", "2")
-    ]
-    first, second = (process.communicate()[0] for process in running)
-    n_words, fingerprint = first.split()
-    assert int(n_words) > 300
-    assert len(fingerprint) == 64
-    assert first == second
 
 
 def test_min_count_that_leaves_no_word_is_an_error(tmp_path):

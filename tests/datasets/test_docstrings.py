@@ -1,11 +1,13 @@
 """The docstring corpus: what is in it, its labels, and that it repeats."""
 
 import importlib
+import importlib.metadata
 import inspect
-import json
 import re
 import subprocess
 import sys
+from functools import cache
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 
-from skdptext.datasets import load_docstrings
+from skdptext.datasets import _docstrings, load_docstrings
 
 # Nothing public shows that a module is listed under two topics.
 from skdptext.datasets._docstring_topics import TOPICS
@@ -78,10 +80,18 @@ def test_no_document_begins_like_another(corpus):
 
 def _similarity(texts, others):
     """Jaccard similarity of the words of each text with those of each other one."""
-    count = CountVectorizer(token_pattern=r"\w+", binary=True).fit(texts + others)
-    ours, theirs = count.transform(texts), count.transform(others)
-    shared = (ours @ theirs.T).toarray()
-    return shared / (ours.sum(axis=1).A + theirs.sum(axis=1).A.T - shared)
+    different = list(dict.fromkeys([*texts, *others]))
+    row = {text: i for i, text in enumerate(different)}
+    count = CountVectorizer(token_pattern=r"\w+", binary=True, dtype=np.float32)
+    words = count.fit_transform(different)
+    # words in every tenth text fill the product, which is then faster of whole rows
+    often = words.sum(axis=0).A1 > len(different) / 10
+    frequent, rare = words[:, often].toarray(), words[:, ~often]
+    ours, theirs = ([row[text] for text in part] for part in (texts, others))
+    shared = (rare[ours] @ rare[theirs].T).toarray()
+    shared += frequent[ours] @ frequent[theirs].T
+    size = words.sum(axis=1).A1
+    return shared / (np.add.outer(size[ours], size[theirs]) - shared)
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +182,22 @@ bad = [m for m in sys.modules if m.startswith("matplotlib")
 text = repr((corpus.names, corpus.data, list(corpus.target), list(corpus.author)))
 text += repr(load_docstrings(min_words=1, near_copies=True).data)
 print(early, bad, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest())
+
+# word vectors of one library's clustering alone, which takes a second
+import importlib, tempfile
+from skdptext.datasets import _docstrings, load_docstring_embedding
+real = importlib.import_module
+
+def find(path):
+    if not path.startswith("sklearn.cluster"):
+        raise ImportError(path)
+    return real(path)
+
+_docstrings._walk.cache_clear()
+importlib.import_module = find
+with tempfile.TemporaryDirectory() as home:
+    embedding = load_docstring_embedding(dim=20, min_count=3, data_home=home)
+print(len(embedding), embedding.fingerprint.hex())
 """
 
 
@@ -183,7 +209,8 @@ from sklearn.experimental import enable_halving_search_cv, enable_iterative_impu
 def test_repeats_in_a_fresh_process_in_silence(tmp_path):
     """Whatever the hash seed, SciPy's switch, and the program asked scikit-learn for.
 
-    No warnings, tests, plotting or network on the way.
+    No warnings, tests, plotting or network on the way. So do, to the bit, the word
+    vectors that are trained on it.
     """
     outputs = []
     switched = {
@@ -202,62 +229,57 @@ def test_repeats_in_a_fresh_process_in_silence(tmp_path):
         assert done.returncode == 0
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
-    assert outputs[0].startswith("[] [] ")
-
-
-# One module of the five libraries can be imported, and it is ours.
-_PLANTED = """
-import importlib, importlib.metadata, json, sys
-from types import ModuleType
-from skdptext.datasets import load_docstrings
-
-class Module(ModuleType):
-    __all__ = ("gone", "shown", "twin", "settled", "elsewhere")
-
-planted = Module("gensim.matutils")
-for name, text in json.load(sys.stdin).items():
-    exec(f"def {name}(): pass", vars(planted))
-    vars(planted)[name].__doc__ = text
-    vars(planted)[name].__module__ = "gensim"
-planted.elsewhere.__module__ = "other"
-real = importlib.metadata.version
-
-def find(path):
-    if path != "gensim.matutils":
-        raise RuntimeError("no backend")  # not an ImportError, as some raise
-    return planted
-
-def version(name):
-    if name == "POT":
-        raise importlib.metadata.PackageNotFoundError(name)
-    return real(name)
-
-importlib.import_module, importlib.metadata.version = find, version
-found = {}
-for removed in ([], ["examples"], ["headers"], ["signatures"], ["names"]):
-    corpus = load_docstrings(min_words=1, remove=removed)
-    found[" ".join(removed)] = dict(zip(corpus.names, corpus.data))
-print(json.dumps([found, corpus.author_names, corpus.DESCR]))
-"""
+    corpus, vectors = outputs[0].splitlines()
+    assert corpus.startswith("[] [] ")
+    n_words, fingerprint = vectors.split()
+    assert int(n_words) > 300
+    assert len(fingerprint) == 64
 
 
 @pytest.fixture(scope="module")
 def planted():
-    """What is made of texts of our own: by what is removed, the authors, the DESCR."""
+    """What is made of texts of our own: by what is removed, the authors, the DESCR.
+
+    One module of the five libraries can be imported, and it is ours.
+    """
     texts = {
         "shown": _TEXT,
         "twin": _TEXT.replace("func(a, b=1)", "name(of, another)"),
         "settled": "Use of ``{'b', 'a', 'c'}``.\n>>> f()\n[0.1]  # may vary\nEnd.",
         "elsewhere": "Imported from another library.",
     }
-    done = subprocess.run(
-        [sys.executable, "-c", _PLANTED],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    ours = ModuleType("gensim.matutils")
+    ours.__all__ = ["gone", *texts]
+    for name, text in texts.items():
+        exec(f"def {name}(): pass", vars(ours))
+        vars(ours)[name].__doc__ = text
+        vars(ours)[name].__module__ = "gensim"
+    ours.elsewhere.__module__ = "other"
+    real = importlib.metadata.version
+
+    def find(path):
+        if path != "gensim.matutils":
+            raise RuntimeError("no backend")  # not an ImportError, as some raise
+        return ours
+
+    def version(name):
+        if name == "POT":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return real(name)
+
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        # else what has been read would be remembered, and this be afterwards
+        for name in ("_walk", "_distinct"):
+            again = cache(getattr(_docstrings, name).__wrapped__)
+            patch.setattr(_docstrings, name, again)
+        patch.setattr(importlib, "import_module", find)
+        patch.setattr(importlib.metadata, "version", version)
+        for removed in ([], ["examples"], ["headers"], ["signatures"], ["names"]):
+            corpus = load_docstrings(min_words=1, remove=removed)
+            texts = dict(zip(corpus.names, corpus.data, strict=True))
+            found[" ".join(removed)] = texts
+    return found, corpus.author_names, corpus.DESCR
 
 
 def test_a_library_that_cannot_be_imported_is_left_out(planted):
