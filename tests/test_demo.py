@@ -7,6 +7,7 @@ import io
 import re
 import sys
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,7 +16,20 @@ from skdptext import DPDocumentReplacer, demo
 
 
 @pytest.fixture(scope="module")
-def printed(built_in, tmp_path_factory):
+def read():
+    """What `documents` and `plain_embedding` return: a second time would take long.
+
+    Of half as many words as otherwise.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "N_WORDS", demo.N_WORDS // 2)
+        for name in ("documents", "plain_embedding"):
+            patch.setattr(demo, name, cache(getattr(demo, name)))
+        yield demo
+
+
+@pytest.fixture(scope="module")
+def printed(built_in, read, tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     text = io.StringIO()
     with contextlib.redirect_stdout(text), warnings.catch_warnings():
@@ -66,14 +80,14 @@ def test_verdict_and_proof_are_said(printed):
     assert 100 * rows["replaced"][1] <= most + 0.6
 
 
-def test_no_identifiers_among_the_words(printed):
+def test_no_identifiers_among_the_words(printed, read):
     text, _ = printed
     for word in ("sphx", ":ref:", "`"):
         assert word not in text
         # what is printed is drawn: none of the others has any either
-        assert not any(word in document for document in demo.documents().data)
-    words = demo.plain_embedding().words
-    assert len(words) == demo.N_WORDS
+        assert not any(word in document for document in read.documents().data)
+    words = read.plain_embedding().words
+    assert len(words) == read.N_WORDS
     assert all(word.isalpha() for word in words)
 
 

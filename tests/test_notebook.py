@@ -80,7 +80,7 @@ def test_a_filter_learns_from_messages_that_nobody_finds(run):
 
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_a_task_chooses_among_mechanisms_and_classifiers(run):
-    names = run("disaster_tweets.ipynb", 500)
+    names = run("disaster_tweets.ipynb", 200)
     assert len(names["wide"]) == 12
     assert set(names["wide"]["mechanism"]) == {"exponential", "mahalanobis-noise"}
     assert 0.4 < names["score"] <= 1
@@ -88,7 +88,7 @@ def test_a_task_chooses_among_mechanisms_and_classifiers(run):
 
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_stand_ins_keep_the_topic_and_hide_the_story(run):
-    table = run("fan_fiction.ipynb", 100)["table"]
+    table = run("fan_fiction.ipynb", 60)["table"]
     assert table["linkage: value"].iloc[-1] < table["linkage: value"].iloc[0]
 
 

@@ -347,30 +347,6 @@ def test_root_offers_all_it_lists():
     assert set(ROOMS) - INTERNAL <= set(skdptext.__all__) <= set(dir(skdptext))
 
 
-def test_subpackages_are_imported_at_first_use():
-    code = """
-import sys
-import skdptext
-assert not {"skdptext.attacks", "skdptext.inspection"} & set(sys.modules)
-assert "attacks" in dir(skdptext)
-assert skdptext.attacks.linkage_attack.__module__.startswith("skdptext.attacks.")
-assert "skdptext.inspection" not in sys.modules
-try:
-    skdptext.attack
-except AttributeError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
-    assert done.stderr == ""
-    assert done.stdout == "module 'skdptext' has no attribute 'attack'\n"
-
-
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
 def test_randomness_is_never_global(path):
     found = _forbidden_randomness(ast.parse(path.read_text("utf-8")))
@@ -419,7 +395,8 @@ def test_progress_bars_are_made_in_one_place():
 
 def test_imports_work_without_extras_and_load_nothing_late():
     # First as installed: what does importing everything load that scikit-learn does
-    # not? Then with all that refused: does everything still import?
+    # not? Are subpackages imported at first use? Then with all that refused: does
+    # everything still import?
     rooms = [f"skdptext.{room}" for room in ROOMS if room != "demo"]
     code = f"""
 import importlib, sys
@@ -427,6 +404,15 @@ import sklearn.feature_extraction.text  # may look for extras, and do without
 before = set(sys.modules)
 if "refuse" in sys.argv:
     sys.modules.update(dict.fromkeys({LATE!r}))
+import skdptext
+assert not {{"skdptext.attacks", "skdptext.inspection"}} & set(sys.modules)
+assert "attacks" in dir(skdptext)
+assert skdptext.attacks.linkage_attack.__module__.startswith("skdptext.attacks.")
+assert "skdptext.inspection" not in sys.modules
+try:
+    skdptext.attack
+except AttributeError as error:
+    print(error)
 for room in {rooms!r}:
     importlib.import_module(room)
 late = [name for name in {LATE!r} if name not in before and sys.modules.get(name)]
@@ -441,6 +427,8 @@ assert not late, f"loaded by importing skdptext: {{late}}"
             check=False,
         )
         assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        assert done.stdout == "module 'skdptext' has no attribute 'attack'\n"
 
 
 def test_no_conflict_is_left_of_a_merge():

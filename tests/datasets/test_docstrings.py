@@ -85,7 +85,7 @@ def _similarity(texts, others):
     count = CountVectorizer(token_pattern=r"\w+", binary=True, dtype=np.float32)
     words = count.fit_transform(different)
     # words in every tenth text fill the product, which is then faster of whole rows
-    often = words.sum(axis=0).A1 > len(different) / 10
+    often = len(different) / 10 < words.sum(axis=0).A1
     frequent, rare = words[:, often].toarray(), words[:, ~often]
     ours, theirs = ([row[text] for text in part] for part in (texts, others))
     shared = (rare[ours] @ rare[theirs].T).toarray()
