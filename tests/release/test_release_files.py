@@ -137,12 +137,12 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
     make_release, source, tmp_path
 ):
     release, out = make_release(), tmp_path / "out"
-    release_files(source, tmp_path / "whole", release, batch_rows=2)
+    release_files(source, tmp_path / "whole", release, batch_rows=4)
     rng = np.random.default_rng(3)
     n_shards = 0
     for _ in range(10):
-        process = start(source, out, release, batch_rows=2)
-        n_shards += 1 + rng.integers(0, 15)  # of 150
+        process = start(source, out, release, batch_rows=4)
+        n_shards += 1 + rng.integers(0, 7)  # of 75
         while process.is_alive() and len(list(out.glob("*.parquet"))) < n_shards:
             time.sleep(0.001)
         time.sleep(rng.uniform(0, 0.004))
@@ -150,10 +150,10 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
         process.join()
         assert process.exitcode == -signal.SIGKILL
         n_shards = len(list(out.glob("*.parquet")))
-    assert n_shards < 150
+    assert n_shards < 75
     with pytest.raises(InvalidParameterError, match="is missing"):
         seal(out)
-    release_files(source, out, release, batch_rows=2)
+    release_files(source, out, release, batch_rows=4)
     seal(out)  # which deletes what was half written
     assert contents(out) == contents(tmp_path / "whole")
     assert verify(out) == []
