@@ -113,8 +113,9 @@ def test_fresh_releases_never_repeat(params):
     copies = [pickle.loads(sent), pickle.loads(sent), copy.deepcopy(perturber)]
     copies += [clone(perturber).fit([]), perturber, perturber]
     releases = [release(each, documents) for each in copies]
-    for way in ("loky", "threading", "multiprocessing"):
-        releases += Parallel(n_jobs=2, backend=way, batch_size=1)(
+    for way, n_jobs in (("loky", 3), ("threading", 2), ("multiprocessing", 2)):
+        # three of loky, as in the audits: they stay, and are not begun again
+        releases += Parallel(n_jobs=n_jobs, backend=way, batch_size=1)(
             delayed(release)(perturber, documents) for _ in range(4)
         )
     with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -125,13 +126,13 @@ def test_fresh_releases_never_repeat(params):
 
 def test_equal_words_with_equal_noise():
     perturber = Deduplicating(CLOUD, 1.0, 0.0)
-    assert audit_fresh_noise(perturber).repeats["words"] == 3
+    assert audit_fresh_noise(perturber, n_calls=20).repeats["words"] == 3
 
 
 @pytest.mark.parametrize("sampler", [shared_by_workers, taking_turns])
 def test_one_stream_shared_by_two_workers(sampler):
     perturber = Perturber(CLOUD, 1.0, 0.0, sample=sampler)
-    assert audit_fresh_noise(perturber).repeats["draws"] == 1
+    assert audit_fresh_noise(perturber, n_calls=20).repeats["draws"] == 1
 
 
 # -- what repeats by chance, or within a call --------------------------------------
@@ -162,16 +163,16 @@ def test_words_of_a_call_that_share_a_stream():
 
 
 @pytest.mark.parametrize(
-    ("sampler", "way"),
+    ("sampler", "way", "n_calls"),
     [
-        (in_pairs, "within calls"),
-        (every_fifth, "within calls"),
-        (from_a_pool, "long call"),
+        (in_pairs, "within calls", 1000),
+        (every_fifth, "within calls", 1000),
+        (from_a_pool, "long call", 100),
     ],
 )
-def test_vectors_that_are_used_twice_in_a_call(sampler, way):
+def test_vectors_that_are_used_twice_in_a_call(sampler, way, n_calls):
     perturber = Perturber(CLOUD, 1.0, 0.0, sample=sampler)
-    audit = audit_fresh_noise(perturber)
+    audit = audit_fresh_noise(perturber, n_calls=n_calls)
     assert audit.repeats[way]
     assert not audit.repeats["draws"]
     assert not audit.repeats["many calls"]
@@ -218,13 +219,14 @@ def test_threads_that_begin_alike():
         return right(mechanism, np.random.default_rng(7) if alike else rng, n)
 
     perturber.sample = sample
-    repeats = audit_fresh_noise(perturber).repeats
+    repeats = audit_fresh_noise(perturber, n_calls=20).repeats
     assert repeats["threads"] == 3
     assert repeats["calls"] == 0
 
 
 def test_ways_that_fail_are_named():
-    audit = audit_fresh_noise(Perturber(CLOUD, 1.0, 0.0))  # holds lambdas
+    # it holds lambdas
+    audit = audit_fresh_noise(Perturber(CLOUD, 1.0, 0.0), n_calls=20)
     assert "pickles" in audit.skipped
     assert "pickle" in audit.skipped["pickles"]
     assert "Not tried: pickles" in " ".join(str(audit).split())

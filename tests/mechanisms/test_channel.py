@@ -310,7 +310,7 @@ def test_audits_pass_the_true_mechanism(steps):
     )
     assert not audit.violated.any()
     assert (audit.lower_bound > 0.75 * audit.claimed).all()  # and the claim is tight
-    assert not audit_fresh_noise(steps, "w5").repeated
+    assert not audit_fresh_noise(steps, "w5", n_calls=100).repeated
     with pytest.raises(InvalidParameterError, match=r"Steps\(\) does not"):
         audit_noise_law(steps)
 
@@ -403,7 +403,7 @@ def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
 
     monkeypatch.setattr(NoiseRun, "_draws", silent)
     for source in (perturber, perturber.mechanism_):
-        audit = audit_noise_law(source, alpha=1e-6, random_state=0)
+        audit = audit_noise_law(source, n_draws=2000, alpha=1e-6, random_state=0)
         assert {"radius", "repeats"} <= set(audit.failed)
 
 
@@ -421,7 +421,8 @@ def test_a_release_in_clear_is_caught(small_embedding, monkeypatch, sampled):
 
     monkeypatch.setattr(NoiseRun, "_perturb", clear)
     perturber = DPWordPerturber(small_embedding, epsilon=1.0, document_length=2)
-    assert "words" in audit_noise_law(perturber.fit([]), random_state=0).failed
+    audit = audit_noise_law(perturber.fit([]), n_draws=2000, random_state=0)
+    assert "words" in audit.failed
 
 
 class NoNoise(MahalanobisNoise):
@@ -452,14 +453,15 @@ def test_a_channel_without_noise_is_caught(small_embedding):
     perturber = DPWordPerturber(
         small_embedding, mechanism=NoNoise(), document_length=2
     ).fit([])
-    assert audit_noise_law(perturber, random_state=0).rejected
+    assert audit_noise_law(perturber, n_draws=2000, random_state=0).rejected
 
 
 def test_words_that_ignore_their_noise_are_caught(small_embedding):
     perturber = DPWordPerturber(
         small_embedding, epsilon=1.0, mechanism=NoiseIgnored(), document_length=2
     ).fit([])
-    assert audit_noise_law(perturber, random_state=0).failed == ["words"]
+    audit = audit_noise_law(perturber, n_draws=2000, random_state=0)
+    assert audit.failed == ["words"]
 
 
 class Boastful(StepsChannel):
