@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -140,17 +139,13 @@ def on_a_line(positions, epsilon, rule):
 
 def nearest_on_a_line(positions, epsilon):
     """P[w, z] of Laplace noise and the nearest word; of equal distances the first."""
-    order = sorted(range(len(positions)), key=lambda i: (positions[i], i))
-    P = np.zeros((len(positions),) * 2)
-    for w, at in enumerate(positions):
-        low = -math.inf
-        for z, following in itertools.pairwise([*order, None]):
-            high = math.inf
-            if following is not None:
-                high = (positions[z] + positions[following]) / 2
-            cdf = stats.laplace(at, 1 / epsilon).cdf
-            P[w, z] = cdf(high) - cdf(low) if high > low else 0.0
-            low = high
+    positions = np.asarray(positions)
+    order = np.argsort(positions, kind="stable")
+    near = positions[order]
+    edges = np.concatenate([[-math.inf], (near[1:] + near[:-1]) / 2, [math.inf]])
+    P = np.empty((len(positions),) * 2)
+    below = stats.laplace.cdf(edges, positions[:, None], 1 / epsilon)
+    P[:, order] = np.diff(below, axis=1)
     return P
 
 

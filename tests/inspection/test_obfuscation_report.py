@@ -94,7 +94,13 @@ def test_clean_numbers_are_those_of_plain_cross_validation(stories, table):
         table, epsilon=CLEAN, document_length=40, stop_words="english"
     )
     report = obfuscation_report(
-        texts, authors, fandoms, perturber, adversaries=models, cv=splits
+        texts,
+        authors,
+        fandoms,
+        perturber,
+        adversaries=models,
+        cv=splits,
+        linkage=False,
     )
     whole, cut = (
         DocumentPreparer(table, document_length=n, output="bow").fit_transform(texts)
@@ -140,6 +146,7 @@ def test_noisy_numbers_are_those_of_the_release_that_was_attacked(synthetic):
         perturber=perturber,
         adversaries={"spy": (Spy(), "author")},
         cv=(splits := list(StratifiedKFold(4).split(documents, authors))),
+        linkage=False,
     )
     bags = DocumentPreparer(embedding, output="bow", stop_words=None)
     originals = bags.fit_transform(documents).toarray()
@@ -170,7 +177,9 @@ def test_a_document_counts_once_however_often_it_is_attacked(synthetic):
     # splits that hold the same 12 documents out five times, and three releases
     held = np.arange(12)
     splits = [(np.arange(12, 48), held)] * 5
-    report = small(synthetic, cv=splits, n_releases=3, trained_on="originals")
+    report = small(
+        synthetic, cv=splits, n_releases=3, trained_on="originals", linkage=False
+    )
     assert (report.results["n_documents"] == 12).all()
     shares = report.results["noisy"] * 12 * 3
     assert shares == pytest.approx(np.round(shares))  # equal splits add nothing new
@@ -217,6 +226,7 @@ def test_fresh_noise_without_a_seed(synthetic):
             adversaries={"spy": (Spy(), "author")},
             trained_on="originals",
             cv=[(np.arange(24), np.arange(24, 48))],
+            linkage=False,
         )
         releases.append(LOG[2][1].toarray())
     assert (releases[0] != releases[1]).any()
@@ -234,6 +244,7 @@ def test_equal_documents_do_not_share_noise():
         adversaries={"spy": (Spy(), "author")},
         trained_on="originals",
         cv=[(np.arange(4), np.arange(4, 20))],
+        linkage=False,
         random_state=0,
     )
     _, _, (_, released) = LOG
@@ -301,7 +312,8 @@ def test_names_kept_in_clear_give_the_author_away():
             output="text",
             lowercase=False,
         )
-        report = obfuscation_report(texts, authors, None, perturber, random_state=0)
+        options = {"cv": 2, "linkage": False, "random_state": 0}
+        report = obfuscation_report(texts, authors, None, perturber, **options)
         found[oov] = report.strongest()["noisy"]
         said = any("clear; names" in warning for warning in report.warnings)
         assert said == (oov == "keep")
@@ -318,6 +330,7 @@ def test_groups_stay_together(synthetic):
         cv=4,
         trained_on="originals",
         adversaries={"spy": (Spy(), "author")},
+        linkage=False,
     )
     rows = {row.tobytes(): i for i, row in enumerate(_bags(synthetic))}
     for known, held in LOG[::3]:
@@ -345,7 +358,7 @@ def test_names_of_adversaries_are_explained_and_progress_is_shown(synthetic, cap
         for name in ("SR: ", "DRauth: ", "linear: "):
             assert view.count(name) == 1
         assert "DRtopic: " not in view  # nobody asked for topics
-    own = small(synthetic, cv=2, trained_on="originals")
+    own = small(synthetic, cv=2, trained_on="originals", linkage=False)
     assert capsys.readouterr().err == ""
     assert "SR: " not in str(own)
 

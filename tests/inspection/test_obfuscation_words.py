@@ -32,7 +32,8 @@ def said(report, text):
 def test_warnings_of_sizes_labels_and_releases(synthetic):
     embedding, documents, _, topics = synthetic
     long = DPWordPerturber(embedding, epsilon=1e-3, document_length=30)
-    report = small(synthetic, [long, DPWordPerturber(embedding, epsilon=CLEAN)])
+    both = [long, DPWordPerturber(embedding, epsilon=CLEAN)]
+    report = small(synthetic, both, cv=2, linkage=False)
     assert said(report, "Only 48 documents")
     assert said(report, "changes only 0.0% of the words")
     assert said(report, "releases the number of words")
@@ -48,6 +49,7 @@ def test_warnings_of_sizes_labels_and_releases(synthetic):
         topics[rows],
         DPWordPerturber(embedding, epsilon=50.0, document_length=30),
         adversaries={"a": (linear(), "author")},
+        linkage=False,
     )
     assert said(report, "topic gives the author away")
     assert said(report, "100% of the authors right")
@@ -77,6 +79,7 @@ def blind_report(authors, topics, **options):
         topics,
         DPWordPerturber(embedding, document_length=1),
         adversaries={"a": (Blind(), "author")},
+        linkage=False,
         random_state=0,
         **options,
     )
@@ -127,6 +130,7 @@ def test_warning_of_a_lost_topic(synthetic):
             adversaries={"t": (Lookup(), "topic")},
             cv=[halves, halves[::-1]],
             trained_on="originals",
+            linkage=False,
         )
         assert report.results["clean"][0] == 1
         assert said(report, "no topic classifier is better than chance") == lost
@@ -142,6 +146,7 @@ def test_warning_without_topics_or_words(synthetic):
         None,
         DPWordPerturber(embedding, epsilon=1e-3),
         adversaries={"a": (linear(), "author")},
+        cv=2,
     )
     assert said(report, "1 documents have no known word")
     assert said(report, "ε is small for this embedding")
@@ -156,6 +161,7 @@ def test_warning_of_one_busy_author(synthetic):
         None,
         DPWordPerturber(embedding, document_length=30),
         adversaries={"a": (linear(), "author")},
+        linkage=False,
     )
     assert said(report, "One author wrote 79%")
 
@@ -172,7 +178,9 @@ def test_resampled_releases_have_an_exponent(synthetic):
 
 def test_warning_where_fasttext_is_missing(synthetic, monkeypatch):
     monkeypatch.setitem(sys.modules, "floret", None)
-    report = small(synthetic, adversaries=None, cv=2, trained_on="originals")
+    report = small(
+        synthetic, adversaries=None, cv=2, trained_on="originals", linkage=False
+    )
     assert "DRtopic" not in report.results["adversary"]
     assert said(report, "pip install floret")
 
@@ -290,7 +298,7 @@ def test_html_is_well_formed_and_escaped(synthetic, several):
 
 
 def test_frame_holds_the_results(synthetic):
-    report = small(synthetic, cv=2)
+    report = small(synthetic, cv=2, linkage=False)
     frame = report.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert frame.shape == (4, len(report.results))
@@ -300,7 +308,8 @@ def test_frame_holds_the_results(synthetic):
 @pytest.mark.no_cover
 def test_it_begins_with_which_document_it_was(synthetic):
     """From who holds the documents; one sentence for each release, in text and HTML."""
-    report = small(synthetic)
+    few = {"adversaries": {"a": (linear(), "author")}, "cv": 2}
+    report = small(synthetic, **few)
     (found,) = report.linkages
     assert (found.n_candidates, found.n_targets) == (48, 48)
     lines = repr(report).splitlines()
@@ -311,7 +320,7 @@ def test_it_begins_with_which_document_it_was(synthetic):
     counts = np.array(
         [np.bincount([int(w[1:]) for w in d], minlength=200) for d in synthetic[1]]
     )
-    again = small((synthetic[0], counts, *synthetic[2:]))
+    again = small((synthetic[0], counts, *synthetic[2:]), **few)
     # the same documents, though in another order of words
     assert [r.adversary for r in again.linkages[0].rows] == [
         r.adversary for r in found.rows
@@ -320,12 +329,12 @@ def test_it_begins_with_which_document_it_was(synthetic):
         DPWordPerturber(synthetic[0], epsilon=e, lam=0.0, document_length=30)
         for e in (0.01, 1e6)
     ]
-    blurred, clear = (report := small(synthetic, both)).linkages
+    blurred, clear = (report := small(synthetic, both, **few)).linkages
     assert max(r.success for r in blurred.rows) < 0.4  # a guess finds 0.02
     assert clear.rows[0].success == 1
     said = " ".join(repr(report).split())
     assert f"The release with ε = 0.01, λ = 0: {blurred.in_words()}" in said
-    without = small(synthetic, linkage=False)
+    without = small(synthetic, linkage=False, **few)
     assert without.linkages == []
     assert "candidates" not in repr(without)
     with pytest.raises(InvalidParameterError, match="linkage must be True or False"):

@@ -29,7 +29,7 @@ def test_a_few_draws_tell_more_than_counts_of_them(source, few):
     """Bits that an adversary lacks are fewer, and near those of many draws."""
     assert few.form_smoothing > 0
     with_form = few.log_loss().value
-    many = word_transitions(source, PRIOR, n_draws=500, random_state=1).log_loss().value
+    many = word_transitions(source, PRIOR, n_draws=150, random_state=1).log_loss().value
     without = word_transitions(source, PRIOR, n_draws=5, random_state=2)
     without.__dict__["_form"] = None  # the smoothing as it was: by a constant
     assert without.form_smoothing == 0

@@ -69,7 +69,7 @@ def test_bags_and_ordered_texts(small_embedding, documents, lam):
 
 @pytest.mark.no_cover
 @given(
-    x=st.lists(words, min_size=1, max_size=4), y=st.lists(words, min_size=1, max_size=4)
+    x=st.lists(words, min_size=1, max_size=3), y=st.lists(words, min_size=1, max_size=3)
 )
 def test_resampled_documents_cost_at_most_the_bottleneck(small_embedding, x, y):
     """Against the smallest threshold whose perfect matching exists."""
