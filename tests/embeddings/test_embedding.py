@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
-import os
 import pickle
-import subprocess
-import sys
 import weakref
 from fractions import Fraction
 from hashlib import blake2b
@@ -374,32 +371,3 @@ def test_a_pickle_opened_after_its_table_is_gone_is_an_equal_frozen_table():
     assert back.restrict(1).fingerprint == fingerprint  # computed anew
     with pytest.raises(ValueError, match="cannot set WRITEABLE"):
         back.vectors.flags.writeable = True
-
-
-_OPEN = """
-import pickle, sys
-one, two = (pickle.loads(bytes.fromhex(sys.argv[1])) for _ in range(2))
-assert one is two
-assert one.words == ("king", "queen", "apple"), one.words
-assert one.find(["Queen"]).tolist() == [1]
-assert "fingerprint" in vars(one)
-assert one.fingerprint.hex() == sys.argv[2]
-del vars(one)["fingerprint"]
-assert one.fingerprint.hex() == sys.argv[2]
-try:
-    one.vectors.flags.writeable = True
-except ValueError:
-    print("ok", one.vectors.tolist())
-"""
-
-
-def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(table):
-    done = subprocess.run(
-        [sys.executable, "-c", _OPEN, pickle.dumps(table).hex()]
-        + [table.fingerprint.hex()],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
-    )
-    assert done.stdout == f"ok {ROWS}\n", done.stderr

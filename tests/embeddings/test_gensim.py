@@ -152,23 +152,48 @@ def test_subwords_are_frozen(table):
         table._subwords.min_n = 1
 
 
-def test_subwords_survive_a_pickle_to_another_process(tmp_path, table):
-    (tmp_path / "t.pkl").write_bytes(pickle.dumps(table))
-    code = (
-        "import pickle; t = pickle.load(open('t.pkl', 'rb'));"
-        "print(t.infer('unheard').tolist(), t._subwords.buckets.flags.writeable);"
-        "del vars(t)['fingerprint']; print(t.fingerprint.hex())"
-    )
+_OPEN = """
+import pickle, sys
+with open("plain.pkl", "rb") as file:
+    one = pickle.load(file)
+    file.seek(0)
+    assert one is pickle.load(file)
+assert one.words == ("king", "queen", "apple"), one.words
+assert one.find(["Queen"]).tolist() == [1]
+assert one.fingerprint.hex() == sys.argv[1]
+try:
+    one.vectors.flags.writeable = True
+except ValueError:
+    print("frozen", one.vectors.tolist())
+with open("subwords.pkl", "rb") as file:
+    table = pickle.load(file)
+print(table.infer("unheard").tolist(), table._subwords.buckets.flags.writeable)
+for each in (one, table):
+    del vars(each)["fingerprint"]  # which was pickled with it
+    print(each.fingerprint.hex())
+"""
+
+
+def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(tmp_path, table):
+    rows = [[1.0, 0.0], [0.5, 0.25], [-2.0, 3.0]]
+    plain = WordEmbedding(["king", "queen", "apple"], rows)
+    (tmp_path / "plain.pkl").write_bytes(pickle.dumps(plain))
+    (tmp_path / "subwords.pkl").write_bytes(pickle.dumps(table))
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", _OPEN, plain.fingerprint.hex()],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
         env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
     )
-    expected = f"{table.infer('unheard').tolist()} False\n{table.fingerprint.hex()}\n"
-    assert done.stdout == expected, done.stderr
+    expected = [
+        f"frozen {rows}",
+        f"{table.infer('unheard').tolist()} False",
+        plain.fingerprint.hex(),
+        table.fingerprint.hex(),
+    ]
+    assert done.stdout.splitlines() == expected, done.stderr
 
 
 def test_npz_keeps_subwords_and_maps_them(tmp_path, fasttext, table):
