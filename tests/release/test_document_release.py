@@ -286,6 +286,9 @@ def test_check_values_tell_keys_and_canaries_tell_laws(make_release, monkeypatch
     manifest = make_release().manifest()
     other = make_release(key=ReleaseKey("env:ANOTHER_KEY")).manifest()
     assert {k for k in manifest if manifest[k] != other[k]} == {"key_check"}
+    # nothing shows that two releases of different names have one key
+    named = make_release(name="another").manifest()
+    assert named["key_check"] != manifest["key_check"]
     for name, change in CHANGES.items():
         changed = make_release(**change).manifest()
         told = {k for k in manifest if manifest[k] != changed[k]}
