@@ -17,12 +17,8 @@ from skdptext import DPDocumentReplacer, demo
 
 @pytest.fixture(scope="module")
 def read():
-    """What `documents` and `plain_embedding` return: a second time would take long.
-
-    Of half as many words as otherwise.
-    """
+    """What `documents` and `plain_embedding` return: a second time would take long."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "N_WORDS", demo.N_WORDS // 2)
         for name in ("documents", "plain_embedding"):
             patch.setattr(demo, name, cache(getattr(demo, name)))
         yield demo
