@@ -1,4 +1,4 @@
-"""What does not help: other ways to group public documents, beside the default.
+"""Other ways to group public documents, beside the default; few of them help.
 
 Each has the number of groups of its corpus, at ε = 4, without labels. Differences to
 the default (`TopicEncoder` with 10 directions, and k-means) are over the same
