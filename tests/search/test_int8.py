@@ -92,12 +92,16 @@ def exact_best(search, points):
 @pytest.mark.no_cover
 @settings(max_examples=200)
 @given(data=st.data())
-def test_the_bounds_hold(data):
-    n, v, m = (data.draw(st.integers(1, high)) for high in (4, 30, 9))
+def test_the_bounds_hold_and_the_words_are_right(data):
+    """In any small table, with exact ties."""
+    n, v, m = (data.draw(st.integers(1, high)) for high in (5, 40, 9))
     vectors = data.draw(hnp.arrays(np.float32, (v, m), elements=any_size))
+    copies = data.draw(st.lists(st.integers(0, v - 1), max_size=20))
+    vectors = np.concatenate([vectors, vectors[copies]])
     points = data.draw(hnp.arrays(np.float64, (n, m), elements=any_size))
-    search = make(vectors, tile=16, group=2)
     with np.errstate(all="ignore"):
+        search = make(vectors, tile=16, group=2)
+        np.testing.assert_array_equal(search(points), nearest_words(points, vectors))
         below, above, rounding = bounds(search, points)
         best = exact_best(search, points)
         decided = search._usable & _int8._within_float32(
@@ -181,20 +185,6 @@ def test_words_of_a_whole_table(built_in, searched_again):
     expected = nearest_words(points, built_in.vectors)
     np.testing.assert_array_equal(search(points), expected)
     assert sum(n for n, _ in searched_again) <= 15
-
-
-@pytest.mark.no_cover
-@settings(max_examples=200)
-@given(data=st.data())
-def test_words_of_any_small_table(data):
-    n, v, m = (data.draw(st.integers(1, high)) for high in (5, 40, 5))
-    vectors = data.draw(hnp.arrays(np.float32, (v, m), elements=any_size))
-    copies = data.draw(st.lists(st.integers(0, v - 1), max_size=20))
-    vectors = np.concatenate([vectors, vectors[copies]])  # exact ties
-    points = data.draw(hnp.arrays(np.float64, (n, m), elements=any_size))
-    with np.errstate(all="ignore"):
-        found = make(vectors, tile=16, group=2)(points)
-    np.testing.assert_array_equal(found, nearest_words(points, vectors))
 
 
 @pytest.mark.parametrize("n_copies", [2, 3000])
