@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -10,8 +9,6 @@ import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_document, check_integer, check_option, is_count_matrix
-
-_WORD = re.compile(r"\S+")
 
 
 class KnownAndSnippets(NamedTuple):
@@ -101,21 +98,24 @@ def split_known_and_snippet(
     for position, document in enumerate(documents):
         check_document(document, position)
         n_documents += 1
-        if isinstance(document, str):
-            spans = [match.span() for match in _WORD.finditer(document)]
-        else:
-            document = list(document)
-            spans = [(i, i + 1) for i in range(len(document))]
-        if len(spans) < needed:
-            short.append((position, len(spans)))
+        document = document.strip() if isinstance(document, str) else list(document)
+        n_words = len(document.split() if isinstance(document, str) else document)
+        if n_words < needed:
+            short.append((position, n_words))
             continue
         first, last = n_known, n_snippet
-        if len(spans) < first + last:
-            first = round(len(spans) * n_known / (n_known + n_snippet))
-            first = min(max(first, 1), len(spans) - 1)
-            last = len(spans) - first
-        known.append(document[spans[0][0] : spans[first - 1][1]])
-        snippets.append(document[spans[-last][0] : spans[-1][1]])
+        if n_words < first + last:
+            first = round(n_words * n_known / (n_known + n_snippet))
+            first = min(max(first, 1), n_words - 1)
+            last = n_words - first
+        if isinstance(document, str):
+            # What is left of the text after its first words, and before its last ones
+            after, before = document.split(None, first)[-1], document.rsplit(None, last)
+            known.append(document[: len(document) - len(after)].rstrip())
+            snippets.append(document[len(before[0]) :].lstrip())
+        else:
+            known.append(document[:first])
+            snippets.append(document[-last:])
         indices.append(position)
     if short and too_short != "drop":
         raise InvalidParameterError(
