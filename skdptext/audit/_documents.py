@@ -308,8 +308,8 @@ def _tokens(batches: list[Any]) -> tuple[sp.csc_matrix, list[str]]:
         counts = sp.vstack([sp.csr_matrix(batch) for batch in batches], format="csr")
         names = [f"token {j}" for j in range(counts.shape[1])]
         wholes = [
-            (row.indices.tobytes(), row.data.tobytes())
-            for row in map(counts.getrow, range(counts.shape[0]))
+            (counts.indices[i:j].tobytes(), counts.data[i:j].tobytes())
+            for i, j in itertools.pairwise(counts.indptr.tolist())
         ]
         if counts.nnz and counts.data.min() < 0:  # vectors, of which nothing is a count
             counts, names = counts[:, :0], []

@@ -61,7 +61,10 @@ class DirectionalChannel(SearchingChannel):
         lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
         # zero vectors, which are never drawn, and empty ones have no direction
         scale = np.sin(angles) / np.where(lengths > 0, lengths, 1.0)
-        return (np.column_stack([np.cos(angles), normals * scale[:, None]]),)
+        points = np.empty((n, self.embedding.dim))
+        np.cos(angles, out=points[:, 0])
+        np.multiply(normals, scale[:, None], out=points[:, 1:])
+        return (points,)
 
     def apply(
         self, words: np.ndarray, draws: Draws, memory: int | None = None
@@ -94,7 +97,7 @@ class DirectionalChannel(SearchingChannel):
 
     @property
     def row_bytes(self) -> int:
-        """Normals and directions, in pieces and joined, mirrors, points in float32."""
+        """Normals, directions, mirrors and what they are made of, points in float32."""
         return self.embedding.dim * (6 * 8 + 4)
 
     @property

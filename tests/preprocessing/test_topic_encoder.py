@@ -94,11 +94,15 @@ def test_documents_without_a_known_word_are_at_the_origin():
     assert encoder.transform([]).shape == (0, 1)
 
 
-@pytest.mark.no_cover
-@given(st.lists(st.text("abc ", max_size=12), max_size=6), st.randoms())
-def test_each_document_is_placed_by_itself(documents, random):
+@pytest.fixture(scope="module")
+def encoder():
     encoder = TopicEncoder(2, token_pattern=r"\w", min_df=1)
-    encoder.fit(["a b", "b c", "c a a", "a"])
+    return encoder.fit(["a b", "b c", "c a a", "a"])
+
+
+@pytest.mark.no_cover
+@given(st.lists(st.text("abc ", max_size=12), max_size=6))
+def test_each_document_is_placed_by_itself(encoder, documents):
     together = encoder.transform(documents)
     alone = [encoder.transform([document])[0] for document in documents]
     assert together.tolist() == [place.tolist() for place in alone]

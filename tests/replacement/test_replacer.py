@@ -209,7 +209,7 @@ def test_searches_reach_every_parameter(public, private):
         f"{name}__epsilon": [0.01, 20.0],
         f"{name}__grouper__kmeans__n_clusters": [3, 4],
     }
-    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise")
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise")
     search.fit(private[0], private[1])
     assert search.best_params_[f"{name}__epsilon"] == 20.0
     simple = DPDocumentReplacer(texts, output="vector")
