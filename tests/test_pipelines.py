@@ -54,16 +54,17 @@ def pipelines(embedding, **params):
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.EmptyDocumentWarning")
 @pytest.mark.parametrize("name", ["wmd", "tfidf", "bayes"])
-def test_pipeline_tells_spam_through_the_noise(built_in, messages, name):
+def test_pipeline_tells_spam_through_the_noise(frequent, messages, name):
     texts, labels = messages
-    model = pipelines(built_in)[name]
+    model = pipelines(frequent)[name]
     scores = cross_val_score(model, texts, labels, cv=3)
-    # chance is 0.5. Over fresh noise the mean is 0.73 or more with a standard deviation
-    # of 0.01, so that the noise alone fails this once in far more than 10^6 runs.
+    # chance is 0.5. Over fresh noise the mean is 0.69 by Word Mover's neighbours, with a
+    # standard deviation of 0.008, so that the noise alone fails this once in some 10^6
+    # runs; by the others it is 0.74 or more, and hardly ever.
     assert scores.mean() > 0.65
     for step in model:
         if hasattr(step, "embedding"):
-            assert clone(step).embedding is built_in
+            assert clone(step).embedding is frequent
 
 
 def test_messages_that_lose_all_their_words_do_not_stop_a_pipeline(built_in, messages):
@@ -80,11 +81,11 @@ def test_messages_that_lose_all_their_words_do_not_stop_a_pipeline(built_in, mes
     assert set(predicted) <= set(labels)
 
 
-def test_search_over_epsilon_and_lambda(built_in, messages):
+def test_search_over_epsilon_and_lambda(frequent, prose):
     """Privacy subject to utility."""
-    texts, labels = messages
+    texts, labels = (part[:600] for part in prose)
     search = GridSearchCV(
-        pipelines(built_in)["bayes"],
+        pipelines(frequent)["bayes"],
         {
             "dpwordperturber__epsilon": [1.0, 15.0, 60.0],
             "dpwordperturber__lam": [0.0, 0.5],
@@ -148,24 +149,24 @@ def test_a_search_of_25_candidates_holds_one_table(built_in, messages):
     assert memory.peak < half_norms_and_covariance < table.vectors.nbytes
 
 
-def test_nested_cross_validation_in_two_processes(built_in, prose):
+def test_nested_cross_validation_in_two_processes(frequent, prose):
     texts, labels = prose
     search = GridSearchCV(
-        pipelines(built_in, document_length=10, resize="sample")["bayes"],
+        pipelines(frequent, document_length=10, resize="sample")["bayes"],
         {"dpwordperturber__epsilon": [60.0, 100.0]},
         cv=2,
     )
     scores = cross_val_score(search, texts, labels, cv=2, n_jobs=2)
-    # Over fresh noise each is 0.73 with a standard deviation of 0.01.
+    # Over fresh noise each is 0.735 with a standard deviation of 0.017.
     assert (scores > 0.65).all()
 
 
-def test_seeded_search_is_the_same_in_any_number_of_processes(built_in, messages):
-    texts, labels = messages
+def test_seeded_search_is_the_same_in_any_number_of_processes(frequent, messages):
+    texts, labels = (part[:200] for part in messages)
 
     def results(n_jobs):
         search = GridSearchCV(
-            pipelines(built_in, random_state=3)["bayes"],
+            pipelines(frequent, random_state=3)["bayes"],
             {"dpwordperturber__epsilon": [10.0, 20.0]},
             cv=2,
             n_jobs=n_jobs,
@@ -176,19 +177,19 @@ def test_seeded_search_is_the_same_in_any_number_of_processes(built_in, messages
 
 
 @pytest.mark.no_cover
-def test_set_output_reaches_the_steps_that_can(built_in, messages):
-    texts, labels = messages
-    perturber = DPWordPerturber(built_in, epsilon=30.0)
+def test_set_output_reaches_the_steps_that_can(frequent, messages):
+    texts, labels = (part[:100] for part in messages)
+    perturber = DPWordPerturber(frequent, epsilon=30.0)
     model = make_pipeline(perturber, TruncatedSVD(5, random_state=0))
     frame = model.set_output(transform="pandas").fit_transform(texts)
     assert isinstance(frame, pd.DataFrame)
-    assert frame.shape == (400, 5)
+    assert frame.shape == (100, 5)
     sparse = perturber.transform(texts)
     assert isinstance(sparse.dtypes.iloc[0], pd.SparseDtype)
     perturber.set_output(transform="default")
     assert sp.issparse(perturber.transform(texts))
     with config_context(transform_output="pandas"):
         assert sp.issparse(perturber.transform(texts))
-        tokens = DPWordPerturber(built_in, epsilon=30.0, output="tokens")
+        tokens = DPWordPerturber(frequent, epsilon=30.0, output="tokens")
         assert isinstance(tokens.fit_transform(texts[:2]), list)
-    assert pipelines(built_in)["tfidf"].fit(texts, labels).predict(texts[:2]).shape
+    assert pipelines(frequent)["tfidf"].fit(texts, labels).predict(texts[:2]).shape

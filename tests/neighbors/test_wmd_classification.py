@@ -50,9 +50,7 @@ def inverse_square(distances):
 @pytest.mark.parametrize("weights", ["uniform", "distance", inverse_square, None])
 @pytest.mark.parametrize("k", [1, 4, 9])
 @pytest.mark.parametrize("embedding", ["table", "one-hot"])
-def test_votes_as_scikit_learn(
-    data, distances, small_embedding, weights, k, embedding
-):
+def test_votes_as_scikit_learn(data, distances, small_embedding, weights, k, embedding):
     D, among = distances[embedding]
     embedding = small_embedding if embedding == "table" else embedding
     X, y, queries = data
