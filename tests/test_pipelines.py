@@ -58,9 +58,9 @@ def test_pipeline_tells_spam_through_the_noise(frequent, messages, name):
     texts, labels = messages
     model = pipelines(frequent)[name]
     scores = cross_val_score(model, texts, labels, cv=3)
-    # chance is 0.5. Over fresh noise the mean is 0.69 by Word Mover's neighbours, with a
-    # standard deviation of 0.008, so that the noise alone fails this once in some 10^6
-    # runs; by the others it is 0.74 or more, and hardly ever.
+    # chance is 0.5. Over fresh noise the mean is 0.69 by Word Mover's neighbours, with
+    # a standard deviation of 0.008, so that the noise alone fails this once in some
+    # 10^6 runs; by the others it is 0.74 or more, and hardly ever.
     assert scores.mean() > 0.65
     for step in model:
         if hasattr(step, "embedding"):
