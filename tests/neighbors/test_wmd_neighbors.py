@@ -59,6 +59,14 @@ def corpus(small_embedding):
     return X, y
 
 
+@pytest.fixture(scope="module")
+def all_distances(corpus, small_embedding):
+    """Of all pairs of the corpus, which nothing may change."""
+    D = pairwise_word_movers_distances(corpus[0], embedding=small_embedding)
+    D.flags.writeable = False
+    return D
+
+
 # -- the same as brute force -------------------------------------------------------
 
 
@@ -89,9 +97,8 @@ def test_as_brute_force(embedding, X, queries, k, radius):
             assert np.array_equal(graph.data[part], D[i][inside])
 
 
-def test_as_scikit_learn_gives_them(corpus, small_embedding):
-    X, _ = corpus
-    D = pairwise_word_movers_distances(X, embedding=small_embedding)
+def test_as_scikit_learn_gives_them(corpus, small_embedding, all_distances):
+    X, D = corpus[0], all_distances
     radius = float(np.quantile(D, 0.1))
     ours = WMDNeighbors(small_embedding, n_neighbors=4, radius=radius).fit(X)
     peer = NearestNeighbors(n_neighbors=4, radius=radius, metric="precomputed").fit(D)
@@ -172,14 +179,14 @@ def falling(distances):
 
 @pytest.mark.parametrize("weights", ["uniform", "distance", falling, None])
 @pytest.mark.parametrize("n_outputs", [None, 1, 2])
-def test_means_as_scikit_learn(corpus, small_embedding, weights, n_outputs):
+def test_means_as_scikit_learn(
+    corpus, small_embedding, all_distances, weights, n_outputs
+):
     X, queries = corpus[0][:40], corpus[0][43:]
     y = np.random.default_rng(0).normal(size=(40, n_outputs) if n_outputs else 40)
     ours = WMDKNNRegressor(small_embedding, n_neighbors=3, weights=weights).fit(X, y)
-    D = pairwise_word_movers_distances(queries, X, embedding=small_embedding)
     peer = KNeighborsRegressor(3, weights=weights, metric="precomputed")
-    peer.fit(pairwise_word_movers_distances(X, embedding=small_embedding), y)
-    want = peer.predict(D)
+    want = peer.fit(all_distances[:40, :40], y).predict(all_distances[43:, :40])
     got = ours.predict(queries)
     assert got.shape == want.shape
     np.testing.assert_allclose(got, want, atol=1e-12)
@@ -195,13 +202,13 @@ def test_means_as_scikit_learn(corpus, small_embedding, weights, n_outputs):
 
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_transformer(corpus, small_embedding, mode, symmetric):
+def test_transformer(corpus, small_embedding, all_distances, mode, symmetric):
     X, _ = corpus
     step = WMDNeighborsTransformer(
         small_embedding, mode=mode, n_neighbors=3, symmetric=symmetric
     )
     graph = step.fit_transform(X)
-    D = pairwise_word_movers_distances(X, embedding=small_embedding)
+    D = all_distances.copy()
     np.fill_diagonal(D, -1)  # itself first
     k = 4 if mode == "distance" else 3
     expected = np.zeros((60, 60), dtype=bool)
@@ -324,15 +331,17 @@ def test_maps_are_those_of_all_distances(corpus, dense, step_of):
 
 
 @pytest.mark.no_cover
-def test_votes_are_those_of_all_distances(corpus, small_embedding):
+def test_votes_are_those_of_all_distances(corpus, small_embedding, all_distances):
     X, y = corpus
     step = WMDNeighborsTransformer(small_embedding, n_neighbors=20)
     vote = make_pipeline(step, KNeighborsClassifier(5, metric="precomputed"))
-    D = pairwise_word_movers_distances(X[43:], X[:43], embedding=small_embedding)
     direct = KNeighborsClassifier(5, metric="precomputed").fit(
         np.zeros((43, 43)), y[:43]
     )
-    assert np.array_equal(vote.fit(X[:43], y[:43]).predict(X[43:]), direct.predict(D))
+    assert np.array_equal(
+        vote.fit(X[:43], y[:43]).predict(X[43:]),
+        direct.predict(all_distances[43:, :43]),
+    )
 
 
 # -- long searches -------------------------------------------------------------------
