@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -463,8 +464,9 @@ class _Drawn(_Shares):
         """Share at one ε, and its standard error: draws are independent."""
         if epsilon not in self.known:
             by_draw = self.weights @ self.stays(epsilon) / self.weights.sum()
-            error = by_draw.std(ddof=1) / np.sqrt(len(by_draw))
-            self.known[epsilon] = float(by_draw.mean()), float(error)
+            share, n = float(by_draw.mean()), len(by_draw)
+            gaps = by_draw - share  # np.std takes ten times as long
+            self.known[epsilon] = share, math.sqrt(gaps @ gaps / (n * (n - 1)))
         return self.known[epsilon]
 
     def stays(self, epsilon: float) -> np.ndarray:

@@ -444,8 +444,9 @@ def test_what_was_counted_is_said(small):
 @pytest.mark.parametrize("mechanism", [None, Exponential(), RandomizedResponse()])
 def test_a_perturber_that_is_not_fitted_will_do(mechanism):
     """At an ε far off, without a warning that one should calibrate."""
-    vectors = np.random.default_rng(0).normal(size=(1200, 5))
-    table = WordEmbedding([f"w{i}" for i in range(1200)], vectors)
+    # of fewer words than 1,000 nobody is warned
+    vectors = np.random.default_rng(0).normal(size=(1001, 5))
+    table = WordEmbedding([f"w{i}" for i in range(1001)], vectors)
     perturber = DPWordPerturber(
         table, epsilon=1e-3, lam=0.0, document_length=2, mechanism=mechanism
     )
