@@ -37,9 +37,7 @@ def brute_force(points, vectors):
     return scores.argmax(axis=1), scores
 
 
-@pytest.fixture(
-    scope="module", params=[(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)], ids=str
-)
+@pytest.fixture(scope="module", params=[(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)], ids=str)
 def noisy_words(request, built_in):
     """Points, and the nearest words: once for both engines."""
     mechanism = channel(*request.param, built_in)
