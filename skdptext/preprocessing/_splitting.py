@@ -93,7 +93,9 @@ def split_known_and_snippet(
             "documents must be texts or token lists, since a count matrix has no order."
         )
     needed = n_known + n_snippet if too_short != "share" else 2
-    known, snippets, indices = [], [], []
+    known: list[Any] = []
+    snippets: list[Any] = []
+    indices: list[int] = []
     n_documents, short = 0, []
     for position, document in enumerate(documents):
         check_document(document, position)
