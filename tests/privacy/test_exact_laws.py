@@ -146,6 +146,7 @@ def assert_promised(x, y, options, law_of, table, **parameters):
         assert claim == math.inf
 
 
+@pytest.mark.no_cover
 @settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "250")))
 @given(
     x=documents,
@@ -245,6 +246,7 @@ def law_of_directions(at, kappa, distribution):
 orders = st.permutations(range(4))
 
 
+@pytest.mark.no_cover
 @settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "150")))
 @given(
     x=documents,
