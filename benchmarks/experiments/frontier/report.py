@@ -57,12 +57,9 @@ def summary(name: str, rows: Rows) -> Rows:
     for row in rows:
         if row["release"] == "documents replaced" and row["epsilon"] == EPSILON:
             by_labels = row["groups"] == "public labels"
-            fixed = row["encoder"] == BEST.get(name, FIRST)
-            if (
-                by_labels
-                or row["encoder"] in CHOSEN_BY
-                or (fixed and row["n_groups"] == AT[name])
-            ):
+            settled = BEST.get(name, FIRST), AT[name]
+            fixed = (row["encoder"], row["n_groups"]) == settled
+            if by_labels or fixed or row["encoder"] in CHOSEN_BY:
                 groups = f"replaced, K = {row['n_groups']}, {row['groups']}"
                 if row["encoder"] == BY_DOCUMENTS:
                     groups += ", for documents"
