@@ -217,8 +217,11 @@ def test_tau_is_chosen_by_cross_validation():
     assert auto.tau_ < 1
     plain = ChannelNaiveBayes(source, **options).fit(bags[:160], labels[:160])
     assert plain.tau_ == 1
-    noisy = source.fit([]).transform(bags[160:])
-    assert auto.score(noisy, labels[160:]) >= plain.score(noisy, labels[160:])
+    # of ten releases, .05 better with a deviation of .01
+    noisy, truth = source.fit([]).transform(bags[160:].repeat(10, 0)), labels[160:]
+    assert auto.score(noisy, truth.repeat(10)) > 0.01 + plain.score(
+        noisy, truth.repeat(10)
+    )
     few = ChannelNaiveBayes(source, tau="auto", **options).fit(bags[:2], ["a", "b"])
     assert few.tau_ == 1
     clear = ChannelNaiveBayes(tau="auto").fit(bags, labels)
