@@ -102,7 +102,6 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
         return make_pipeline(CountVectorizer(min_df=5), change, TopicEncoder(10))
 
     words = {"min_df": 5, "stop_words": "english", "max_df": 0.3}
-    rarer = CountVectorizer(min_df=3, stop_words="english", max_df=0.2)
     default, tfidf = after(TopicEncoder(10)), TfidfVectorizer(sublinear_tf=True)
     linear = measure.labels_grouper()
     return {
@@ -114,8 +113,10 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
         "words of 2 documents": after(TopicEncoder(10, min_df=2)),
         "words of 15 documents": after(TopicEncoder(10, min_df=15)),
         "no stop words": after(TopicEncoder(10, stop_words="english")),
-        "20 directions, no frequent words": after(
-            make_pipeline(rarer, TopicEncoder(20))
+        "20 directions, no frequent words": after(measure.rarer_encoder()),
+        measure.NAMES: after(measure.names_encoder()),
+        "NMF of the letters of names": after(
+            measure.names_encoder(analyzer="char_wb", ngram_range=(2, 3), max_df=0.5)
         ),
         "words, counted once": after(
             make_pipeline(CountVectorizer(binary=True, min_df=5), TopicEncoder(10))
