@@ -18,7 +18,7 @@ from skdptext.attacks import (
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
-from tests.inspection.corpus import CLEAN, Lookup, linear, make_corpus
+from tests.inspection.corpus import CLEAN, Lookup, bayes, make_corpus
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_the_report_is_made_of_it(synthetic):
         DPWordPerturber(embedding, epsilon=e, document_length=30) for e in (1.0, 9.0)
     ]
     options = {
-        "adversaries": {"a": (linear(), "author"), "t": (linear(), "topic")},
+        "adversaries": {"a": (bayes(), "author"), "t": (bayes(), "topic")},
         "n_releases": 2,
         "cv": 2,
         "random_state": 4,
@@ -86,7 +86,7 @@ def test_topics_that_give_the_authors_away(synthetic):
         topics,
         topics,
         DPWordPerturber(embedding, epsilon=CLEAN, document_length=30),
-        adversaries={"a": (linear(), "author")},
+        adversaries={"a": (bayes(), "author")},
         trained_on="originals",
         random_state=0,
     )
@@ -155,7 +155,7 @@ def test_who_wants_topics_needs_them(synthetic):
             documents,
             authors,
             perturber=DPWordPerturber(embedding),
-            adversaries={"t": (linear(), "topic")},
+            adversaries={"t": (bayes(), "topic")},
         )
 
 

@@ -28,6 +28,7 @@ def reports():
         "adversaries": {"a": (model, "author"), "t": (model, "topic")},
         "random_state": 0,
         "cv": 2,
+        "linkage": False,
     }
     authors = np.tile(["ann", "bob"], 12)
     return [

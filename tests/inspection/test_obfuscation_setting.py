@@ -26,7 +26,8 @@ def documents():
 def report(small_embedding, documents, authors, topics=None, perturber=None, **options):
     if perturber is None:
         perturber = DPWordPerturber(small_embedding, document_length=20)
-    options = {"adversaries": ADVERSARIES, "random_state": 0} | options
+    defaults = {"adversaries": ADVERSARIES, "random_state": 0, "linkage": False}
+    options = defaults | options
     return obfuscation_report(documents, authors, topics, perturber, **options)
 
 
