@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import fcntl
+import functools
 import gc
 import gzip
 import hashlib
@@ -25,9 +26,15 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 from skdptext import WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
+
+# scikit-learn reads the signature of a class anew for each look at an estimator
+BaseEstimator._get_param_names = classmethod(
+    functools.cache(BaseEstimator._get_param_names.__func__)
+)
 
 # How long an example takes says nothing about the code on a busy machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -168,10 +175,16 @@ def _lock(fixture: str, wait: bool = True) -> IO[str]:
     return file
 
 
-def pytest_collection_finish() -> None:
-    """What was imported stays: no collection of garbage looks at it again."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported here stays: no collection of garbage looks at it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

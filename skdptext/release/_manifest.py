@@ -6,6 +6,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,10 @@ def versions() -> dict[str, str]:
     """Versions of all that may change a word or a byte."""
     installed = {"skdptext": __version__}
     installed["python"] = ".".join(platform.python_version_tuple()[:2])
-    return installed | {name: metadata.version(name) for name in _PACKAGES}
+    return installed | {name: _version(name) for name in _PACKAGES}
+
+
+_version = cache(metadata.version)  # which reads and parses a file
 
 
 def _options(mechanism: Any) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def json_rows(path: Path) -> Rows:
 
 
 def _parsed(text: str, line: int, decode: Callable[[str], Any]) -> dict[str, Any]:
-    if text.count("[") + text.count("{") > _MAX_DEPTH and _depth(text) > _MAX_DEPTH:
+    if text.count("[") + text.count("{") > _MAX_DEPTH and _is_too_deep(text):
         problem = f"lists and objects are nested more than {_MAX_DEPTH} deep."
         raise LineError(line, problem)
     try:
@@ -161,10 +161,11 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError  # NaN and Infinity, which JSON does not have
 
 
-def _depth(text: str) -> int:
-    """How deep brackets are nested, outside strings."""
-    deepest = depth = 0
-    for sign in re.findall(r"[][{}]", _STRING.sub("", text)):
-        depth += 1 if sign in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+def _is_too_deep(text: str) -> bool:
+    """Whether brackets outside strings are nested more than `_MAX_DEPTH` deep."""
+    depth = 0
+    for sign in re.finditer(r"[][{}]", _STRING.sub("", text)):
+        depth += 1 if sign[0] in "[{" else -1
+        if depth > _MAX_DEPTH:
+            return True
+    return False
