@@ -304,19 +304,18 @@ def _pvalues(
     white: np.ndarray, epsilon: float, rng: np.random.Generator
 ) -> dict[str, float]:
     """p-values of the tests of length, direction and independence."""
-    from scipy import stats
+    from scipy import special, stats
 
-    m = white.shape[1]
+    n, m = white.shape
     radii = np.linalg.norm(white, axis=1)
     units = white / np.where(radii > 0, radii, 1)[:, None]
-    gamma = stats.gamma(m, scale=1 / epsilon).cdf
     pvalues = {
-        "radius": stats.kstest(radii, gamma).pvalue,
+        "radius": _uniformity(special.gammainc(m, epsilon * radii)),
         "radius, next radius": _dependence(radii[1:], radii[:-1]),
     }
     if m == 1:  # there are two directions, and no axis to choose
         up = units[:, 0] > 0
-        pvalues["direction"] = stats.binomtest(int(up.sum()), len(up)).pvalue
+        pvalues["direction"] = stats.binomtest(int(up.sum()), n).pvalue
         pvalues["radius, direction"] = _dependence(radii, up)
         pvalues["direction, next"] = _dependence(up[1:], up[:-1])
         return {name: float(p) for name, p in pvalues.items()}
@@ -327,11 +326,11 @@ def _pvalues(
         "random axis 1": units @ turn[:, 0],
         "random axis 2": units @ turn[:, 1],
     }
-    uniform = stats.beta((m - 1) / 2, (m - 1) / 2).cdf
     for name, t in axes.items():
         # Clipped, as rounding may leave the support by one unit in the last place.
         share = np.clip((1 + t) / 2, 0, 1)
-        pvalues[f"direction along {name}"] = stats.kstest(share, uniform).pvalue
+        uniform = special.betainc((m - 1) / 2, (m - 1) / 2, share)
+        pvalues[f"direction along {name}"] = _uniformity(uniform)
         pvalues[f"radius, {name}"] = _dependence(radii, np.abs(t))
         pvalues[f"{name}, next"] = _dependence(t[1:], t[:-1])
     pvalues |= _spread(units, rng)
@@ -353,14 +352,14 @@ def _spread(units: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
 
 def _axes(normals: np.ndarray) -> dict[str, float]:
     """p-values of means and spread along the axes, corrected for their number."""
-    from scipy import stats
+    from scipy import special
 
     n, m = normals.shape
     drift = np.abs(normals.sum(axis=0)) / np.sqrt(n)
     squares = np.einsum("ij,ij->j", normals, normals)
-    spread = 2 * np.minimum(stats.chi2.cdf(squares, n), stats.chi2.sf(squares, n))
+    spread = 2 * np.minimum(special.chdtr(n, squares), special.chdtrc(n, squares))
     return {
-        "mean along every axis": min(1.0, m * 2 * stats.norm.sf(drift.max())),
+        "mean along every axis": min(1.0, m * 2 * special.ndtr(-drift.max())),
         "spread along every axis": min(1.0, m * spread.min()),
     }
 
@@ -374,10 +373,30 @@ def _extremes(normals: np.ndarray) -> float:
     return min(1.0, 2 * float(np.exp(-(max(excess, 0.0) ** 2) / 2)))
 
 
-def _dependence(x: np.ndarray, y: np.ndarray) -> float:
-    """p-value of the rank correlation; 0 where a sample is constant."""
+# `kstest` and `spearmanr` of SciPy take up to five times as long, most of it for
+# checks of what is given: too long for audits of few draws that are made again and again.
+
+
+def _uniformity(u: np.ndarray) -> float:
+    """p-value of Kolmogorov and Smirnov's test of the uniform law, exact."""
     from scipy import stats
 
-    if np.ptp(x.astype(float)) == 0 or np.ptp(y.astype(float)) == 0:
+    n = len(u)
+    u, steps = np.sort(u), np.arange(n + 1) / n
+    distance = max((steps[1:] - u).max(), (u - steps[:-1]).max())
+    return float(stats.kstwo.sf(distance, n))
+
+
+def _dependence(x: np.ndarray, y: np.ndarray) -> float:
+    """p-value of the rank correlation; 0 where a sample is constant."""
+    from scipy import special, stats
+
+    if (x == x[0]).all() or (y == y[0]).all():
         return 0.0
-    return float(stats.spearmanr(x, y).pvalue)
+    ranks = np.array([stats.rankdata(x), stats.rankdata(y)])
+    a, b = ranks - (len(x) + 1) / 2
+    r = min(abs(a @ b) / np.sqrt((a @ a) * (b @ b)), 1.0)
+    degrees = len(x) - 2
+    with np.errstate(divide="ignore"):
+        t = r * np.sqrt(degrees / ((1 + r) * (1 - r)))
+    return float(2 * special.stdtr(degrees, -t))
