@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import csv
 import fcntl
 import functools
@@ -212,6 +213,21 @@ def compiled(pytestconfig):
         loops = load_bounds()
     assert loops is not None, "the tests need the extra `fast`"
     return loops
+
+
+@pytest.fixture
+def copies_for_workers(monkeypatch):
+    """`audit_fresh_noise` without joblib's workers: each task is run here, on a copy.
+
+    A worker takes two seconds to begin. tests/audit/test_fresh.py has some.
+    """
+
+    def parallel(**_):
+        return lambda tasks: [
+            run(*args, **kwargs) for run, args, kwargs in map(copy.deepcopy, tasks)
+        ]
+
+    monkeypatch.setattr("skdptext.audit._fresh.Parallel", parallel)
 
 
 @pytest.fixture(scope="session")

@@ -90,21 +90,22 @@ TABLE = {
     "none": (lambda: noisy(None, 1.0), False, False, set()),
 }  # fmt: skip
 # What is seen in many calls only, and what must be seen in none of many.
-MANY = {"workers", "seeds of 16 bits", "twice in a call", "none"}
+MANY = {"workers": 500, "seeds of 16 bits": 1000, "twice in a call": 500, "none": 500}
 
 
 @pytest.mark.no_cover
+@pytest.mark.usefixtures("copies_for_workers")
 @pytest.mark.parametrize("mistake", TABLE)
 def test_who_catches_what(mistake):
     make, by_words, by_noise, twice = TABLE[mistake]
-    n_draws = 50_000 if mistake == "renormalised" else 20_000  # it shows little
+    n_draws = 50_000 if mistake == "renormalised" else 10_000  # it shows little
     words = audit_word_privacy(
         make(), n_draws=n_draws, n_pairs=10, confidence=1 - 1e-6, random_state=0
     )
     assert words.violated.any() == by_words
-    noise = audit_noise_law(Noise(make()), alpha=1e-6, random_state=0)
+    noise = audit_noise_law(Noise(make()), n_draws=5000, alpha=1e-6, random_state=0)
     assert noise.rejected == by_noise
-    n_calls = 1000 if mistake in MANY else 100
+    n_calls = MANY.get(mistake, 100)
     repeats = audit_fresh_noise(make(), n_repeats=2, n_calls=n_calls).repeats
     # These perturbers hold a generator with state, whose copies repeat of themselves.
     copied = {"copies", "pickles", "processes", "forks"}

@@ -52,7 +52,7 @@ class Wrong:
     ],
 )
 def test_wrong_samplers_are_named(sampler, test):
-    audit = audit_noise_law(Wrong(sampler), alpha=1e-6, random_state=0)
+    audit = audit_noise_law(Wrong(sampler), n_draws=5000, alpha=1e-6, random_state=0)
     assert audit.rejected
     assert test in audit.failed
     assert test in " ".join(str(audit).split())

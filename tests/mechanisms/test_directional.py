@@ -207,7 +207,7 @@ SIMULATED = [(2, 3.0, 1.2), (3, 5.0, 3.0), (20, 25.0, 0.4), (300, 400.0, 1.3)]
 @pytest.mark.parametrize(("dim", "kappa", "angle"), SIMULATED)
 def test_losses_with_delta_are_not_refuted_by_draws(distribution, dim, kappa, angle):
     channel = apart(dim, angle, distribution, kappa)
-    n = 20_000_000 // (dim + 100)
+    n = 10_000_000 // (dim + 100)
     losses = drawn_losses(channel, distribution, n, np.random.default_rng(0))
     loss, n_tests = loss_of(channel), 14 * len(SIMULATED)
     ts = [*np.quantile(losses, [0.1, 0.5, 0.9, 0.99, 0.999]), loss.exponent(1e-3)]
@@ -238,7 +238,7 @@ def test_losses_with_delta_against_ten_million_draws(distribution, dim, kappa, a
 @pytest.mark.parametrize("angle", [1e-4, 0.5, 2.0, np.pi])
 def test_losses_on_a_circle(distribution, kappa, angle):
     """δ(t) by sums over fine arcs."""
-    at = (np.arange(400_000) + 0.5) / 400_000 * 2 * np.pi
+    at = (np.arange(100_000) + 0.5) / 100_000 * 2 * np.pi
     laws = []
     for word in (0, angle):
         gaps = np.abs((at - word + np.pi) % (2 * np.pi) - np.pi)

@@ -17,7 +17,7 @@ from tests.channels import channel, sample
 from tests.laws import assert_noise_law
 from tests.mistakes import metric_matrix
 
-N_DRAWS = 20_000
+N_DRAWS = 5000  # as many as show the wrong samplers
 
 
 @pytest.fixture(scope="module")

@@ -92,7 +92,7 @@ STATEMENTS = {
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 10**6),
     epsilon=st.floats(0.01, 30).map(lambda x: float(f"{x:.7g}")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from functools import cache, reduce
 
 import numpy as np
 import pytest
@@ -87,10 +88,17 @@ def law(document, rows, *, ordered, drawn=None):
     else:
         slots = [rows[words].mean(axis=0)] * drawn
     found = Counter()
-    for outcome in itertools.product(range(4), repeat=len(slots)):
-        seen = outcome if ordered else tuple(sorted(outcome))
-        found[seen] += math.prod(p[z] for p, z in zip(slots, outcome, strict=True))
+    chances = reduce(np.multiply.outer, slots).ravel().tolist()
+    for seen, p in zip(outcomes(len(slots), ordered), chances, strict=True):
+        found[seen] += p
     return found
+
+
+@cache
+def outcomes(n, ordered):
+    """Of n words, as they are seen."""
+    every = itertools.product(range(4), repeat=n)
+    return [seen if ordered else tuple(sorted(seen)) for seen in every]
 
 
 def both(*laws):

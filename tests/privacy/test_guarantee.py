@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -28,13 +28,16 @@ from tests.channels import channel, guaranteed, sample
 words = st.integers(0, 199).map("w{}".format)
 
 
+@cache
+def inverse(embedding, lam):
+    M = lam * small_embedding_covariance(embedding) + (1 - lam) * np.eye(embedding.dim)
+    return np.linalg.inv(M)
+
+
 def rm_distance(embedding, lam, x, y):
     """By a linear solve, where the package whitens by eigenvectors."""
-    covariance = np.cov(embedding.vectors.T.astype(float))
-    covariance *= embedding.dim / np.trace(covariance)
-    M = lam * covariance + (1 - lam) * np.eye(embedding.dim)
     v = embedding[x].astype(float) - embedding[y].astype(float)
-    return math.sqrt(v @ np.linalg.solve(M, v))
+    return math.sqrt(v @ inverse(embedding, lam) @ v)
 
 
 def ground(embedding, lam, x, y):
