@@ -373,8 +373,8 @@ def _extremes(normals: np.ndarray) -> float:
     return min(1.0, 2 * float(np.exp(-(max(excess, 0.0) ** 2) / 2)))
 
 
-# `kstest` and `spearmanr` of SciPy take up to five times as long, most of it for
-# checks of what is given: too long for audits of few draws that are made again and again.
+# `kstest` and `spearmanr` of SciPy take up to five times as long, for checks of what is
+# given: too long for audits of few draws that are made again and again.
 
 
 def _uniformity(u: np.ndarray) -> float:
