@@ -238,7 +238,7 @@ def test_losses_with_delta_against_ten_million_draws(distribution, dim, kappa, a
 @pytest.mark.parametrize("angle", [1e-4, 0.5, 2.0, np.pi])
 def test_losses_on_a_circle(distribution, kappa, angle):
     """δ(t) by sums over fine arcs."""
-    at = (np.arange(100_000) + 0.5) / 100_000 * 2 * np.pi
+    at = (np.arange(400_000) + 0.5) / 400_000 * 2 * np.pi
     laws = []
     for word in (0, angle):
         gaps = np.abs((at - word + np.pi) % (2 * np.pi) - np.pi)

@@ -53,6 +53,7 @@ def transition_matrix(embedding, lam, epsilon=EPSILON, n_angles=20_000):
                 crossing = level / slope
             first = np.where(slope > 0, np.maximum(first, crossing), first)
             last = np.where(slope < 0, np.minimum(last, crossing), last)
+        last = np.maximum(last, 0)
         inside = gammainc(m, epsilon * last) - gammainc(m, epsilon * first)
         P[w, z] = np.maximum(inside, 0).mean()
     return P
