@@ -247,20 +247,25 @@ def _walk() -> tuple[_Document, ...]:
     topic_of = {path: topic for topic, paths in TOPICS.items() for path in paths}
     documents: list[_Document] = []
     seen_objects: set[int] = set()
-    seen_texts: set[tuple[str, ...]] = set()
+    seen_texts: set[str] = set()
+    seen_starts: set[tuple[str, ...]] = set()
     with warnings.catch_warnings(action="ignore"):
         # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
         for path in sorted(topic_of, key=lambda path: (-path.count("."), path)):
             module = _import(path)
             if module is None:
                 continue
-            for name, text in _module_docs(module, seen_objects):
+            for name, written in _module_docs(module, seen_objects):
+                if written in seen_texts:  # as inherited methods have: half of them all
+                    continue
+                seen_texts.add(written)
+                text = _settle(inspect.cleandoc(written))
                 words = re.finditer(r"\w+", _SIGNATURE.sub("", text))
                 first = itertools.islice(words, _COPY_WORDS)
                 start = tuple(word[0].lower() for word in first)
-                if start in seen_texts:
+                if start in seen_starts:
                     continue
-                seen_texts.add(start)
+                seen_starts.add(start)
                 topic = _topic(name, topic_of)
                 author = AUTHORS[name.partition(".")[0]]
                 documents.append(_Document(name, text, topic, author))
@@ -342,7 +347,7 @@ def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
     inner = inspect.unwrap(value)
     text = getattr(inner if inspect.isbuiltin(inner) else value, "__doc__", None)
     if isinstance(text, str) and text.strip():
-        yield name, _settle(inspect.cleandoc(text))
+        yield name, text
 
 
 _NOTE_TWICE = re.compile(
@@ -379,8 +384,10 @@ _EXAMPLES = re.compile(
 _CODE = re.compile(r"^[ \t]*>>>[^\n]*(?:\n[ \t]*\S[^\n]*)*\n?", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*\.\. [\w-]+::[^\n]*\n?", re.MULTILINE)
 _DECLARATION = re.compile(r"^[ \t]*\*{0,2}\w[\w, *]* : [^\n]*\n?", re.MULTILINE)
+# the letters that a name may begin with come first: they halve the time
 _NAMES = re.compile(
-    r"\b(?:numpy|np|scipy|scikit[- ]learn|sklearn|gensim|POT|ot(?=\.))\b", re.IGNORECASE
+    r"(?=[gnops])\b(?:numpy|np|scipy|scikit[- ]learn|sklearn|gensim|POT|ot(?=\.))\b",
+    re.IGNORECASE,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 _AT_ONCE, _FREQUENT = 256, 0.05
 
 
+def _different_words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
 def first_of_near_copies(texts: Sequence[str], share: float) -> np.ndarray:
     """Which texts to keep, so that no two of them have most of their words in common.
 
@@ -18,7 +23,7 @@ def first_of_near_copies(texts: Sequence[str], share: float) -> np.ndarray:
     has are words of both: the Jaccard similarity of their sets of words. Of two, the
     earlier is kept; every other text is a near-copy of a kept one before it.
     """
-    vectorizer = CountVectorizer(token_pattern=r"\w+", binary=True, dtype=np.float32)
+    vectorizer = CountVectorizer(analyzer=_different_words, dtype=np.float32)
     words = vectorizer.fit_transform(texts)
     size = np.diff(words.indptr)
     often = np.bincount(words.indices, minlength=words.shape[1])

@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -78,45 +79,52 @@ def test_no_document_begins_like_another(corpus):
     assert len(set(starts)) == len(starts)
 
 
-def _similarity(texts, others):
-    """Jaccard similarity of the words of each text with those of each other one."""
-    different = list(dict.fromkeys([*texts, *others]))
-    row = {text: i for i, text in enumerate(different)}
-    count = CountVectorizer(token_pattern=r"\w+", binary=True, dtype=np.float32)
-    words = count.fit_transform(different)
-    # words in every tenth text fill the product, which is then faster of whole rows
-    often = len(different) / 10 < words.sum(axis=0).A1
-    frequent, rare = words[:, often].toarray(), words[:, ~often]
-    ours, theirs = ([row[text] for text in part] for part in (texts, others))
-    shared = (rare[ours] @ rare[theirs].T).toarray()
-    shared += frequent[ours] @ frequent[theirs].T
-    size = words.sum(axis=1).A1
-    return shared / (np.add.outer(size[ours], size[theirs]) - shared)
-
-
 @pytest.fixture(scope="module")
 def everything():
     """With near-copies: six documents in ten have one."""
     return load_docstrings(near_copies=True, min_words=1)
 
 
-def test_no_document_is_a_near_copy(corpus, everything):
-    similarity = _similarity(corpus.data, corpus.data)
-    np.fill_diagonal(similarity, 0)
-    assert similarity.max() < 0.5
+@pytest.fixture(scope="module")
+def similarity(everything):
+    """Jaccard similarity of the words of each text with those of each other one."""
+    different = list(dict.fromkeys(everything.data))
+    row = {text: i for i, text in enumerate(different)}
+    count = CountVectorizer(
+        analyzer=lambda text: set(re.findall(r"\w+", text.lower())), dtype=np.float32
+    )
+    words = count.fit_transform(different)
+    # words in every tenth text fill the product, which is then faster of whole rows
+    often = len(different) / 10 < words.sum(axis=0).A1
+    frequent, rare = words[:, often].toarray(), words[:, ~often]
+    size = words.sum(axis=1).A1
+
+    def similarity(texts, others):
+        ours, theirs = ([row[text] for text in part] for part in (texts, others))
+        shared = (rare[ours] @ rare[theirs].T).toarray()
+        shared += frequent[ours] @ frequent[theirs].T
+        return shared / (np.add.outer(size[ours], size[theirs]) - shared)
+
+    return similarity
+
+
+def test_no_document_is_a_near_copy(corpus, everything, similarity):
+    found = similarity(corpus.data, corpus.data)
+    np.fill_diagonal(found, 0)
+    assert found.max() < 0.5
     whole = [text for text in everything.data if len(text.split()) >= 100]
     assert set(corpus.data) < set(whole)
     assert len(corpus.data) < 0.65 * len(whole)
 
 
-def test_every_document_left_out_has_its_original(everything):
+def test_every_document_left_out_has_its_original(everything, similarity):
     """Nothing but near-copies was left out."""
     stayed = load_docstrings(min_words=1)
     out = dict(zip(everything.names, everything.data, strict=True))
     for name in stayed.names:
         del out[name]
     assert len(out) > 1000
-    assert _similarity(list(out.values()), stayed.data).max(axis=1).min() >= 0.5
+    assert similarity(list(out.values()), stayed.data).max(axis=1).min() >= 0.5
 
 
 def test_most_topics_are_spread_over_libraries(corpus):
@@ -165,44 +173,61 @@ def test_description_names_the_versions(corpus):
     assert f"numpy {np.__version__}" in corpus.DESCR
 
 
-_PROBE = """
-import hashlib, socket, sys
+def _digests(home):
+    """Of the whole corpus, and of the word vectors trained on a part of it.
+
+    The part is one library's clustering alone, which takes a second.
+    """
+    import functools
+    import hashlib
+    import importlib
+    from unittest import mock
+
+    from skdptext.datasets import (
+        _docstrings,
+        load_docstring_embedding,
+        load_docstrings,
+    )
+
+    corpus = load_docstrings(min_words=1)
+    copies = load_docstrings(min_words=1, near_copies=True)
+    labels = [*corpus.target, *corpus.author]
+    parts = *labels, *corpus.names, *corpus.data, *copies.data
+    text = "\0".join(map(str, parts))
+    real = importlib.import_module
+
+    def find(path):
+        if not path.startswith("sklearn.cluster"):
+            raise ImportError(path)
+        return real(path)
+
+    again = functools.cache(_docstrings._walk.__wrapped__)
+    with (
+        mock.patch.object(_docstrings, "_walk", again),
+        mock.patch.object(importlib, "import_module", find),
+    ):
+        embedding = load_docstring_embedding(dim=20, min_count=3, data_home=home)
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return digest, len(embedding), embedding.fingerprint.hex()
+
+
+_PROBE = f"""
+import socket, sys
+from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer
 def refuse(*args, **kwargs):
     raise AssertionError("network")
 socket.socket.connect = socket.create_connection = refuse
 import skdptext
 before = set(sys.modules)
 from skdptext.datasets import load_docstrings
-added = {m.split(".")[0] for m in set(sys.modules) - before}
-early = sorted(added & {"ot", "gensim", "pandas", "pooch", "requests", "matplotlib"})
-corpus = load_docstrings(min_words=1)
+added = {{m.split(".")[0] for m in set(sys.modules) - before}}
+early = sorted(added & {{"ot", "gensim", "pandas", "pooch", "requests", "matplotlib"}})
+load_docstrings(min_words=1)
 bad = [m for m in sys.modules if m.startswith("matplotlib")
        or m.split(".")[0] in ("scipy", "sklearn", "numpy", "gensim", "ot")
        and ("tests" in m.split(".") or m.endswith(".plot"))]
-text = repr((corpus.names, corpus.data, list(corpus.target), list(corpus.author)))
-text += repr(load_docstrings(min_words=1, near_copies=True).data)
-print(early, bad, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest())
-
-# word vectors of one library's clustering alone, which takes a second
-import importlib, tempfile
-from skdptext.datasets import _docstrings, load_docstring_embedding
-real = importlib.import_module
-
-def find(path):
-    if not path.startswith("sklearn.cluster"):
-        raise ImportError(path)
-    return real(path)
-
-_docstrings._walk.cache_clear()
-importlib.import_module = find
-with tempfile.TemporaryDirectory() as home:
-    embedding = load_docstring_embedding(dim=20, min_count=3, data_home=home)
-print(len(embedding), embedding.fingerprint.hex())
-"""
-
-
-_EXPERIMENTS = """
-from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer
+{inspect.getsource(_digests)}
+print((early, bad, *_digests(sys.argv[1])))
 """
 
 
@@ -212,28 +237,20 @@ def test_repeats_in_a_fresh_process_in_silence(tmp_path):
     No warnings, tests, plotting or network on the way. So do, to the bit, the word
     vectors that are trained on it.
     """
-    outputs = []
-    switched = {
-        "SCIPY_ARRAY_API": "1"
-    }  # SciPy then documents a few functions otherwise
-    for seed, first, more in (("1", "", {}), ("2", _EXPERIMENTS, switched)):
-        own = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)}
-        done = subprocess.run(
-            [sys.executable, "-W", "default", "-c", first + _PROBE],
-            env=own | more,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.stderr == ""
-        assert done.returncode == 0
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1]
-    corpus, vectors = outputs[0].splitlines()
-    assert corpus.startswith("[] [] ")
-    n_words, fingerprint = vectors.split()
-    assert int(n_words) > 300
-    assert len(fingerprint) == 64
+    # SciPy then documents a few functions otherwise
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    done = subprocess.run(
+        [sys.executable, "-W", "default", "-c", _PROBE, str(tmp_path / "fresh")],
+        env={"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    digest, n_words, fingerprint = _digests(tmp_path / "here")
+    assert done.stdout == f"{([], [], digest, n_words, fingerprint)}\n"
+    assert n_words > 300
 
 
 @pytest.fixture(scope="module")
