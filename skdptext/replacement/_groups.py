@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from numbers import Integral
 from pickle import PicklingError
@@ -37,9 +38,6 @@ _TOGETHER, _CHARACTERS = 4096, 2**24
 _ALONE = 32
 _MOST_GROUPS = 4096
 _WORD = re.compile(r"(?u)\b\w\w+\b")
-
-# The default groupers do not depend on ε, so that a search over it fits them once.
-_memo: Memo[Any] = Memo(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +118,11 @@ class PublicGroups:
                 yield documents, groups
 
 
+# Groups but for the documents, which are not to be kept in memory
+_Grouping = Callable[[PublicDocuments], PublicGroups]
+# The default groups do not depend on ε, so that a search over it finds them once.
+_memo: Memo[_Grouping] = Memo(4)
+
 _WHAT_TO_DO = (
     "Choose fewer groups or more public documents, or give public_labels to a "
     "classifier, so that each group has public documents to answer with."
@@ -193,9 +196,13 @@ def fitted_groups(
             b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()
         )
         key = documents.fingerprint, n_groups, of_labels
-        fitted = _memo.get(key, lambda: _fit_default(labels, n_groups, documents))
-        before, origin = False, of_labels
-    elif before := is_fitted(grouper):
+
+        def by_default() -> _Grouping:
+            fitted = _fit_default(labels, n_groups, documents)
+            return _grouped(documents, fitted, labels, of_labels, before=False)
+
+        return _memo.get(key, by_default)(documents)
+    if before := is_fitted(grouper):
         fitted, origin = grouper, _digest(grouper)
     else:
         fitted = _fit_given(clone(grouper, safe=False), documents, labels)
@@ -203,7 +210,7 @@ def fitted_groups(
         if _is_random(grouper):  # another one at every fit
             origin += _digest(fitted)
         before = _has_fitted_steps(grouper)
-    return _grouped(documents, fitted, labels, origin, before)
+    return _grouped(documents, fitted, labels, origin, before)(documents)
 
 
 def _digest(grouper: Any) -> bytes:
@@ -313,7 +320,7 @@ def _fit_given(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
 
 def _grouped(
     documents: PublicDocuments, grouper: Any, labels: Any, origin: bytes, before: bool
-) -> PublicGroups:
+) -> _Grouping:
     texts = list(documents)
     parts: list[np.ndarray] = []
     for block in in_blocks(iter(texts)):
@@ -345,7 +352,16 @@ def _grouped(
     _check_each_by_itself(grouper, texts, assigned, names)
     digest = blake2b(origin, digest_size=32)
     digest.update(np.searchsorted(names, assigned).astype("<i8").tobytes())
-    return PublicGroups(documents, grouper, names, numbers, digest.digest(), before)
+    for shared in (names, numbers):
+        shared.setflags(write=False)
+    return partial(
+        PublicGroups,
+        grouper=grouper,
+        names=names,
+        of_public=numbers,
+        origin=digest.digest(),
+        fitted_before=before,
+    )
 
 
 def _all_labels(grouper: Any) -> np.ndarray | None:
