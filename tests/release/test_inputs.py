@@ -367,7 +367,9 @@ def test_memory_does_not_grow_with_the_documents(make_release, tmp_path):
     release, default = make_release(), pa.default_memory_pool()
     for form in FORMATS:
         first = write(table.slice(0, 1), tmp_path / f"first.{form}")
-        release_files(first, tmp_path / "first" / form, release)  # imports what it needs
+        release_files(
+            first, tmp_path / "first" / form, release
+        )  # imports what it needs
         source = write(table, tmp_path / f"in.{form}")
         counting = pa.proxy_memory_pool(default)
         pa.set_memory_pool(counting)
