@@ -91,11 +91,11 @@ class WordDistances:
         digest = hashlib.blake2b(self.outputs.astype("<i8").tobytes()).digest()
         #: Identifies everything that the distances depend on.
         self.key = embedding.fingerprint, lam, max_distance, digest, self.square
-        seen: dict[bytes, int] = {}
         # the first word with the same vector; + 0.0 makes −0 a 0
-        self._first = np.array(
-            [seen.setdefault((row + 0.0).tobytes(), i) for i, row in enumerate(vectors)]
-        )
+        rows = np.ascontiguousarray(vectors + 0.0)
+        rows = rows.view(np.dtype((np.void, rows[0].nbytes))).ravel()
+        _, first, same = np.unique(rows, return_index=True, return_inverse=True)
+        self._first = first[same]
         points = vectors.astype(np.float64)
         if lam > 0:
             points = MahalanobisMetric(lam, embedding_spectrum(embedding)).whiten(

@@ -204,12 +204,12 @@ def test_balanced_where_tight_is_infeasible():
     assert not np.isin(noisy, never).any()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_no_larger_rate_would_do(seed):
     table = random_table(50, 3, seed)
     D = distances(table)
     rate = Exponential().prepare(table, 2.0, 0.0).rate
-    for larger in np.linspace(rate * (1 + 1e-6), 2.0, 200):
+    for larger in np.linspace(rate * (1 + 1e-6), 2.0, 100):
         assert per_distance(losses(law(D, larger)), D) > 2.0
 
 
@@ -400,7 +400,7 @@ def test_lazy_draws_follow_the_law(mechanism, epsilon, outputs):
     D = distances(table, 0.5, mechanism.max_distance)
     P = law(D, channel.rate, channel.weights * allowed)
     rng = np.random.default_rng(3)
-    n = 1500
+    n = 1000
     for word in (3, 30):  # 3 is not among the outputs
         noisy = channel.apply(np.full(n, word), channel.draw(rng, n))
         assert not noisy[~allowed[noisy]].size
@@ -410,12 +410,12 @@ def test_lazy_draws_follow_the_law(mechanism, epsilon, outputs):
 def test_lazy_draws_are_of_a_word_and_its_key_alone():
     table = random_table(300, 3, 1)
     channel = Exponential("half", sampler="lazy").prepare(table, 1.0, 0.0)
-    words = np.random.default_rng(0).integers(0, 300, 500)
-    (keys,) = channel.draw(np.random.default_rng(1), 500)
-    assert keys.shape == (500, 4)
-    assert len(np.unique(keys)) == 2000
+    words = np.random.default_rng(0).integers(0, 300, 200)
+    (keys,) = channel.draw(np.random.default_rng(1), 200)
+    assert keys.shape == (200, 4)
+    assert len(np.unique(keys)) == 800
     once = channel.apply(words, (keys,))
-    order = np.random.default_rng(2).permutation(500)
+    order = np.random.default_rng(2).permutation(200)
     for memory in (0, 2**14, 2**30):
         with channel.session(1, memory) as apply:
             again = [apply(words[s], (keys[s],)) for s in np.array_split(order, 9)]

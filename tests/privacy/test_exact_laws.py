@@ -332,7 +332,7 @@ def test_the_enumeration_follows_the_library():
     positions = [0.0, 0.5, 2.0, 2.75]
     table = WordEmbedding(WORDS, np.array(positions)[:, None])
     perturber = DPWordPerturber(table, epsilon=1.0, **options).fit([])
-    document, n = "the of good x unknown BAD awful", 20_000
+    document, n = "the of good x unknown BAD awful", 10_000
     drawn = Counter(map(tuple, perturber.transform([document] * n)))
     exact = release(read(document, options), nearest_on_a_line(positions, 1.0), options)
     for words, p in exact.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.linalg import eigh
@@ -57,6 +57,7 @@ pairs = st.integers(1, 6).flatmap(
 
 
 @pytest.mark.no_cover
+@settings(max_examples=50)
 @given(documents=pairs, lam=st.sampled_from([0, 0.7]))
 def test_bags_and_ordered_texts(small_embedding, documents, lam):
     x, y = documents
@@ -71,6 +72,7 @@ def test_bags_and_ordered_texts(small_embedding, documents, lam):
 
 
 @pytest.mark.no_cover
+@settings(max_examples=50)
 @given(
     x=st.lists(words, min_size=1, max_size=3), y=st.lists(words, min_size=1, max_size=3)
 )

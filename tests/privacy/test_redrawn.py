@@ -26,7 +26,7 @@ def uncovered(one, two, t):
 
 
 @pytest.mark.no_cover
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     x=documents,
     y=documents,
@@ -52,7 +52,7 @@ def test_finite_distributions_are_exact(x, y, seed, never, drawn, ordered):
 
 
 @pytest.mark.no_cover
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(x=documents, y=documents, seed=st.integers(0, 10**6), drawn=st.integers(1, 3))
 def test_by_exponents_alone(x, y, seed, drawn):
     """Never below the exact loss, never above what was claimed by either theorem."""
