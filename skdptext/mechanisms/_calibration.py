@@ -93,8 +93,8 @@ class WordDistances:
         self.key = embedding.fingerprint, lam, max_distance, digest, self.square
         # the first word with the same vector; + 0.0 makes −0 a 0
         rows = np.ascontiguousarray(vectors + 0.0)
-        rows = rows.view(np.dtype((np.void, rows[0].nbytes))).ravel()
-        _, first, same = np.unique(rows, return_index=True, return_inverse=True)
+        raw = rows.view(np.dtype((np.void, rows[0].nbytes))).ravel()
+        _, first, same = np.unique(raw, return_index=True, return_inverse=True)
         self._first = first[same]
         points = vectors.astype(np.float64)
         if lam > 0:

@@ -67,8 +67,13 @@ class Candidates:
         """
         totals = np.full((len(releases), len(self.lengths)), -np.inf)
         starts = self._offsets[:-1]
+        seen: dict[bytes, int] = {}  # short releases are often the same
         for i in range(len(releases)):
             released = releases[i]
+            first = seen.setdefault(released.tobytes(), i)
+            if first < i:
+                totals[i] = totals[first]
+                continue
             same = np.flatnonzero(self.lengths == len(released))
             places = np.arange(len(released))
             if not len(same) or not len(places):
