@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
 import numba
@@ -15,14 +18,16 @@ from hypothesis import strategies as st
 from ot.lp import emd_wrap
 from ot.lp.emd_wrap import emd_c
 
+from skdptext.neighbors import compile_search
 from skdptext.transport import BagBlock, WordBags, as_word_bags, take_bags
-from skdptext.utils import Threads
+from skdptext.utils import LoadedOnce, Threads
 from tests.transport.inside import (
     PLAIN_KERNELS,
     PLAIN_LOOPS,
     CompiledBounds,
     IndexedBags,
     PlainBounds,
+    bounds_for,
     exact_module,
     index_module,
     kernels_module,
@@ -89,7 +94,7 @@ def check_bounds(loops, index, queries):
 
 
 @pytest.mark.no_cover
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 40),
@@ -281,25 +286,70 @@ def test_all_that_is_compiled_is_in_one_file():
     assert "skdptext" not in source.split('"""', 2)[2]
 
 
-def test_many_threads_may_come_first(compiled):
-    # numba refuses to learn a function twice.
-    code = """
-import threading
-from skdptext.transport._kernels import load_bounds, load_kernels
+def test_many_threads_may_come_first(uncompiled, monkeypatch):
+    # numba refuses to learn a function twice, which a cache alone does not prevent:
+    # none may begin while another is at it.
+    barrier, learnt = threading.Barrier(4), []
 
-barrier, found = threading.Barrier(4), []
+    @lru_cache(maxsize=1)
+    def register():
+        learnt.append(threading.get_ident())
+        time.sleep(0.02)
 
-def come(load):
-    barrier.wait()
-    found.append(load())
+    assert loops_module.register.cache_parameters() == register.cache_parameters()
+    monkeypatch.setattr(loops_module, "register", register)
+    monkeypatch.setattr(kernels_module, "solver_address", lambda: 0)
+    names = ["load_bounds", "load_kernels"]
+    for name in names:
+        fresh = LoadedOnce(getattr(kernels_module, name).__wrapped__)
+        monkeypatch.setattr(kernels_module, name, fresh)
 
-loads = [load_bounds, load_kernels] * 2
-threads = [threading.Thread(target=come, args=(load,)) for load in loads]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-assert len(found) == 4
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    def come(name):
+        barrier.wait()
+        getattr(kernels_module, name)()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(come, names * 2))
+    assert len(learnt) == 1
+
+
+# -- when they are loaded ------------------------------------------------------------
+
+
+def test_compiled_only_where_it_pays(monkeypatch):
+    for load, choose, least in (
+        ("load_bounds", "bounds_for", "WORTH_COMPILING_BOUNDS"),
+        ("load_kernels", "kernels_for", "WORTH_COMPILING"),
+    ):
+        loader = LoadedOnce(lambda: "compiled")
+        monkeypatch.setattr(kernels_module, load, loader)
+        least = getattr(kernels_module, least)
+        choose = getattr(kernels_module, choose)
+        assert choose(least - 1) is None
+        assert choose(least) == "compiled"
+        assert choose(least - 1) == "compiled"  # now that they are there
+
+
+def test_compiled_when_asked(monkeypatch):
+    monkeypatch.setattr(kernels_module, "load_bounds", LoadedOnce(lambda: "compiled"))
+    assert bounds_for(1) is None
+    assert compile_search()
+    assert bounds_for(1) == "compiled"
+    monkeypatch.setattr(kernels_module, "load_bounds", LoadedOnce(lambda: None))
+    assert not compile_search()
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_slow_compiling_is_said_once(slow, monkeypatch, caplog):
+    monkeypatch.setattr(kernels_module, "_READ_IN", 0.01 if slow else 60.0)
+    monkeypatch.setattr(kernels_module, "load_kernels", lambda: None)
+    monkeypatch.setattr(
+        kernels_module, "compile_loops", lambda _: time.sleep(0.5 if slow else 0.0)
     )
-    assert done.returncode == 0, done.stderr
+    assert load_bounds.__wrapped__() is None
+    said = (
+        ["Compiling the search for Word Mover's neighbours once, about 15 s."]
+        if slow
+        else []
+    )
+    assert [record.getMessage() for record in caplog.records] == said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
@@ -47,7 +47,8 @@ def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries):
 
 
 @pytest.mark.no_cover
-@settings(max_examples=100)
+@example(3, 3, 10, 2, 12, 1.0)  # a bag as near as the farthest decides
+@settings(max_examples=50)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),
@@ -57,7 +58,7 @@ def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries):
     st.sampled_from([1e-20, 1.0, 1e15]),
 )
 def test_ties(loops, seed, k, n_words, n_labels, n_bags, scale):
-    assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=8)
+    assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries=6)
 
 
 @settings(max_examples=25)
@@ -78,18 +79,18 @@ def test_ties_uncompiled(seed, k, n_words, n_labels, n_bags, scale):
 
 @pytest.fixture(scope="module")
 def exact(labelled_prose, built_in):
-    """Of fifty texts to nine hundred others: once for all ways to search."""
+    """Of thirty texts to five hundred others: once for all ways to search."""
     X = labelled_prose[0]
-    return pairwise_word_movers_distances(X[900:950], X[:900], embedding=built_in)
+    return pairwise_word_movers_distances(X[500:530], X[:500], embedding=built_in)
 
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("k", [1, 5, 10])
 def test_texts(loops, labelled_prose, built_in, exact, k):
     X, y = labelled_prose
-    train, queries = as_word_bags(X[:900]), as_word_bags(X[900:950])
+    train, queries = as_word_bags(X[:500]), as_word_bags(X[500:530])
     index = BagIndex(train, len(built_in), built_in.vectors)
-    labels = np.unique(y, return_inverse=True)[1][:900]
+    labels = np.unique(y, return_inverse=True)[1][:500]
     found, n_solved = index.vote(queries, k, labels)
     assert found.tolist() == winners(exact, labels, k)
     assert 0 < found.mean() < 1
@@ -98,11 +99,11 @@ def test_texts(loops, labelled_prose, built_in, exact, k):
     assert n_solved.min() == k // 2 + 1
     # the vote of one is sure when the neighbour is
     assert n_solved.mean() <= everything.mean() * (0.9 if k > 1 else 1.0)
-    model = WMDKNNClassifier(built_in, n_neighbors=k).fit(X[:900], y[:900])
-    assert model.predict(X[900:950]).tolist() == model.classes_[found].tolist()
+    model = WMDKNNClassifier(built_in, n_neighbors=k).fit(X[:500], y[:500])
+    assert model.predict(X[500:530]).tolist() == model.classes_[found].tolist()
     model.set_params(n_jobs=2)
     with config_context(working_memory=1):  # runs of a few queries each
-        assert model.predict(X[900:950]).tolist() == model.classes_[found].tolist()
+        assert model.predict(X[500:530]).tolist() == model.classes_[found].tolist()
 
 
 def test_no_problem_is_solved_twice(loops):
