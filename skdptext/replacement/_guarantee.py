@@ -127,8 +127,11 @@ def _log_sequences(k: int, r: int, m: int) -> float:
 def _log_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Logarithms of the coefficients of a product of polynomials, cut to their size."""
     n = len(a)
+    terms = np.full((n, n), -np.inf)  # those of a coefficient in each row
+    for i in range(n):
+        terms[i, : i + 1] = a[: i + 1] + b[i::-1]
     with np.errstate(divide="ignore"):
-        return np.array([logsumexp(a[: i + 1] + b[i::-1]) for i in range(n)])
+        return np.asarray(logsumexp(terms, axis=1))
 
 
 class ReplacementGuarantee:

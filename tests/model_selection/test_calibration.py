@@ -8,13 +8,12 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from sklearn.base import clone
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.exceptions import (
     CalibrationWarning,
     InvalidParameterError,
@@ -52,9 +51,9 @@ def small(small_embedding):
 def test_interval_covers_the_law():
     # 95 % nominal; a coverage outside the range of a binomial of 93 to 97 % would
     # fail, at the stated rate.
-    repeats, hits = 300, 0
+    repeats, hits, line = 300, 0, LINE.fit([])
     for _ in range(repeats):
-        low, high = calibrate_epsilon(LINE.fit([]), 0.8, n_draws=200).interval
+        low, high = calibrate_epsilon(line, 0.8, n_draws=200).interval
         hits += low <= closed_form(0.8) <= high
     assert stats.binom.cdf(hits, repeats, 0.93) > ALPHA
     assert stats.binom.sf(hits - 1, repeats, 0.97) > ALPHA
@@ -168,12 +167,9 @@ def kept(mechanism, embedding, epsilon, lam):
     return np.exp(channel.log_proba(np.arange(len(embedding)))).diagonal()
 
 
-def bisected(share, target, low=0.05, high=20.0):
-    """The root of a rising function, by halving."""
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (low, middle) if share(middle) >= target else (middle, high)
-    return middle
+def root(share, target):
+    """Where a rising function reaches a target."""
+    return optimize.brentq(lambda e: share(e) - target, 0.05, 20.0, rtol=1e-9)
 
 
 @pytest.mark.no_cover
@@ -188,11 +184,11 @@ def bisected(share, target, low=0.05, high=20.0):
     ],
     ids=repr,
 )
-def test_exact_laws_against_bisection(small_embedding, mechanism, lam):
+def test_exact_laws_against_a_plain_search(small_embedding, mechanism, lam):
     table = small_embedding.restrict(60)
     perturber = DPWordPerturber(table, epsilon=1.0, lam=lam, mechanism=mechanism)
     found = calibrate_epsilon(perturber.fit([]), 0.4, random_state=0)
-    true = bisected(lambda e: kept(mechanism, table, e, lam).mean(), 0.4)
+    true = root(lambda e: kept(mechanism, table, e, lam).mean(), 0.4)
     assert found.epsilon == pytest.approx(true, rel=1e-6)
     assert found.share == pytest.approx(0.4, abs=1e-7)
     again = kept(mechanism, table, found.epsilon, lam).mean()
@@ -205,7 +201,7 @@ def test_exact_laws_against_bisection(small_embedding, mechanism, lam):
     changed = calibrate_epsilon(
         perturber, 0.3, statistic="changed", documents=documents
     )
-    weighted = bisected(
+    weighted = root(
         lambda e: np.average(
             kept(mechanism, table, e, lam)[[3, 9, 31]], weights=counts
         ),
@@ -340,10 +336,12 @@ def test_a_refusal_of_large_epsilon_is_passed_on(small_embedding):
     [(MahalanobisNoise(), 20.0), (Exponential(), 2.0)],
     ids=["noise", "exponential"],
 )
-def test_the_share_asked_for_is_the_share_changed_in_a_text(mechanism, epsilon):
-    texts = load_docstrings().data[:1500:15]
+def test_the_share_asked_for_is_the_share_changed_in_a_text(
+    mechanism, epsilon, built_in, prose
+):
+    texts = prose[0][:800]
     perturber = DPWordPerturber(
-        load_docstring_embedding().restrict(1500),
+        built_in.restrict(1000),
         epsilon=epsilon,
         lam=0.0,
         mechanism=mechanism,
@@ -362,7 +360,7 @@ def test_the_share_asked_for_is_the_share_changed_in_a_text(mechanism, epsilon):
     after = np.concatenate(perturber.transform(texts))
     share = (before != after).mean()
     assert found.n_words == len(set(before))
-    assert "the words of 100 documents, by their frequency" in repr(found)
+    assert "the words of 800 documents, by their frequency" in repr(found)
     # Words change independently, each with a probability of its own: the variance of
     # the share is at most p(1 − p)/n. The interval is about normal.
     error = np.hypot(found.standard_error, np.sqrt(0.21 / len(before)))

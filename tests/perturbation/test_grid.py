@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -81,3 +82,25 @@ def test_workers_map_the_table_and_compute_once_each(built_in):
     processes = set(held["mean_test_process"])
     assert os.getpid() not in processes
     assert len(processes) <= 2
+
+
+def noisy(perturber, documents):
+    """A release, and the process that made it."""
+    return perturber.transform(documents).toarray(), os.getpid()
+
+
+def test_workers_repeat_the_release_of_a_seed(small_embedding):
+    """They are sent pickles, which must hold the seed.
+
+    Beside the test above, which has started the workers.
+    """
+    documents = [["w1", "w2"], ["w3", "w4"], ["w5", "w6"], ["w7", "w8"]]
+    perturber = DPWordPerturber(
+        small_embedding, document_length=2, random_state=918273645546372819273645
+    ).fit([])
+    expected = noisy(perturber, documents)[0]
+    for found, process in Parallel(n_jobs=2, backend="loky")(
+        delayed(noisy)(perturber, documents) for _ in range(2)
+    ):
+        assert process != os.getpid()
+        np.testing.assert_array_equal(found, expected)

@@ -38,10 +38,10 @@ def stream(n, watch=None):
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("working_memory", "n_documents"),
-    [(64, 1_000), (64, 10_000), (128, 1_000), (128, 20_000)],
+    [(16, 2_500), (32, 5_000)],
 )
 def test_peak_keeps_to_working_memory(table, working_memory, n_documents):
-    """Noise for 30,000 words at once would be 72 MB, for 60,000 twice that."""
+    """Noise for 7,500 words at once would be 18 MB, for 15,000 twice that."""
     perturber = DPWordPerturber(table, lam=0.0).fit([])
     with config_context(working_memory=working_memory):
         peak = peak_beyond_output(perturber, stream(n_documents))
@@ -53,8 +53,9 @@ def test_encoded_documents_take_little_more_than_their_words(table):
     """4 bytes a word and 8 a document, twice for a moment."""
     reader = DocumentReader(table)
     n = 20_000
+    documents = list(stream(16)) * (n // 16)
     with traced_memory() as memory:
-        encoded = reader.read(stream(n))
+        encoded = reader.read(documents)
     assert len(encoded.codes) == 3 * n
     assert memory.peak < 2 * n * (3 * 4 + 8) + MB
 

@@ -93,9 +93,9 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
 def test_what_the_strongest_found_at_least_is_seldom_above_the_bound(replacer, private):
     """The share found by the best of them often is, which is no lower bound.
 
-    False alarms: 1e-6. A rate of 0.3 where 0.05 is stated is found with 0.995.
+    False alarms: 1e-6. A rate of 0.5 where 0.05 is stated is found with 0.996.
     """
-    fitted, texts, repeats = replacer.set_params(epsilon=4.0).fit(), private[0], 100
+    fitted, texts, repeats = replacer.set_params(epsilon=4.0).fit(), private[0], 40
     above = {"found": 0, "at least": 0}
     for _ in range(repeats):
         linkages = linkage_attack(texts, fitted, distances=False)

@@ -219,15 +219,26 @@ def test_searches_reach_every_parameter(public, private):
 
 
 def test_a_search_over_epsilon_groups_the_public_documents_once(public, monkeypatch):
-    fits = []
-    fit = TopicEncoder._fit
-    monkeypatch.setattr(
-        TopicEncoder, "_fit", lambda self, X: fits.append(1) or fit(self, X)
-    )
+    calls = []
+    for name in ("_fit", "transform"):
+        method = getattr(TopicEncoder, name)
+
+        def counted(self, X, method=method, name=name):
+            calls.append(name)
+            return method(self, X)
+
+        monkeypatch.setattr(TopicEncoder, name, counted)
     texts = [f"{text} of its own" for text in public[0]]
-    for epsilon in (1.0, 2.0, 3.0):
-        DPDocumentReplacer(texts, n_groups=2, epsilon=epsilon).fit()
-    assert len(fits) == 1
+    first = DPDocumentReplacer(texts, n_groups=2, epsilon=1.0).fit()
+    once = list(calls)
+    assert once.count("_fit") == 1
+    groups, names = first.public_groups_.copy(), first.groups_.copy()
+    first.public_groups_[:] = first.groups_[:] = 7  # is nothing to others
+    for epsilon in (2.0, 3.0):
+        other = DPDocumentReplacer(texts, n_groups=2, epsilon=epsilon).fit()
+        np.testing.assert_array_equal(other.public_groups_, groups)
+        np.testing.assert_array_equal(other.groups_, names)
+    assert calls == once
 
 
 # -- groupers ------------------------------------------------------------------------
