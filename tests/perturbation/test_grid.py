@@ -96,7 +96,7 @@ def test_workers_repeat_the_release_of_a_seed(small_embedding):
     """
     documents = [["w1", "w2"], ["w3", "w4"], ["w5", "w6"], ["w7", "w8"]]
     perturber = DPWordPerturber(
-        small_embedding, document_length=2, random_state=918273645546372819273645
+        small_embedding, epsilon=0.1, document_length=2, random_state=2**90 + 1
     ).fit([])
     expected = noisy(perturber, documents)[0]
     for found, process in Parallel(n_jobs=2, backend="loky")(

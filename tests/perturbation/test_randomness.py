@@ -325,8 +325,9 @@ def test_another_state_of_the_generator_is_noticed(how, monkeypatch):
             if how == "another form":
                 raise TypeError
             words = value["state"]["keysetup"][::-1].copy()
-            value["state"] = value["state"] | {"keysetup": words}
-            real.state.__set__(self, value)
+            name = self.state["bit_generator"]  # that of another class is refused
+            state = value["state"] | {"keysetup": words}
+            real.state.__set__(self, {"bit_generator": name, "state": state})
 
     apart = [numbers(NoiseStreams(5, b"c"), label, 5) for label in LABELS]
     monkeypatch.setattr(randomgen, "ChaCha", Another)
