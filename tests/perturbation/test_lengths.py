@@ -167,12 +167,15 @@ def test_fasttext_gives_unknown_words_a_vector():
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_memory_keeps_to_working_memory(built_in, n_jobs):
+def test_memory_keeps_to_working_memory(n_jobs):
     """64 MB for 20 and for 200 documents, and for one as long as those together."""
-    words = list(built_in.words[:3000])
+    # few words, so that the search is quick; many dimensions, so that noise is big
+    vectors = np.random.default_rng(0).normal(size=(16, 300))
+    table = WordEmbedding([f"w{i}" for i in range(16)], vectors)
+    words = table.words * 1250
     long = [words]
-    many = [words[i : i + 15] for i in range(0, 3000, 15)]
-    perturber = DPWordPerturber(built_in, epsilon=10.0, n_jobs=n_jobs).fit([])
+    many = [words[i : i + 100] for i in range(0, 20_000, 100)]
+    perturber = DPWordPerturber(table, epsilon=10.0, n_jobs=n_jobs).fit([])
     with config_context(working_memory=64):
         peaks = [peak_beyond_output(perturber, d) for d in (many[:20], many, long)]
     assert max(peaks) < 64 * 2**20
