@@ -247,12 +247,13 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
                 f"k must be <= the number of words ({len(self.classes_)}), got {k}."
             )
         tops = [np.empty((0, k), dtype=int)]
-        ids = self._ids(X)
+        # equal releases have equal answers
+        ids, which = np.unique(self._ids(X), axis=0, return_inverse=True)
         words = self._released.word_array[ids]
         for rows in blocks(len(words), 256):
             scores = self.predict_log_proba(words[rows])
             tops.append(np.argsort(-scores, axis=1, kind="stable")[:, :k])
-        return self.classes_[np.concatenate(tops)]
+        return self.classes_[np.concatenate(tops)][which.ravel()]
 
     def score(self, X: Any, y: Iterable[str], k: int = 1) -> float:
         """Share of the written words that are among the `k` most likely ones.

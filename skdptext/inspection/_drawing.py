@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
 MARKERS = "os^Dv<>P"
+# Where a label may stand, right of its point and above it.
+_SIDES = (
+    (1, 0.4), (-1, 0.4), (1, -0.4), (-1, -0.4),
+    (0, 1), (0, -1), (0.7, 1), (-0.7, -1),
+)  # fmt: skip
 
 
 def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
@@ -55,28 +61,26 @@ def place_labels(
             text, spot, xytext=(0, 0), textcoords="offset points", **style
         )
         best, least = None, np.inf
-        for distance in (6, 14, 26, 40):
-            for right, up in (
-                (1, 0.4), (-1, 0.4), (1, -0.4), (-1, -0.4),
-                (0, 1), (0, -1), (0.7, 1), (-0.7, -1),
-            ):  # fmt: skip
-                label.set_horizontalalignment(
-                    "center" if right == 0 else "left" if right > 0 else "right"
-                )
-                label.set_verticalalignment(
-                    "center" if abs(up) < 1 else "bottom" if up > 0 else "top"
-                )
-                label.set_position((right * distance, up * distance))
-                box = label.get_window_extent()
-                edges = np.array([box.x0, box.y0, box.x1, box.y1])
-                cost = sum(_overlap(edges, other) for other in taken)
-                inside = _overlap(edges, np.array([*frame.p0, *frame.p1]))
-                cost += 4 * ((box.width * box.height) - inside)
-                # farther away only if it helps
-                cost += distance * pixels
-                if cost < least:
-                    least = cost
-                    best = label.get_position(), label.get_ha(), label.get_va(), edges
+        for distance, (right, up) in product((6, 14, 26, 40), _SIDES):
+            if least <= distance * pixels:  # no other place is better
+                break
+            label.set_horizontalalignment(
+                "center" if right == 0 else "left" if right > 0 else "right"
+            )
+            label.set_verticalalignment(
+                "center" if abs(up) < 1 else "bottom" if up > 0 else "top"
+            )
+            label.set_position((right * distance, up * distance))
+            box = label.get_window_extent()
+            edges = np.array([box.x0, box.y0, box.x1, box.y1])
+            cost = sum(_overlap(edges, other) for other in taken)
+            inside = _overlap(edges, np.array([*frame.p0, *frame.p1]))
+            cost += 4 * ((box.width * box.height) - inside)
+            # farther away only if it helps
+            cost += distance * pixels
+            if cost < least:
+                least = cost
+                best = label.get_position(), label.get_ha(), label.get_va(), edges
         assert best is not None
         position, ha, va, edges = best
         label.remove()

@@ -59,7 +59,7 @@ def test_it_reaches_the_optimum_where_counting_does_not():
 
 
 def test_words_at_hand():
-    attack = make(words=["c", "a"], prior=[1.0, 3.0], n_draws=40_000).fit()
+    attack = make(words=["c", "a"], prior=[1.0, 3.0], n_draws=20_000).fit()
     joint = np.array([1.0, 3.0])[:, None] * exact_transitions()[[2, 0]]
     expected = (joint / joint.sum(axis=0)).T
     assert attack.classes_.tolist() == ["c", "a"]
@@ -73,7 +73,7 @@ def test_words_at_hand():
 
 def test_posterior_is_bayes_rule():
     prior = np.array([1.0, 5.0, 2.0])
-    attack = make(prior=prior, n_draws=50_000, smoothing=1e-6).fit()
+    attack = make(prior=prior, n_draws=20_000, smoothing=1e-6).fit()
     joint = prior[:, None] * exact_transitions()
     expected = (joint / joint.sum(axis=0)).T
     posterior = np.exp(attack.predict_log_proba(list("abc")))
@@ -172,7 +172,7 @@ def test_releases_add_up_unless_they_are_repeated():
     """The averaging attack, and the repeatable release that stops it."""
     perturber = DPWordPerturber(LINE, epsilon=0.5, lam=0.0, document_length=1)
     attack = WordReconstructionAttack(perturber, n_draws=5000).fit()
-    written = ["a", "b", "c"] * 200
+    written = ["a", "b", "c"] * 100
     released = perturber.fit([]).perturb_words(written, n_draws=60)
     once, often = (
         attack.score(released[:, :1], written),
@@ -185,7 +185,7 @@ def test_releases_add_up_unless_they_are_repeated():
     ).fit([])
     # an unknown word, which is dropped, makes each document another one, with its noise
     documents = [[word, f"number {i}"] for i, word in enumerate(written)]
-    releases = [repeatable.transform(documents) for _ in range(10)]
+    releases = [repeatable.transform(documents) for _ in range(3)]
     # The same words each time: what is computed from all is computed from one, and the
     # best guess from one is no better than before.
     assert all(release == releases[0] for release in releases)
@@ -199,14 +199,14 @@ def test_repeatable_releases_of_changed_documents_add_up():
     perturber = DPWordPerturber(
         LINE, epsilon=0.5, lam=0.0, document_length=1, output="tokens", random_state=7
     ).fit([])
-    written = ["a", "b", "c"] * 40
-    # 60 versions of each: the word, one that nobody knows, and some that are cut off
+    written = ["a", "b", "c"] * 20
+    # 40 versions of each: the word, one that nobody knows, and some that are cut off
     for changed in (lambda k: [f"version {k}"], lambda k: ["b"] * k):
         versions = [
             perturber.transform(
                 [[w, *changed(k), f"{i}"] for i, w in enumerate(written)]
             )
-            for k in range(60)
+            for k in range(40)
         ]
         released = np.array(versions)[:, :, 0].T
         assert attack.score(released[:, 0], written) < 0.75
@@ -222,7 +222,7 @@ def test_naive_guess_is_the_most_frequent_release_and_then_the_first():
 
 def test_top_k_are_the_k_likeliest_by_bayes_rule():
     prior = np.array([1.0, 5.0, 2.0])
-    attack = make(prior=prior, n_draws=50_000, smoothing=1e-6).fit()
+    attack = make(prior=prior, n_draws=20_000, smoothing=1e-6).fit()
     expected = np.argsort(-(prior[:, None] * exact_transitions()).T, axis=1)
     top = attack.predict_top(list("abc"), k=3)
     assert top.tolist() == np.array(list("abc"))[expected].tolist()
@@ -247,7 +247,7 @@ def test_the_secret_seed_is_not_used():
 
 @pytest.mark.no_cover
 def test_accuracy_falls_with_epsilon_on_a_real_table(built_in):
-    table = built_in.restrict(600)
+    table = built_in.restrict(300)
     accuracy, entropy = [], []
     for epsilon in (20.0, 12.0, 5.0):
         attack = make(table, epsilon=epsilon, n_draws=20).fit()
@@ -256,7 +256,7 @@ def test_accuracy_falls_with_epsilon_on_a_real_table(built_in):
         assert attack.score(released, table.words, k=10) >= accuracy[-1]
         entropy.append(attack.log_loss(released, table.words))
     assert accuracy[0] > accuracy[1] > accuracy[2]
-    assert entropy[0] < entropy[1] < entropy[2] <= np.log2(600)
+    assert entropy[0] < entropy[1] < entropy[2] <= np.log2(300)
 
 
 def test_no_words():
