@@ -124,14 +124,17 @@ def test_what_is_matched_by_ids_is_not_said_to_be_by_order():
 
 @pytest.mark.no_cover
 def test_unrelated_lists_are_at_chance():
-    """As often as 95 % intervals say: of 15 trials, 5 misses have odds below 1e-3."""
+    """As often as 95 % intervals say: of 15 trials, 4 misses have odds below 1e-3.
+
+    Chance is below 2.5 % of them, and above none: the upper end is at least chance.
+    """
     missed = {"linkage": 0, "words": 0}
     for trial in range(15):
         clear, other = documents(20, 8, 2 * trial), documents(20, 8, 2 * trial + 1)
         report = release_report(clear, other, random_state=trial)
         for name, score in report.scores.items():
             missed[name] += not score.low <= score.chance <= score.high
-    assert max(missed.values()) < 5
+    assert max(missed.values()) < 4
 
 
 def test_what_a_cipher_gives_away():
