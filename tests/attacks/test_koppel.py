@@ -153,7 +153,7 @@ def test_noise_hides_real_authors(built_in):
     corpus = load_docstrings(remove=("names", "signatures"), min_words=150)
     rng = np.random.default_rng(0)
     of_each = [
-        rng.permutation(np.flatnonzero(corpus.author == a))[:24] for a in range(5)
+        rng.permutation(np.flatnonzero(corpus.author == a))[:18] for a in range(5)
     ]
     known, unknown = (
         np.ravel([ids[part] for ids in of_each])

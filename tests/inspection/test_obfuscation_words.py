@@ -71,7 +71,7 @@ class Blind(ClassifierMixin, BaseEstimator):
         return np.repeat(self.classes_[:1], X.shape[0])
 
 
-def blind_report(authors, topics, **options):
+def blind_report(authors, topics, cv=2, **options):
     embedding = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
     return obfuscation_report(
         [["cat"]] * len(authors),
@@ -79,6 +79,7 @@ def blind_report(authors, topics, **options):
         topics,
         DPWordPerturber(embedding, document_length=1),
         adversaries={"a": (Blind(), "author")},
+        cv=cv,
         linkage=False,
         random_state=0,
         **options,
