@@ -1,6 +1,6 @@
 """scikit-learn's common checks that cannot apply, each with its reason.
 
-All are expected to fail: one that passes fails the tests (`xfail_strict`).
+All are expected to fail: one that passes fails the tests.
 """
 
 import sklearn
