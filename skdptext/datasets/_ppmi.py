@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +28,7 @@ def ppmi_vectors(
     2015). There are no more of these than words: what is left of `dim` is 0.
     """
     sentences = list(sentences)
-    counts = Counter(word for sentence in sentences for word in sentence)
+    counts = Counter(chain.from_iterable(sentences))
     words = [word for word, count in counts.most_common() if count >= min_count]
     vectors = np.zeros((len(words), dim))
     if words:
