@@ -21,6 +21,7 @@ def read():
     with pytest.MonkeyPatch.context() as patch:
         for name in ("documents", "plain_embedding"):
             patch.setattr(demo, name, cache(getattr(demo, name)))
+        patch.setattr(demo, "N_WORDS", 1000)
         yield demo
 
 

@@ -383,12 +383,15 @@ class _Exact(_Shares):
             return excess
 
         # Some words give a starting point from which all words need few steps: drawn by
-        # weight, at equal steps, so that the most frequent ones are among them.
+        # weight, at equal steps, so that the most frequent ones are among them. Of so
+        # small a part, no channel prepares all words.
         upto = np.cumsum(self.weights)
-        ticks = (np.arange(_FIRST_WORDS) + 0.5) / _FIRST_WORDS * upto[-1]
+        n_first = int(np.clip(len(upto) // 32, 32, _FIRST_WORDS))
+        ticks = (np.arange(n_first) + 0.5) / n_first * upto[-1]
         drawn = np.minimum(upto.searchsorted(ticks), len(upto) - 1)
         distinct, times = np.unique(drawn, return_counts=True)
-        start = _root(excess_of(self.ids[distinct], times), self.own.epsilon, 2.0)
+        excess = excess_of(self.ids[distinct], times)
+        start = _root(excess, self.own.epsilon, 2.0, precision=1e-3)
         if start is None:
             start = self.own.epsilon
         scale = _root(excess_of(self.ids, self.weights), start, 1.02)
@@ -418,7 +421,10 @@ class _Exact(_Shares):
 
 
 def _root(
-    excess: Callable[[float], float], start: float, factor: float
+    excess: Callable[[float], float],
+    start: float,
+    factor: float,
+    precision: float = 1e-8,
 ) -> float | None:
     """The root of a rising function, searched from `start`; None if there is none.
 
@@ -447,7 +453,7 @@ def _root(
         if high - low < _STEP:
             return None
         low, high = (middle, high) if at(middle) < 0 else (low, middle)
-    return float(np.exp(brentq(at, low, high, xtol=1e-8)))
+    return float(np.exp(brentq(at, low, high, xtol=precision)))
 
 
 class _Drawn(_Shares):
