@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import TextIO
 
 from skdptext._version import __version__
@@ -58,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141  # as the shell says of tools that such a pipe ends
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+@cache
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="skdptext",
         description=_DESCRIPTION,
@@ -72,7 +74,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     _choosing.add_calibrate(commands)
     _release.add_commands(commands)
     _choosing.add_attacks(commands)
-    parsed = parser.parse_args(arguments)
+    return parser
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parsed = _parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
