@@ -50,7 +50,7 @@ def test_words_do_not_depend_on_batches_order_or_type(make_release, documents, d
     parts = [release(table.slice(0, cut)), release(table.slice(cut))]
     batch = table.combine_chunks().to_batches()[0]
     assert isinstance(release(batch), pa.RecordBatch)
-    expected = words(release(documents))
+    expected = words(release(documents.take(list(range(0, 300, 7)))))
     for found in (*parts, release(batch)):
         assert words(found).items() <= expected.items()
 
@@ -305,11 +305,11 @@ def test_a_worker_that_draws_other_noise_is_found_out(
     received = pickle.loads(pickle.dumps(release))
     with monkeypatch.context() as patch:
         as_before = NoiseStreams.open_all
-        patch.setattr(
-            NoiseStreams,
-            "open_all",
-            lambda self, labels: as_before(self, labels[::-1]),
-        )
+
+        def otherwise(self, labels):
+            return as_before(self, labels[::-1])
+
+        patch.setattr(NoiseStreams, "open_all", otherwise)
         with pytest.raises(RuntimeError, match="This worker draws different noise"):
             received(documents)
     assert received(documents).equals(expected)
