@@ -135,12 +135,12 @@ def ranked_after(rule, spread=0.7):
 )
 def test_what_is_computed_from_the_noisy_vector_has_its_posterior(mechanism, rule):
     perturber = fitted(lam=0.7, mechanism=mechanism)
-    law = by_quadrature(perturber, released=rule)
-    found = word_transitions(perturber, n_draws=20_000, random_state=0)
+    law = by_quadrature(perturber, n=300, released=rule)
+    found = word_transitions(perturber, n_draws=10_000, random_state=0)
     assert found.method == "posterior"
-    # A mean of 120,000 draws of values in [0, 6]: six standard errors, alpha < 1e-7 for
+    # A mean of 60,000 draws of values in [0, 6]: six standard errors, alpha < 1e-7 for
     # all 36. The nearest word has a law that is further away.
-    tolerance = 6 * np.sqrt(6 * law / 120_000)
+    tolerance = 6 * np.sqrt(6 * law / 60_000)
     assert (np.abs(found.proba - law) < tolerance).all()
     assert (np.abs(law - law_of_the_nearest(0.7)) > 2 * tolerance).any()
 
@@ -273,14 +273,14 @@ def test_profiles_are_mixtures_of_rows(mechanism):
 def test_profiles_where_the_law_has_no_room(mechanism):
     """Summed as they are drawn: no matrix of all words by all words is held."""
     rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(300, 3))
+    vectors = rng.normal(size=(200, 3))
     vectors = vectors[vectors[:, 0].argsort()]  # so that the profiles lie apart
-    table = WordEmbedding([f"w{i}" for i in range(300)], vectors)
+    table = WordEmbedding([f"w{i}" for i in range(200)], vectors)
     perturber = fitted(table, 8.0, mechanism=mechanism)
-    profiles = np.zeros((2, 300))
-    profiles[0, :150], profiles[1, 150:] = 1, rng.random(150)
+    profiles = np.zeros((2, 200))
+    profiles[0, :100], profiles[1, 100:] = 1, rng.random(100)
     roomy = released_profiles(perturber, profiles, n_draws=30, random_state=0)
-    with sklearn.config_context(working_memory=0.25):
+    with sklearn.config_context(working_memory=0.125):
         tight = released_profiles(perturber, profiles, n_draws=30, random_state=1)
         with pytest.raises(InvalidParameterError, match="fit into working_memory"):
             word_transitions(perturber)
@@ -288,7 +288,7 @@ def test_profiles_where_the_law_has_no_room(mechanism):
     np.testing.assert_allclose(tight.sum(axis=1), 1, rtol=1e-4)
     if isinstance(mechanism, Exponential):
         np.testing.assert_allclose(tight, roomy, rtol=1e-5)
-    # 9,000 counted draws differ by Σ √(2 p/n) = 0.26 at most; profiles by more than 1
+    # 6,000 counted draws differ by Σ √(2 p/n) = 0.26 at most; profiles by more than 1
     assert np.abs(tight - roomy).sum(axis=1).max() < 0.35
     assert np.abs(tight[0] - tight[1]).sum() > 1
 
