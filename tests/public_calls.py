@@ -105,8 +105,11 @@ def replacer() -> DPDocumentReplacer:
     return DPDocumentReplacer(TEXTS, public_labels=TOPICS)
 
 
+@cache
 def compared() -> replacement.GroupingComparison:
-    return replacement.compare_groupings(TEXTS * 3, TOPICS * 3, n_groups=2, cv=2)
+    return replacement.compare_groupings(
+        TEXTS * 3, TOPICS * 3, n_groups=2, cv=2, n_starts=1
+    )
 
 
 def classifier(**options: Any) -> WMDKNNClassifier:
@@ -137,6 +140,7 @@ def channel_bayes() -> ChannelNaiveBayes:
     return ChannelNaiveBayes(released(), n_draws=1).fit(BAGS, TOPICS)
 
 
+@cache
 def fasttext() -> FastTextClassifier:
     return FastTextClassifier(table(), n_epochs=1).fit(TEXTS, TOPICS)
 
@@ -255,7 +259,8 @@ VALID: dict[Any, Valid] = {
     DocumentLinkageAttack.rank: Valid(lambda: (linkage(), BAGS)),
     DocumentLinkageAttack.score: Valid(lambda: (linkage(), BAGS, [0, 1, 2, 3])),
     FastTextClassifier: Valid(
-        lambda: (table(),), lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)
+        lambda: (table(), False, 2, 1),
+        lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS),
     ),
     FastTextClassifier.fit: Valid(
         lambda: (FastTextClassifier(table(), n_epochs=1), TEXTS, TOPICS)
@@ -301,7 +306,7 @@ VALID: dict[Any, Valid] = {
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
     attacks.paper_adversaries: Valid(lambda: (table(),)),
     # -- audit -----------------------------------------------------------------
-    audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS, 100)),
+    audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS[:2], 100)),
     audit.audit_document_pair: Valid(
         lambda: (released(output="text"), "w0", "w1", 100, 10)
     ),
@@ -424,7 +429,9 @@ VALID: dict[Any, Valid] = {
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
-    metrics.fitted_releaser: Valid(lambda: (replacer().fit(), TEXTS)),
+    metrics.fitted_releaser: Valid(
+        lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
+    ),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
     metrics.word_transitions: Valid(lambda: (released(), None, None, 2)),
@@ -595,7 +602,10 @@ VALID: dict[Any, Valid] = {
     replacement.GroupingComparison.best: Valid(lambda: (compared(),)),
     replacement.GroupingComparison.sentences: Valid(lambda: (compared(), 1.0)),
     replacement.compare_groupings: Valid(
-        lambda: (TEXTS * 3, TOPICS * 3, {"a": preprocessing.TopicEncoder(1)}, 2)
+        lambda: (
+            *(TEXTS * 3, TOPICS * 3, {"a": preprocessing.TopicEncoder(1)}, 2, 4.0),
+            *(100, "accuracy", 2, 1),
+        )
     ),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.kept: Valid(lambda: (TEXTS,)),

@@ -18,7 +18,7 @@ import re
 import traceback
 import warnings
 from collections import deque
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -80,7 +80,7 @@ class Refusing:
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path, monkeypatch):
+def in_a_folder_of_its_own(tmp_path, monkeypatch, copies_for_workers):
     """What is given in place of a path may be written to."""
     monkeypatch.chdir(tmp_path)
     # it matters neither what a guess of a key costs nor what a crash leaves behind,
@@ -95,7 +95,8 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 cleandoc = cache(inspect.cleandoc)
 
 
-# What may hold a text by mistake; made anew for each call, as some are used up.
+# What may hold a text by mistake; made anew for each call, as some are used up, but for
+# those of pandas and polars, which take longest.
 CONTAINERS = {
     "str": lambda: TEXT,
     "word": lambda: [MARK],
@@ -174,6 +175,9 @@ CONTAINERS = {
     "pl frame of that name": lambda: pl.DataFrame({TEXT: [1.5]}),
     "pl frame of lists": lambda: pl.DataFrame({"text": [[TEXT, TEXT]]}),
     "pl lazy frame": lambda: pl.LazyFrame({"text": [TEXT]}),
+}
+CONTAINERS |= {
+    kind: cache(make) for kind, make in CONTAINERS.items() if kind[:2] in ("pd", "pl")
 }
 
 
@@ -401,11 +405,15 @@ def kinds_for(function, parameter):
 def is_read(function, parameter):
     """Whether code looks at a parameter: scikit-learn's `fit` has a `y` for nothing."""
     code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None:  # a class
-        return True
-    loaded = (each for each in dis.get_instructions(code) if "LOAD" in each.opname)
+    return code is None or parameter in loaded(code)  # a class has none
+
+
+@cache
+def loaded(code):
+    """The names that code loads."""
+    loads = (each for each in dis.get_instructions(code) if "LOAD" in each.opname)
     # from Python 3.13 on an instruction loads several
-    return any(parameter in np.ravel(each.argval) for each in loaded)
+    return {name for each in loads for name in np.ravel(each.argval)}
 
 
 def caller(function):
@@ -452,13 +460,13 @@ def test_the_valid_calls_are_valid(function):
 # What takes a file of documents; columns `id`, `text` and `n`, which is kept as it is,
 # and as numbers.
 OPTIONS = ["--embedding", "words.txt", "--epsilon", "1", "--length", "2"]
+of_texts = cache(partial(document_release, keep=["n"]))
+of_numbers = cache(partial(document_release, keep={"n": pa.int64()}))
 READERS = {
     "read_columns": lambda path: read_columns(path, ["text", "id", "n"]),
-    "release_files": lambda path: release_files(
-        path, path.parent / "out", document_release(keep=["n"])
-    ),
+    "release_files": lambda path: release_files(path, path.parent / "out", of_texts()),
     "release_files, n a number": lambda path: release_files(
-        path, path.parent / "out", document_release(keep={"n": pa.int64()})
+        path, path.parent / "out", of_numbers()
     ),
 }
 # A line for each command of the command line, given the file where it takes one. Those
@@ -555,9 +563,8 @@ def test_no_batch_in_memory_is_quoted():
     for fault, content in FAULTS[".parquet"](TEXT).items():
         with contextlib.suppress(pa.ArrowException, OSError):
             batch = parquet.read_table(io.BytesIO(content), use_threads=False)
-            for keep in (["n"], {"n": pa.int64()}):
-                release = document_release(keep=keep)
+            for release in (of_texts(), of_numbers()):
                 text = said(release, lambda batch=batch: batch)
                 if MARK in text.lower():
-                    tell[fault, str(keep)] = text
+                    tell[fault, str(release.keep)] = text
     assert tell == {}

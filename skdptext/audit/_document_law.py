@@ -129,7 +129,7 @@ def audit_document_law(
     check_methods(releaser, methods, "releaser must have transform and log_likelihood")
     n = check_integer("n_releases", n_releases, low=100)
     alpha = check_real("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
-    documents = list(documents)
+    documents = [documents] if isinstance(documents, str) else list(documents)
     m = len(documents)
     if m < 2:
         raise InvalidParameterError(f"documents must hold at least 2, got {m}.")

@@ -354,10 +354,12 @@ class LossDistribution:
         delta : float
             An upper bound on the least δ.
         """
-        at = self._losses
-        above = at > t
-        lost = -np.expm1(t - at[above])
-        return min(1.0, self.infinite + float(self.masses[above] @ lost))
+        return self._delta(t, self._losses)
+
+    def _delta(self, t: float, at: np.ndarray) -> float:
+        first = np.searchsorted(at, t, side="right")
+        lost = -np.expm1(t - at[first:])
+        return min(1.0, self.infinite + float(self.masses[first:] @ lost))
 
     def exponent(self, delta: float) -> float:
         """The smallest t >= 0 with δ(t) <= delta; inf if there is none.
@@ -384,8 +386,9 @@ class LossDistribution:
             return 0.0
         # The bisection points are the same for every delta, so that rounding in δ(t)
         # cannot make the result grow with delta.
+        at = self._losses
         return bisect(
-            lambda t: self.delta(t) <= delta, self._highest, 0.0, precision=1e-12
+            lambda t: self._delta(t, at) <= delta, self._highest, 0.0, precision=1e-12
         )[0]
 
     # -- the grid --------------------------------------------------------------

@@ -103,7 +103,8 @@ def check_real(
 def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
     """Return `values` as floats, each by the rule of `check_real`; at least one."""
     # an array without dimensions calls itself iterable
-    single = isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0
+    text = isinstance(values, str | bytes | bytearray | memoryview)
+    single = text or getattr(values, "ndim", 1) == 0
     if single or not isinstance(values, Iterable):
         raise InvalidParameterError(
             f"{name} must be a sequence of numbers, got {shown(values)}."

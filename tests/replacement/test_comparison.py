@@ -358,6 +358,7 @@ class Plain(ClassifierMixin, BaseEstimator):
         ({"epsilon": 0}, r"epsilon\[0\] must be"),
         ({"epsilon": [1.0, np.inf]}, r"epsilon\[1\] must be"),
         ({"epsilon": "1"}, r"epsilon\[0\] must be a number"),
+        ({"epsilon": bytearray(b"1")}, "epsilon must be a sequence of numbers"),
         ({"n_candidates": 0}, "n_candidates must be an integer >= 1"),
         ({"cv": 1}, "cv must be an integer >= 2"),
         ({"cv": "three"}, "cv must be an integer, a splitter"),

@@ -435,8 +435,9 @@ def test_audit_input(replacer):
     replacer.fit()
     with pytest.raises(InvalidParameterError, match="releaser must have transform"):
         audit_document_law(object(), ["a", "b"])
-    with pytest.raises(InvalidParameterError, match="at least 2"):
-        audit_document_law(replacer, ["a"])
+    for one in (["a"], "a text"):
+        with pytest.raises(InvalidParameterError, match="at least 2"):
+            audit_document_law(replacer, one)
     with pytest.raises(InvalidParameterError, match="n_releases"):
         audit_document_law(replacer, ["a", "b"], n_releases=10)
 
