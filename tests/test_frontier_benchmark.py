@@ -74,3 +74,12 @@ def test_near_copies_are_left_out():
 def test_accuracy_between_two_settings():
     rows = [{"found": 0.2, "topic": 0.8}, {"found": 0.0, "topic": 0.4}]
     assert report.at_found(rows, 0.1)["topic"] == pytest.approx(0.6)
+
+
+def test_names_are_capitals_in_the_middle_of_sentences():
+    text = "Alas, Watson never saw the Hound. The dog ran, I said; not Dr. Moor!"
+    assert measure.names(text) == "Watson Hound"
+    stories = ["so Holmes met Watson"] * 4 + ["so Frodo met Sam"] * 4
+    encoder = measure.names_encoder()
+    first, *_, last = encoder.fit_transform(stories)
+    assert first @ last == pytest.approx(0, abs=1e-3)  # no name in common
