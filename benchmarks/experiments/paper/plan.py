@@ -85,8 +85,8 @@ class Plan:
             texts, topics = load_docstrings(
                 topics=["clustering", "linear algebra"], return_X_y=True
             )
-            short = [" ".join(text.split()[:30]) for text in texts]
-            labels = (np.asarray(topics) == topics[0]).astype(int)
+            short = [" ".join(text.split()[:20]) for text in texts[::2]]
+            labels = (np.asarray(topics[::2]) == topics[0]).astype(int)
             return {"Docstrings": (short, labels)}
         os.environ.setdefault("SKDPTEXT_DATA", str(DATA))
         sets = {}
@@ -195,6 +195,7 @@ QUICK = Plan(
     n_draws=20,
     shares=(0.5,),
     equal_shares=(0.5,),
+    equal_lams=(0.0, 1.0),
     n_replicates=3,
     few_repeats=2,
     quick=True,
