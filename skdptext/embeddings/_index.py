@@ -10,8 +10,8 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import kind_of
 
-# Words read before the first look for one that occurs twice.
-_FIRST_CHECK = 1 << 16
+# Words read before the first look for one that occurs twice: they may be megabytes.
+_FIRST_CHECK = 2
 
 
 class WordIndex:
