@@ -49,15 +49,16 @@ class Averager(TransformerMixin, BaseEstimator):
 
 @pytest.fixture(scope="module")
 def large():
-    vectors = np.random.default_rng(0).normal(size=(30_000, 300)).astype(np.float32)
-    return WordEmbedding([f"w{i}" for i in range(30_000)], vectors)
+    """12 MB: of more than 10, a plain pickle would warn."""
+    vectors = np.random.default_rng(0).normal(size=(3_000, 1_000)).astype(np.float32)
+    return WordEmbedding([f"w{i}" for i in range(3_000)], vectors)
 
 
 def test_workers_map_one_file_of_a_table_in_memory(large, tmp_path):
     X = np.random.default_rng(1).integers(0, 2, size=(40, 5)).astype(float)
     grid = {
-        "averager__factor": [0.5, 1.0, 2.0, 3.0, 4.0],
-        "logisticregression__C": [0.1, 0.3, 1.0, 3.0, 10.0],
+        "averager__factor": [0.5, 1.0, 2.0],
+        "logisticregression__C": [0.1, 1.0, 10.0],
     }
     pipeline = make_pipeline(Averager(large, log=tmp_path), LogisticRegression())
     found = GridSearchCV(pipeline, grid, cv=2, error_score="raise", n_jobs=2)
@@ -65,7 +66,7 @@ def test_workers_map_one_file_of_a_table_in_memory(large, tmp_path):
     assert found.best_estimator_[0].embedding is large
     logged = [file.read_text().split("\t") for file in tmp_path.iterdir()]
     workers = [line for line in logged if int(line[0]) != os.getpid()]
-    assert len(workers) == 50
+    assert len(workers) == 18
     names = {name for _, name, _, _ in workers}
     assert len(names) == 1  # one copy for all of them
     assert names != {"none"}
@@ -84,7 +85,7 @@ def test_workers_map_the_very_file_of_a_mapped_table(large, tmp_path, suffix):
     else:
         table.save(path)
     table = WordEmbedding.load(path, allow_pickle=True)
-    for part in (table, table.restrict(20_000)):
+    for part in (table, table.restrict(2_000)):
         described = Parallel(n_jobs=2)(delayed(describe)(part) for _ in range(4))
         assert os.getpid() not in {process for process, *_ in described}
         side = ".vectors.npy" if suffix == ".kv" else ""
