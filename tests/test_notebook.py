@@ -72,7 +72,7 @@ def test_the_gallery_offers_them_all():
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_a_filter_learns_from_messages_that_nobody_finds(run):
-    table = run("sms_spam.ipynb", 600)["table"]
+    table = run("sms_spam.ipynb", 400)["table"]
     assert (table["accuracy on held-out messages"] > 0.5).all()
     stand_ins = table.filter(like="stand-ins", axis=0)["found among 100"]
     words = table.filter(like="changed", axis=0)["found among 100"]
@@ -82,7 +82,7 @@ def test_a_filter_learns_from_messages_that_nobody_finds(run):
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_a_task_chooses_among_mechanisms_and_classifiers(run):
-    names = run("disaster_tweets.ipynb", 200)
+    names = run("disaster_tweets.ipynb", 120)
     assert len(names["wide"]) == 12
     assert set(names["wide"]["mechanism"]) == {"exponential", "mahalanobis-noise"}
     assert 0.4 < names["score"] <= 1
@@ -90,7 +90,9 @@ def test_a_task_chooses_among_mechanisms_and_classifiers(run):
 
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
-def test_stand_ins_keep_the_topic_and_hide_the_story(run):
+def test_stand_ins_keep_the_topic_and_hide_the_story(run, monkeypatch):
+    # who guesses authors and topics has tests of his own
+    monkeypatch.setattr("skdptext.inspection._release_scores._FOLDS", 2)
     table = run("fan_fiction.ipynb", 60)["table"]
     assert table["linkage: value"].iloc[-1] < table["linkage: value"].iloc[0]
 
