@@ -47,8 +47,8 @@ def audit(perturber, pairs=None, **params):
 def test_false_alarms_at_the_stated_rate(embedding, lam, pairs):
     # On the line the exponent is attained, so that any bound that is too high violates
     # the claim. Bonferroni's correction keeps the rate well below the stated one. False
-    # alarm 1e-6; a rate of 0.5 is found with probability 0.96.
-    repeats, rate = 100, 0.2
+    # alarm 1e-6; a rate of 0.5 is found with probability 0.98.
+    repeats, rate = 50, 0.1
     alarms, perturber = 0, Perturber(embedding, 1.0, lam)
     for seed in range(repeats):
         perturber.rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_right_perturbers_pass(lam):
 def test_a_step_that_sees_the_noisy_vector_only_passes():
     perturber = Perturber(CLOUD, 1.0, 0.0)
     perturber.choose = vickrey(perturber, looks=False)
-    assert not audit(perturber, n_draws=5000).violated.any()
+    assert not audit(perturber, n_pairs=10, n_draws=5000).violated.any()
 
 
 # -- false claims; noise of a wrong law is in test_audits_compared ------------------
@@ -124,7 +124,7 @@ def test_vickrey_that_looks_at_the_true_word_is_caught():
 def test_keeping_the_original_word_is_caught():
     perturber = Perturber(CLOUD, 1.0, 0.0)
     perturber.choose = keep_if_far(perturber, 2.0)
-    assert audit(perturber, n_draws=5000).violated.any()
+    assert audit(perturber, n_pairs=10, n_draws=5000).violated.any()
     # Rare, too: the word is kept in a few per cent of the draws.
     perturber.choose = keep_if_far(perturber, 5.0)
     assert audit(perturber, n_pairs=10, n_draws=10_000).violated.any()
@@ -147,7 +147,7 @@ def test_noise_replayed_for_every_epsilon_is_caught(embedding):
             for epsilon, seed in zip((1.0, 3.0), seeds, strict=True)
         ]
         claim = parts[0].guarantee().compose(parts[1].guarantee())
-        return audit(Several(*parts, claim=claim), n_draws=5000)
+        return audit(Several(*parts, claim=claim), n_pairs=10, n_draws=5000)
 
     assert not joint([0, 1]).violated.any()
     assert joint([0, 0]).violated.any()
@@ -254,7 +254,7 @@ def test_sweep_of_no_or_of_few_pairs():
 
 @pytest.mark.no_cover
 def test_false_alarms_of_pairs_that_were_found():
-    repeats, rate = 100, 0.2
+    repeats, rate = 50, 0.1
     alarms, perturber = 0, Perturber(LINE, 1.0, 0.0)
     for seed in range(repeats):
         perturber.rng = np.random.default_rng(seed)
@@ -337,7 +337,7 @@ def test_a_repeatable_perturber_gives_the_same_audit():
 def test_summary_frame_and_sentences():
     perturber = Perturber(CLOUD, 1.0, 0.0)
     perturber.choose = keep_if_far(perturber, 2.0)
-    result = audit(perturber, n_draws=5000)
+    result = audit(perturber, n_pairs=10, n_draws=5000)
     frame = result.to_frame()
     assert len(frame) == len(result.pairs)
     excess = (frame.lower_bound - frame.claimed).to_numpy()

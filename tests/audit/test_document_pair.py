@@ -163,8 +163,10 @@ class Marker(DPWordPerturber):
         ]
 
 
-@pytest.mark.parametrize(("share", "at_least"), [(1.0, 4.0), (0.1, 2.0)])
-def test_a_marker_word_is_found(share, at_least):
+@pytest.mark.parametrize(
+    ("share", "n_releases", "at_least"), [(1.0, 1500, 4.0), (0.1, 4000, 2.0)]
+)
+def test_a_marker_word_is_found(share, n_releases, at_least):
     """A word that names the document, though no likelihood ratio knows of it."""
     perturber = Marker(
         TABLE, epsilon=0.01, lam=0.0, document_length=6, output="tokens",
@@ -172,7 +174,7 @@ def test_a_marker_word_is_found(share, at_least):
     ).fit([])  # fmt: skip
     perturber.share = share
     audit = audit_document_pair(
-        perturber, list("abbbbb"), ["b"] * 6, n_releases=4000, random_state=0
+        perturber, list("abbbbb"), ["b"] * 6, n_releases=n_releases, random_state=0
     )
     assert audit.violated
     assert audit.lower_bound > at_least

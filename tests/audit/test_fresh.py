@@ -23,11 +23,9 @@ from tests.channels import sample as right
 from tests.mistakes import (
     CLOUD,
     Deduplicating,
-    FewSeeds,
     Perturber,
     every_fifth,
     from_a_pool,
-    in_pairs,
     shared_by_workers,
     taking_turns,
 )
@@ -142,17 +140,7 @@ def test_one_stream_shared_by_two_workers(sampler):
     assert audit_fresh_noise(perturber, n_calls=20).repeats["draws"] == 1
 
 
-# -- what repeats by chance, or within a call --------------------------------------
-
-
-@alone
-def test_seeds_of_16_bits():
-    """1000 calls repeat one with probability 0.9995; three would with 5e-5."""
-    audit = audit_fresh_noise(FewSeeds(CLOUD, 1.0, 0.0))
-    assert audit.n_calls == 1000
-    assert 0 < audit.repeats["many calls"] < 40  # 7.6 are expected
-    assert audit.repeats["calls"] == 0
-    assert "many calls" in " ".join(str(audit).split())
+# -- what repeats within a call; more of it in test_audits_compared.py -------------
 
 
 @alone
@@ -175,7 +163,6 @@ def test_words_of_a_call_that_share_a_stream():
 @pytest.mark.parametrize(
     ("sampler", "way", "n_calls"),
     [
-        (in_pairs, "within calls", 500),
         (every_fifth, "within calls", 500),
         (from_a_pool, "long call", 100),
     ],
@@ -188,16 +175,6 @@ def test_vectors_that_are_used_twice_in_a_call(sampler, way, n_calls):
     assert not audit.repeats["many calls"]
     said = "depend on each other" if way == "within calls" else "long call"
     assert said in " ".join(str(audit).split())
-
-
-@alone
-@pytest.mark.no_cover
-def test_draws_of_a_call_that_are_independent():
-    for seed in range(2):  # false alarms at 1e-7 in each
-        perturber = Perturber(CLOUD, 1.0, 0.0, seed=seed)
-        ways = audit_fresh_noise(perturber, n_calls=200).repeats
-        inside = ["many calls", "many words", "within calls", "long call"]
-        assert not any(ways[way] for way in inside)
 
 
 class Seldom:
