@@ -40,7 +40,7 @@ BYTES = {
 }
 # These take a thousand times as long, and hold what their inner mechanism does.
 SLOW = {"ranks of an exponential", "wide ranks"}
-SMALL, LARGE = 600, 2000
+SMALL, LARGE = 360, 1200
 TWELVE = one_hot_embedding([f"w{i}" for i in range(12)])
 
 

@@ -141,7 +141,8 @@ def test_fasttext_gives_unknown_words_a_vector():
     from gensim.models import FastText
 
     sentences = [["running", "runner", "walk", "walker", "talking"]] * 50
-    model = FastText(sentences, vector_size=8, min_count=1, workers=1, seed=1, epochs=5)
+    options = {"vector_size": 8, "min_count": 1, "workers": 1, "seed": 1}
+    model = FastText(sentences, bucket=1000, epochs=5, **options)
     embedding = WordEmbedding.from_gensim(model)
     perturber = DPWordPerturber(
         embedding, epsilon=FAITHFUL, lam=0.0, output="tokens"
@@ -168,17 +169,17 @@ def test_fasttext_gives_unknown_words_a_vector():
 @pytest.mark.no_cover
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_memory_keeps_to_working_memory(n_jobs):
-    """64 MB for 20 and for 200 documents, and for one as long as those together."""
+    """32 MB for 6 and for 60 documents, and for one as long as those together."""
     # few words, so that the search is quick; many dimensions, so that noise is big
     vectors = np.random.default_rng(0).normal(size=(16, 300))
     table = WordEmbedding([f"w{i}" for i in range(16)], vectors)
-    words = table.words * 1250
+    words = table.words * 375
     long = [words]
-    many = [words[i : i + 100] for i in range(0, 20_000, 100)]
+    many = [words[i : i + 100] for i in range(0, 6000, 100)]
     perturber = DPWordPerturber(table, epsilon=10.0, n_jobs=n_jobs).fit([])
-    with config_context(working_memory=64):
-        peaks = [peak_beyond_output(perturber, d) for d in (many[:20], many, long)]
-    assert max(peaks) < 64 * 2**20
+    with config_context(working_memory=32):
+        peaks = [peak_beyond_output(perturber, d) for d in (many[:6], many, long)]
+    assert max(peaks) < 32 * 2**20
 
 
 def test_threads_of_the_product_are_left_as_they_were(small_embedding):
