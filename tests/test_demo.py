@@ -7,10 +7,11 @@ import io
 import re
 import sys
 import warnings
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from skdptext import DPDocumentReplacer, demo
 
@@ -25,12 +26,26 @@ def read():
         yield demo
 
 
+def beginnings(corpus, n_words=100, n_documents=30):
+    """Of so many documents of each author on each topic."""
+    of_each = [np.flatnonzero(corpus.both == kind) for kind in np.unique(corpus.both)]
+    rows = np.sort(np.concatenate([rows[:n_documents] for rows in of_each]))
+    texts = [" ".join(corpus.data[row].split()[:n_words]) for row in rows]
+    labels = {name: corpus[name][rows] for name in ("topic", "author", "both")}
+    return Bunch(data=texts, **labels)
+
+
 @pytest.fixture(scope="module")
 def printed(built_in, read, tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     text = io.StringIO()
-    with contextlib.redirect_stdout(text), warnings.catch_warnings():
+    with (
+        contextlib.redirect_stdout(text),
+        warnings.catch_warnings(),
+        pytest.MonkeyPatch.context() as patch,
+    ):
         warnings.simplefilter("error")  # a demonstration warns of nothing
+        patch.setattr(demo, "documents", partial(beginnings, read.documents()))
         status = demo.main(["--divisions", "2", "--output", str(folder / "new")])
     assert status == 0
     return text.getvalue(), folder / "new" / "which_release_protects.png"
