@@ -112,7 +112,8 @@ CHOICES = {
     "output": ["bow", "tokens", "text"],
 }
 # one draw each: most of the time would go into drawing part by part
-every = (dict(zip(CHOICES, chosen)) for chosen in itertools.product(*CHOICES.values()))
+combined = itertools.product(*CHOICES.values())
+every = [dict(zip(CHOICES, values, strict=True)) for values in combined]
 options = st.sampled_from(
     [one for one in every if one["oov"] != "keep" or one["output"] == "text"]
 )
