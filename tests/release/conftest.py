@@ -43,7 +43,10 @@ def key_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def make_release(embedding, key_file):
-    """A release with some options changed; those of the perturber by the same name."""
+    """A release with some options changed; those of the perturber by the same name.
+
+    Without any it is always the same one.
+    """
 
     def make(name="a release", key=None, mechanism=None, **options):
         ours = {k: options.pop(k) for k in ("text", "id", "keep") if k in options}
@@ -56,7 +59,8 @@ def make_release(embedding, key_file):
         key = ReleaseKey(f"file:{key_file}") if key is None else key
         return DocumentRelease(perturber, key, name, **ours)
 
-    return make
+    plain = make()
+    return lambda *name, **options: make(*name, **options) if name or options else plain
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,8 @@ def released(make_release, tmp_path):
             path = folder / name.replace("_", ".")
             path.write_bytes(content.encode() if isinstance(content, str) else content)
         out = tmp_path / "out"
-        release_files(folder, out, make_release(keep=keep), format=form)
+        release = make_release(keep=keep) if keep else make_release()
+        release_files(folder, out, release, format=form)
         return [
             json.loads(line)
             for path in sorted(out.glob("*.jsonl"))
@@ -345,24 +346,24 @@ def test_names_of_files_are_printable(make_release, tmp_path):
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_long_documents_are_released_in_parts(make_release, tmp_path, n_jobs):
     """A part has some 1 MB; shards and words do not depend on the parts."""
-    texts = [f"word{i} " + f"{PAD} " * 450 for i in range(23)]
-    table = pa.table({"id": [f"d{i}" for i in range(23)], "text": texts})
+    texts = [f"word{i} " + f"{PAD} " * 450 for i in range(11)]
+    table = pa.table({"id": [f"d{i}" for i in range(11)], "text": texts})
     parquet.write_table(table, tmp_path / "in.parquet")
     release, out = make_release(), tmp_path / "out"
     with joblib.parallel_config("threading"):  # which end in any order as well
         release_files(
-            tmp_path / "in.parquet", out, release, batch_rows=10, n_jobs=n_jobs
+            tmp_path / "in.parquet", out, release, batch_rows=5, n_jobs=n_jobs
         )
     shards = sorted(out.glob("*.parquet"))
     found = [parquet.read_table(path) for path in shards]
-    assert [len(part) for part in found] == [10, 10, 3]
+    assert [len(part) for part in found] == [5, 5, 1]
     assert pa.concat_tables(found).equals(release(table))
 
 
 def test_memory_does_not_grow_with_the_documents(make_release, tmp_path):
-    """Neither Python nor Arrow ever holds as much as the 8 MB of the documents."""
-    text = " ".join(f"word{i} {'x' * 2500}" for i in range(8))
-    ids = [str(i) for i in range(400)]  # of CSV and JSON one shard
+    """Neither Python nor Arrow ever holds as much as the 6 MB of the documents."""
+    text = " ".join(f"word{i} {'x' * 5000}" for i in range(4))
+    ids = [str(i) for i in range(300)]  # of CSV and JSON one shard
     table = pa.table({"id": ids, "text": [f"{text} {i}" for i in ids]})
     release, default = make_release(), pa.default_memory_pool()
     for form in FORMATS:

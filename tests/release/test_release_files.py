@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from hashlib import sha256
@@ -22,6 +23,20 @@ from tests.releases import contents, write
 
 OTHER = sha256(b"another key").hexdigest()
 FORMATS = ("parquet", "csv", "jsonl")
+
+
+@pytest.fixture(scope="module")
+def finished(make_release, documents, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished")
+    source = write(documents, folder / "in.parquet")
+    release_files(source, folder / "out", make_release())
+    return folder / "out"
+
+
+@pytest.fixture
+def out(finished, tmp_path):
+    """The release of `source`, which is made once and can be changed."""
+    return shutil.copytree(finished, tmp_path / "out")
 
 
 def rows(out, form="parquet"):
@@ -134,15 +149,16 @@ def start(*args, **options):
 
 @pytest.mark.no_cover
 def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
-    make_release, source, tmp_path
+    make_release, documents, tmp_path
 ):
     release, out = make_release(), tmp_path / "out"
+    source = write(documents.slice(0, 160), tmp_path / "in.parquet")
     release_files(source, tmp_path / "whole", release, batch_rows=4)
     rng = np.random.default_rng(3)
     n_shards = 0
     for _ in range(10):
         process = start(source, out, release, batch_rows=4)
-        n_shards += 1 + rng.integers(0, 7)  # of 75
+        n_shards += 1 + rng.integers(0, 3)  # of 40
         while process.is_alive() and len(list(out.glob("*.parquet"))) < n_shards:
             time.sleep(0.001)
         time.sleep(rng.uniform(0, 0.004))
@@ -150,7 +166,7 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
         process.join()
         assert process.exitcode == -signal.SIGKILL
         n_shards = len(list(out.glob("*.parquet")))
-    assert n_shards < 75
+    assert n_shards < 40
     with pytest.raises(InvalidParameterError, match="is missing"):
         seal(out)
     release_files(source, out, release, batch_rows=4)
@@ -161,11 +177,11 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
 
 def test_two_that_write_at_once_write_the_same(make_release, source, tmp_path):
     release, out = make_release(), tmp_path / "out"
-    writers = [start(source, out, release, batch_rows=5) for _ in range(2)]
+    writers = [start(source, out, release, batch_rows=16) for _ in range(2)]
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0]
-    release_files(source, tmp_path / "alone", release, batch_rows=5)
+    release_files(source, tmp_path / "alone", release, batch_rows=16)
     assert contents(out) == contents(tmp_path / "alone")
     assert seal(out)["complete"]
 
@@ -183,11 +199,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_another_release_is_refused(
-    make_release, source, tmp_path, name, capsys, monkeypatch
-):
-    out = tmp_path / "out"
-    release_files(source, out, make_release())
+def test_another_release_is_refused(make_release, source, out, name, monkeypatch):
     before = contents(out), (out / "_release.json").read_bytes()
     other = make_release(**CHANGES[name])
     if name == "key":
@@ -204,10 +216,9 @@ def test_another_release_is_refused(
 
 @pytest.mark.parametrize("key", ["versions", "canary", "embedding", "shard_format"])
 def test_a_release_by_other_versions_or_embeddings_is_refused(
-    make_release, source, tmp_path, key
+    make_release, source, out, key
 ):
-    release, out = make_release(), tmp_path / "out"
-    manifest = release_files(source, out, release)
+    manifest = json.loads((out / "_release.json").read_text())
     changed = {
         "versions": manifest["versions"] | {"numpy": "1.0"},
         "embedding": manifest["embedding"] | {"fingerprint": "00"},
@@ -217,22 +228,20 @@ def test_a_release_by_other_versions_or_embeddings_is_refused(
     manifest[key] = changed[key]
     (out / "_release.json").write_text(json.dumps(manifest))
     with pytest.raises(InvalidParameterError, match=f"another: {key} is "):
-        release_files(source, out, release)
+        release_files(source, out, make_release())
 
 
-def test_a_machine_that_rounds_otherwise_goes_on(make_release, source, tmp_path):
-    release, out = make_release(), tmp_path / "out"
-    manifest = release_files(source, out, release)
+def test_a_machine_that_rounds_otherwise_goes_on(make_release, source, out):
+    manifest = json.loads((out / "_release.json").read_text())
     manifest["guarantee"]["scale"][0]["exponent"] *= 1 + 1e-15
     (out / "_release.json").write_text(json.dumps(manifest))
-    assert release_files(source, out, release) == manifest
+    assert release_files(source, out, make_release()) == manifest
 
 
 def test_inputs_that_changed_and_other_batches_are_refused(
-    make_release, documents, source, tmp_path
+    make_release, documents, source, out
 ):
-    release, out = make_release(), tmp_path / "out"
-    release_files(source, out, release)
+    release = make_release()
     with pytest.raises(InvalidParameterError, match="batch_rows is 4096 there, got 9"):
         release_files(source, out, release, batch_rows=9)
     write(documents.slice(1), source)
@@ -356,14 +365,14 @@ def test_no_documents_are_a_release_too(make_release, documents, tmp_path):
 
 
 def test_bags_come_back_as_the_perturber_would_give_them(
-    make_release, documents, source, tmp_path
+    make_release, documents, source, out, tmp_path
 ):
-    release, out = make_release(output="bow"), tmp_path / "out"
-    release_files(source, out, release, batch_rows=37)
+    bags = tmp_path / "bags"
+    release_files(source, bags, make_release(output="bow"), batch_rows=37)
     with pytest.raises(InvalidParameterError, match="out must hold a sealed release"):
-        read_bags(out)
-    seal(out)
-    ids, bags = read_bags(out)
+        read_bags(bags)
+    seal(bags)
+    ids, bags = read_bags(bags)
     assert ids.tolist() == documents["id"].to_pylist()
     assert bags.sum(axis=1).A1.tolist() == [4] * 300
     tokens = make_release(output="tokens")(documents)["text"].to_pylist()
@@ -372,10 +381,9 @@ def test_bags_come_back_as_the_perturber_would_give_them(
         for word in words:
             expected[row, int(word.removeprefix("word"))] += 1
     assert (bags.toarray() == expected).all()
-    release_files(source, tmp_path / "texts", make_release())
-    seal(tmp_path / "texts")
+    seal(out)
     with pytest.raises(InvalidParameterError, match=r'output="bow", got \'text\''):
-        read_bags(tmp_path / "texts")
+        read_bags(out)
 
 
 def test_a_seal_counts_and_names_what_is_wrong(make_release, source, tmp_path):
@@ -413,11 +421,7 @@ def test_a_seal_counts_and_names_what_is_wrong(make_release, source, tmp_path):
 
 @pytest.mark.parametrize("rows", [10**9, 10**18])
 @pytest.mark.parametrize("batch_rows", [1, 10**6])
-def test_a_manifest_of_billions_of_rows_is_refused_at_once(
-    make_release, source, tmp_path, rows, batch_rows
-):
-    out = tmp_path / "out"
-    release_files(source, out, make_release(), batch_rows=100)
+def test_a_manifest_of_billions_of_rows_is_refused_at_once(out, rows, batch_rows):
     seal(out)
     path = out / "_release.json"
     manifest = json.loads(path.read_text())
@@ -459,11 +463,7 @@ def test_what_is_no_release_is_refused(tmp_path, call):
 WRONG = (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3})
 
 
-def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(
-    make_release, source, tmp_path
-):
-    out = tmp_path / "out"
-    release_files(source, out, make_release())
+def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out):
     sound, path = seal(out), out / "_release.json"
 
     def refused(changed):
@@ -503,11 +503,7 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(
         verify(source)
 
 
-def test_a_folder_or_a_broken_link_in_place_of_a_file_is_a_fault(
-    make_release, source, tmp_path
-):
-    out = tmp_path / "out"
-    release_files(source, out, make_release(), batch_rows=100)
+def test_a_folder_or_a_broken_link_in_place_of_a_file_is_a_fault(out, tmp_path):
     seal(out)
     first, second, *_ = sorted(out.glob("*.parquet"))
     first.unlink()
@@ -522,12 +518,10 @@ def test_a_folder_or_a_broken_link_in_place_of_a_file_is_a_fault(
         seal(out)
 
 
-def test_files_are_checked_block_by_block(make_release, source, tmp_path):
-    out = tmp_path / "out"
-    release_files(source, out, make_release())
+def test_files_are_checked_block_by_block(out):
     seal(out)
     (shard, *_) = sorted(out.glob("*.parquet"))
-    os.truncate(shard, 50 * 2**20)
+    os.truncate(shard, 8 * 2**20)
     with traced_memory() as memory:
         assert f"{shard.name} has changed since it was sealed." in verify(out)
     assert memory.peak < 2 * 2**20
