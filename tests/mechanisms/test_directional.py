@@ -55,14 +55,14 @@ BOTH = pytest.mark.parametrize("distribution", ["vmf", "purkayastha"])
 )
 def test_angles_follow_their_law(distribution, kappa, dim):
     channel = prepared(distribution, frame(dim), kappa)
-    (points,) = channel.draw(np.random.default_rng(1), 20_000)
+    (points,) = channel.draw(np.random.default_rng(1), 10_000)
     np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, rtol=1e-12)
     angles = np.arccos(np.clip(points[:, 0], -1, 1))
     assert_ks(angles, cdf_of_angles(distribution, kappa, dim))
     # around the word every direction is as likely: another coordinate, and the signs
     around = points[:, 1] / np.sqrt(1 - points[:, 0] ** 2)
     if dim == 2:
-        assert stats.binomtest(int((around > 0).sum()), 20_000).pvalue > 1e-6
+        assert stats.binomtest(int((around > 0).sum()), 10_000).pvalue > 1e-6
     else:
         assert_ks(around**2, stats.beta(0.5, (dim - 2) / 2).cdf)
 

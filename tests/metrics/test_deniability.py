@@ -289,7 +289,7 @@ def test_lam_makes_words_deniable(google_8k):
     fitted = DPWordPerturber(google_8k).fit([])
     result = plausible_deniability(
         fitted,
-        google_8k.words[::20],
+        google_8k.words[::40],
         epsilons=[40.0],
         lams=[0, 0.5, 1],
         random_state=0,
