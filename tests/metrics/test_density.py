@@ -74,7 +74,7 @@ def test_corpus():
 
 def test_sparse_words_are_rare_in_real_messages(google_8k, sms):
     """Table 5 has 0.4 % of the messages per sparse word."""
-    texts, _ = sms
+    texts = sms[0][::3]
     found = density_statistics(google_8k, texts)
     assert found.n_records == len(texts)
     assert found.sparse_over_dense > 1.5
