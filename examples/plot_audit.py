@@ -16,6 +16,7 @@ both mistakes. Their output looks alike. Can statistics tell them apart?
 # real embeddings.
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from skdptext import DPWordPerturber, WordEmbedding
 
@@ -39,8 +40,7 @@ class NeverTheSame:
     def perturb_words(self, words, n_draws=1):
         ids = np.repeat(embedding.find(words), n_draws)
         points = embedding.vectors[ids] + self.noise(len(ids))
-        gaps = np.linalg.norm(points[:, None] - embedding.vectors, axis=2)
-        first, second = np.argsort(gaps, axis=1)[:, :2].T
+        first, second = KDTree(embedding.vectors).query(points, k=2)[1].T
         return embedding.word_array[self.choose(first, second, ids)].reshape(
             -1, n_draws
         )

@@ -25,10 +25,10 @@ from skdptext.datasets import fetch_sms_spam, load_docstring_embedding, load_doc
 
 vectors = sorted(Path(os.environ.get("SKDPTEXT_DATA", ".")).glob("glove*50d.*"))
 if vectors:
-    embedding = WordEmbedding.load(vectors[0], n_words=2000)
+    embedding = WordEmbedding.load(vectors[0], n_words=1000)
     texts, labels = fetch_sms_spam(return_X_y=True)
 else:  # no such folder: documentation, and vectors learned from it, stand in
-    embedding = load_docstring_embedding().restrict(2000)
+    embedding = load_docstring_embedding().restrict(1000)
     topics = ["clustering", "statistics"]
     texts, labels = load_docstrings(topics=topics, return_X_y=True)
 texts, _, labels, _ = train_test_split(
