@@ -81,9 +81,9 @@ def test_messages_that_lose_all_their_words_do_not_stop_a_pipeline(built_in, mes
     assert set(predicted) <= set(labels)
 
 
-def test_search_over_epsilon_and_lambda(frequent, prose):
+def test_search_over_epsilon_and_lambda(frequent, messages):
     """Privacy subject to utility."""
-    texts, labels = (part[:600] for part in prose)
+    texts, labels = messages
     search = GridSearchCV(
         pipelines(frequent)["bayes"],
         {
@@ -91,11 +91,11 @@ def test_search_over_epsilon_and_lambda(frequent, prose):
             "dpwordperturber__lam": [0.0, 0.5],
         },
         scoring={"accuracy": "accuracy", "changed": words_changed_scorer},
-        refit=best_under_constraint(maximize="changed", subject_to={"accuracy": 0.62}),
+        refit=best_under_constraint(maximize="changed", subject_to={"accuracy": 0.6}),
         cv=2,
     ).fit(texts, labels)
     results = search.cv_results_
-    assert results["mean_test_accuracy"][search.best_index_] >= 0.62
+    assert results["mean_test_accuracy"][search.best_index_] >= 0.6
     changed = results["mean_test_changed"].reshape(3, 2)
     assert (changed[0] > 0.95).all()  # ε = 1: nothing is left
     assert (changed[2] < 0.05).all()  # ε = 60: hardly anything happens
