@@ -233,7 +233,7 @@ def test_statistics_and_calibration(steps):
     grid = plausible_deniability(steps, epsilons=[0.1, 5.0], n_draws=50, random_state=0)
     assert grid.n_unchanged.shape == (2, 1, 12)
     assert grid.n_unchanged[0].mean() < grid.n_unchanged[1].mean()
-    half = calibrate_epsilon(steps, 0.5, n_draws=4000, random_state=0)
+    half = calibrate_epsilon(steps, 0.5, n_draws=2000, random_state=0)
     low, high = half.interval
     assert low < half.epsilon < high
     grid = np.linspace(0.3, 3, 200)
@@ -364,7 +364,7 @@ def test_the_guarantee_is_that_of_the_noise_drawn(small_embedding):
     perturber = DPWordPerturber(
         plane, epsilon=3.0, lam=1.0, mechanism=OwnShape(), document_length=1
     ).fit([])
-    audit = audit_noise_law(perturber, alpha=1e-6, random_state=0)
+    audit = audit_noise_law(perturber, n_draws=5000, alpha=1e-6, random_state=0)
     assert not audit.rejected
     v = plane["w1"].astype(float) - plane["w2"]
     exact = 3.0 * math.sqrt(v[0] ** 2 / 0.4 + v[1] ** 2 / 1.6)
