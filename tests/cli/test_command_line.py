@@ -54,6 +54,13 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def no_figures(monkeypatch):
+    """A page without its figure, which takes most of the time of a short report."""
+    figure = "skdptext.inspection._release_report.ReleaseReport._figure"
+    monkeypatch.setattr(figure, lambda report: "")
+
+
 RELEASE = [
     "release", "in.csv", "--column", "said", "--id", "row", "-o", "out",
     "--embedding", "words.txt", *NOISE, *READING,
@@ -324,7 +331,7 @@ def write_rows(name, header, rows):
         csv.writer(file).writerows([header, *rows])
 
 
-def test_report_on_what_another_tool_released(files, capsys):
+def test_report_on_what_another_tool_released(files, capsys, no_figures):
     """Rows are matched by id: in the order of the files, nothing would be found."""
     texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(10)]
     write_rows("out.csv", ["row", "said"], [*enumerate(texts)][::-1])
@@ -589,7 +596,9 @@ def test_a_key_of_the_environment_is_shown_nowhere(files, capsys, monkeypatch):
         (True, ["key", "new"], "new"),
     ],
 )
-def test_a_pipe_that_is_closed_ends_it_quietly(files, capfd, buffered, given, made):
+def test_a_pipe_that_is_closed_ends_it_quietly(
+    files, capfd, no_figures, buffered, given, made
+):
     """Whoever reads is gone before anything is written."""
     write_rows("out.csv", ["row", "said"], enumerate(TEXTS))
     reading, writing = os.pipe()
@@ -643,7 +652,7 @@ def flags_of(command, capsys):
 @pytest.mark.parametrize(
     "valid", [*VALID.values(), REPLACED, LISTS], ids=[*VALID, "replaced", "lists"]
 )
-def test_whatever_is_wrong_the_message_names_the_flag(valid, files, capsys):
+def test_whatever_is_wrong_the_message_names_the_flag(valid, files, capsys, no_figures):
     """Each flag with values that are wrong for most: no message speaks Python."""
     python, other = {}, {}
     refused = 0
