@@ -117,7 +117,8 @@ def test_less_may_be_better_and_one_split_has_no_bars():
 
 
 @pytest.mark.no_cover
-def test_percentiles_and_their_artists(perturber):
+def test_percentiles_and_their_artists(small_embedding):
+    perturber = DPWordPerturber(small_embedding.restrict(40), document_length=1).fit([])
     epsilons, lams = [10, 1, 3], [0, 0.5, 1]
     result = plausible_deniability(
         perturber, epsilons=epsilons, lams=lams, n_draws=10, random_state=0
