@@ -320,6 +320,7 @@ def test_large_inputs_are_sampled_and_say_so():
     assert "Of 60 documents, a random sample of 7 was attacked." in notes
     assert "Authors: a random sample of 3 of them." in notes
     assert "Topics: a random sample of 7 documents." in notes
+    assert report.scores["author"].n_documents == 3  # half of those of whole authors
     # of two authors, few documents each
     alone = np.array(["a", "b"] * 29 + ["c", "d"])
     report = release_report(
