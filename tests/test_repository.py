@@ -126,10 +126,11 @@ class _Source(NamedTuple):
 @cache  # each test of the imports asks for all files of the package
 def _read(source: str) -> _Source:
     tree = ast.parse(source)
+    nodes = list(ast.walk(tree))
     return _Source(
-        [name for node in ast.walk(tree) for name in _imported(node)],
+        [name for node in nodes for name in _imported(node)],
         [name for node in _at_import_time(tree) for name in _imported(node)],
-        _forbidden_randomness(tree),
+        _forbidden_randomness(nodes),
     )
 
 
@@ -144,10 +145,9 @@ def _at_import_time(node: ast.AST) -> Iterator[ast.AST]:
         yield from _at_import_time(child)
 
 
-def _forbidden_randomness(tree: ast.AST) -> list[str]:
+def _forbidden_randomness(nodes: list[ast.AST]) -> list[str]:
     """Uses of a random state that is shared by the whole process."""
     found = []
-    nodes = list(ast.walk(tree))
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
         names = _imported(node)
@@ -157,6 +157,8 @@ def _forbidden_randomness(tree: ast.AST) -> list[str]:
                 continue
             names = [re.sub(r"^np\.", "numpy.", _dotted(node))]
         for name in names:
+            if "random" not in name:
+                continue
             match = re.match(r"numpy\.random\.(\w+)", name)
             if (
                 (match and match[1] not in STATELESS_RANDOM)
