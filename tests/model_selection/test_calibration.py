@@ -341,7 +341,7 @@ def test_the_share_asked_for_is_the_share_changed_in_a_text(
 ):
     texts = prose[0][:800]
     perturber = DPWordPerturber(
-        built_in.restrict(1000),
+        built_in.restrict(600),
         epsilon=epsilon,
         lam=0.0,
         mechanism=mechanism,

@@ -262,7 +262,7 @@ def test_a_block_keeps_to_the_memory(wide, monkeypatch):
 
 
 def test_independent_of_blocks(wide):
-    points = noisy_words(wide, 20.0, 0.5, 100)
+    points = noisy_words(wide, 20.0, 0.5, 49)
     search = make(wide.vectors, tile=2048, group=16)
     whole = search(points)
     parts = [search(p) for p in np.array_split(points, 7)]
