@@ -55,10 +55,11 @@ def tables(draw, suffix):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", [s for s in SUFFIXES if ".vec" not in s])
 @given(data=st.data())
 @settings(max_examples=40)
 def test_round_trip_is_exact(suffix, data):
+    """Of each format; .vec is another name of .txt."""
     table = data.draw(tables(suffix))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{suffix}"
