@@ -76,6 +76,7 @@ _UNWATCHED = {
         "notebook",
         "obfuscation_benchmark",
         "paper",
+        "pipelines",
         "repository",
     )
 }

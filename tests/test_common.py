@@ -131,6 +131,7 @@ def test_common(estimator, check):
         check(estimator)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize(
     "check",
@@ -169,6 +170,7 @@ def answer(model):
     return released.tolist() if isinstance(released, np.ndarray) else released
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", READERS, ids=by_name)
 def test_reading_text(estimator):
     before = clone(estimator).get_params(deep=False)

@@ -57,6 +57,7 @@ def rows_of(text):
     return {name: list(map(float, rest)) for name, *rest in re.findall(row, text, re.M)}
 
 
+@pytest.mark.no_cover
 def test_one_table_of_three_rows_tells_the_story(printed):
     text, _ = printed
     rows = rows_of(text)

@@ -51,7 +51,6 @@ def pipelines(embedding, **params):
     }
 
 
-@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.EmptyDocumentWarning")
 @pytest.mark.parametrize("name", ["wmd", "tfidf", "bayes"])
 def test_pipeline_tells_spam_through_the_noise(frequent, messages, name):
@@ -105,7 +104,6 @@ def test_search_over_epsilon_and_lambda(frequent, messages):
     assert search.predict(texts[:3]).shape == (3,)
 
 
-@pytest.mark.no_cover
 def test_a_search_of_two_dozen_candidates_holds_one_table(built_in, messages):
     """Counted while it runs: tables of this size, and the memory on top of it."""
     texts, labels = messages
@@ -176,7 +174,6 @@ def test_seeded_search_is_the_same_in_any_number_of_processes(frequent, messages
     np.testing.assert_array_equal(results(1), results(2))
 
 
-@pytest.mark.no_cover
 def test_set_output_reaches_the_steps_that_can(frequent, messages):
     texts, labels = (part[:100] for part in messages)
     perturber = DPWordPerturber(frequent, epsilon=30.0)

@@ -63,6 +63,7 @@ def loop_scores(model, texts, authors, documents):
 letters = st.text(alphabet="abc ", min_size=1, max_size=40)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=40)
 @given(
     texts=st.lists(letters, min_size=2, max_size=6),

@@ -104,6 +104,7 @@ def release(perturber, documents):
     return tuple(out.toarray().ravel() if sp.issparse(out) else map(tuple, out))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "params", [{}, {"output": "tokens"}, {"resize": "sample"}], ids=str
 )

@@ -542,6 +542,7 @@ def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
     assert capsys.readouterr().out == f"skdptext {skdptext.__version__}\n"
 
 
+@pytest.mark.no_cover
 def test_an_interrupted_process_is_continued(files, monkeypatch):
     monkeypatch.setattr("skdptext.release._key._COST", COST)  # that of the process
     text = "\n".join(json.dumps({"row": i, "said": "cat tea"}) for i in range(360))

@@ -36,6 +36,7 @@ def test_size(trained):
     assert embedding.dim == 100
 
 
+@pytest.mark.no_cover
 def test_words_are_lowercased_tokens_the_most_frequent_first(trained):
     embedding, _ = trained
     whole = " ".join(load_docstrings(near_copies=True).data).lower()

@@ -110,6 +110,7 @@ def similarity(everything):
     return similarity
 
 
+@pytest.mark.no_cover
 def test_no_document_is_a_near_copy(corpus, everything, similarity):
     found = similarity(corpus.data, corpus.data)
     np.fill_diagonal(found, 0)
@@ -237,6 +238,7 @@ print((early, bad, *_digests(sys.argv[1])))
 """
 
 
+@pytest.mark.no_cover
 def test_repeats_in_a_fresh_process_in_silence(tmp_path):
     """Whatever the hash seed, SciPy's switch, and the program asked scikit-learn for.
 
@@ -420,6 +422,7 @@ def test_remove_strips_what_it_names_and_no_more(planted, remove, gone, kept):
         assert part in text
 
 
+@pytest.mark.no_cover
 def test_remove_acts_on_the_corpus_before_min_words():
     some = ["linear algebra", "optimal transport", "text"]  # of all five libraries
     corpus = load_docstrings(topics=some)

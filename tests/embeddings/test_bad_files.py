@@ -331,6 +331,7 @@ def test_a_gzip_of_three_billion_newlines(tmp_path):
         WordEmbedding.load(path)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("name", "start", "block", "message"),
     [

@@ -152,6 +152,7 @@ def test_subwords_are_frozen(table):
         table._subwords.min_n = 1
 
 
+@pytest.mark.no_cover
 def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(table):
     rows = [[1.0, 0.0], [0.5, 0.25], [-2.0, 3.0]]
     plain = WordEmbedding(["king", "queen", "apple"], rows)

@@ -27,6 +27,7 @@ def _by_dict(words, token):
     return -1
 
 
+@pytest.mark.no_cover
 @given(words=WORDS, tokens=st.lists(st.text("abAB", max_size=3)))
 def test_rows_are_those_of_a_dict(words, tokens):
     embedding = _embedding(words)
@@ -48,6 +49,7 @@ def test_words_of_one_hash_are_told_apart(words, tokens):
     assert f"positions {n - 1} and {n}." in str(caught.value)
 
 
+@pytest.mark.no_cover
 def test_a_loaded_file_holds_little_beside_its_words(tmp_path):
     """Each worker of a release holds the words: a dict of them would take 70 bytes."""
     n = 50_000

@@ -262,6 +262,7 @@ def test_any_script_and_any_length():
     assert report.scores["words"].value < 0.05
 
 
+@pytest.mark.no_cover
 def test_pictures_and_halves_of_characters():
     rng = np.random.default_rng(0)
     emoji = ["".join(rng.choice(list("😀😂🤣😊😍👍❤🔥☂"), 9)) for _ in range(30)]

@@ -223,6 +223,7 @@ def test_what_only_a_metric_on_vectors_has_says_so(steps, ask):
         ask(steps.guarantee().compose(steps.guarantee()))
 
 
+@pytest.mark.no_cover
 def test_statistics_and_calibration(steps):
     exact = np.diag(law(0.8, 12))
     found = plausible_deniability(steps, n_draws=4000, random_state=0)

@@ -297,6 +297,7 @@ def test_weights_with_equal_nearly_equal_and_zero_vectors(
         np.testing.assert_allclose(claimed, epsilon * D, rtol=2e-3, atol=1e-6)
 
 
+@pytest.mark.no_cover
 def test_balanced_leads_up_to_tight_without_a_jump(google_8k):
     """By weights that are solved for the rate in use, 0.79 of the words, then 0.88."""
     words = np.arange(1000)

@@ -58,6 +58,7 @@ def repeats(small_embedding):
     return [plausible_deniability(small, words, n_draws=40) for _ in range(400)]
 
 
+@pytest.mark.no_cover
 def test_unchanged_as_by_perturbing_each_draw(small):
     # Fisher's exact test for every word, the error rate shared by all.
     words, n = small.embedding_.words[::4], 1000
@@ -280,6 +281,7 @@ def test_frame_without_pandas(small, monkeypatch):
         result.to_frame()
 
 
+@pytest.mark.no_cover
 def test_lam_makes_words_deniable(google_8k):
     """The paper's own intervals, on one draw: apart at ε = 40, as in tables 1 to 4.
 

@@ -53,6 +53,7 @@ def test_small_vocabularies_have_no_form():
     assert word_transitions(source, n_draws=5, random_state=0).form_smoothing == 0
 
 
+@pytest.mark.no_cover
 def test_what_is_known_needs_no_form():
     """One word is certain: nothing is left to estimate."""
     prior = np.eye(500)[7]

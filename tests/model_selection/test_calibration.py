@@ -439,6 +439,7 @@ def test_what_was_counted_is_said(small):
 # -- what is not fitted, and lists of frequencies --------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mechanism", [None, Exponential(), RandomizedResponse()])
 def test_a_perturber_that_is_not_fitted_will_do(mechanism):
     """At an ε far off, without a warning that one should calibrate."""

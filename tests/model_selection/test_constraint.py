@@ -26,6 +26,7 @@ from skdptext.model_selection import best_under_constraint
 scores = st.floats(0, 1).map(lambda v: round(v, 1))
 
 
+@pytest.mark.no_cover
 @given(table=st.lists(st.tuples(scores, scores), min_size=1, max_size=8), bound=scores)
 def test_best_of_the_feasible(table, bound):
     privacy, utility = np.array(table).T

@@ -280,6 +280,7 @@ def test_one_split_is_no_evidence():
         rule(results([0.5]))
 
 
+@pytest.mark.no_cover
 def test_tuning_on_what_may_be_private_warns(searched):
     table = searched.cv_results_
     with pytest.warns(PrivacyLeakWarning, match="epsilon chosen by scores") as caught:

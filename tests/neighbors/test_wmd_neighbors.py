@@ -104,6 +104,7 @@ def test_as_brute_force(embedding, seed, n, k, radius):
             assert np.array_equal(graph.data[part], D[i][inside])
 
 
+@pytest.mark.no_cover
 def test_as_scikit_learn_gives_them(corpus, small_embedding, all_distances):
     X, D = corpus[0], all_distances
     radius = float(np.quantile(D, 0.1))

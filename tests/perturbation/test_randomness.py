@@ -344,6 +344,7 @@ def drawn(high, n=20_000, seed=5, context=b"c", what=b""):
     return NoiseStreams(seed, context).numbers(labels).integers(high)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("high", [2, 7, 100, 3 * 2**60, 2**62 + 12345, 2**63])
 def test_numbers_of_labels_are_equally_likely(high):
     """The largest ones draw up to half of their numbers again."""

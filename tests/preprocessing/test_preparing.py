@@ -40,6 +40,7 @@ def test_the_example_of_the_paper():
     assert as_text == ["president greets press chicago", "", ""]
 
 
+@pytest.mark.no_cover
 @settings(max_examples=50)
 @given(documents, st.booleans(), st.sampled_from([None, "english", ["a", "b"]]))
 def test_without_embedding_it_is_scikit_learns_analyzer(tokens, lowercase, stop):

@@ -13,6 +13,7 @@ from skdptext.preprocessing import split_known_and_snippet
 words = st.lists(st.sampled_from(["one", "two,", "three.", "é"]), max_size=14)
 
 
+@pytest.mark.no_cover
 @given(st.lists(words, max_size=5), st.integers(1, 6), st.integers(1, 6))
 def test_parts_are_the_first_and_the_last_words(documents, n_known, n_snippet):
     parts = split_known_and_snippet(

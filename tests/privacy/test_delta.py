@@ -143,6 +143,7 @@ def guarantee_of(rows, *, known=True, ordered=True, drawn=None):
 # -- exact laws ----------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("never", [0.0, 0.15])
 @pytest.mark.parametrize("known", [True, False])

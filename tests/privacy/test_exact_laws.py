@@ -322,6 +322,7 @@ def test_no_other_mechanism_loses_more_than_is_promised(
         np.testing.assert_allclose(P, law_of(channel), atol=1e-9)
 
 
+@pytest.mark.no_cover
 def test_the_enumeration_follows_the_library():
     """The law of a whole release, against draws."""
     options = {

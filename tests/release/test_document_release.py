@@ -40,6 +40,7 @@ def words(table):
     return dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True))
 
 
+@pytest.mark.no_cover
 @settings(max_examples=10)
 @given(st.data())
 def test_words_do_not_depend_on_batches_order_or_type(make_release, documents, data):
@@ -211,6 +212,7 @@ def test_it_is_frozen_and_what_is_done_to_the_perturber_does_not_reach_it(
         DocumentRelease(perturber, key, "a")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_a_pickle_is_small_and_holds_neither_key_nor_seed(
     mechanism, key_file, tmp_path, documents

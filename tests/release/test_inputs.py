@@ -343,6 +343,7 @@ def test_names_of_files_are_printable(make_release, tmp_path):
 # -- long documents ------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_long_documents_are_released_in_parts(make_release, tmp_path, n_jobs):
     """A part has some 1 MB; shards and words do not depend on the parts."""
@@ -360,6 +361,7 @@ def test_long_documents_are_released_in_parts(make_release, tmp_path, n_jobs):
     assert pa.concat_tables(found).equals(release(table))
 
 
+@pytest.mark.no_cover
 def test_memory_does_not_grow_with_the_documents(make_release, tmp_path):
     """Neither Python nor Arrow ever holds as much as the 6 MB of the documents."""
     text = " ".join(f"word{i} {'x' * 5000}" for i in range(4))

@@ -175,6 +175,7 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
     assert verify(out) == []
 
 
+@pytest.mark.no_cover
 def test_two_that_write_at_once_write_the_same(make_release, source, tmp_path):
     release, out = make_release(), tmp_path / "out"
     writers = [start(source, out, release, batch_rows=16) for _ in range(2)]
@@ -214,6 +215,7 @@ def test_another_release_is_refused(make_release, source, out, name, monkeypatch
     assert before == (contents(out), (out / "_release.json").read_bytes())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("key", ["versions", "canary", "embedding", "shard_format"])
 def test_a_release_by_other_versions_or_embeddings_is_refused(
     make_release, source, out, key

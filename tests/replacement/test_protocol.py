@@ -90,6 +90,7 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
     assert fresh.random_state == 2**90
 
 
+@pytest.mark.no_cover
 def test_what_the_strongest_found_at_least_is_seldom_above_the_bound(replacer, private):
     """The share found by the best of them often is, which is no lower bound.
 

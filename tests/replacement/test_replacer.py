@@ -316,6 +316,7 @@ def test_a_grouper_is_the_same_in_another_process(public):
     assert here["noise_fingerprint"] == there["noise_fingerprint"]
 
 
+@pytest.mark.no_cover
 def test_a_search_groups_and_is_the_same_whenever_it_is_fitted(public, private):
     """Its records of folds and times are none of its answers."""
     chain = make_pipeline(TfidfVectorizer(), LogisticRegression())

@@ -261,6 +261,7 @@ def test_a_block_keeps_to_the_memory(wide, monkeypatch):
         assert memory - per_row < search._rows_within(memory) * per_row <= memory
 
 
+@pytest.mark.no_cover
 def test_independent_of_blocks(wide):
     points = noisy_words(wide, 20.0, 0.5, 49)
     search = make(wide.vectors, tile=2048, group=16)

@@ -230,6 +230,7 @@ def assert_k_nearest(points, vectors, k, exclude=None):
     assert distances.dtype == np.float64
 
 
+@pytest.mark.no_cover
 @given(data=st.data())
 def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
     """Distances of whole numbers are exact, so that ties are real; duplicates abound.
@@ -258,6 +259,7 @@ def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
         assert distances[i].tolist() == [math.sqrt(squares[j]) * scale for j in best]
 
 
+@pytest.mark.no_cover
 @given(
     shape=st.tuples(st.integers(2, 40), st.integers(1, 8)),
     seed=st.integers(0, 2**32),

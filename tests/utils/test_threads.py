@@ -89,6 +89,7 @@ class Releasing(threading.Thread):
         return self.result
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_transforms_side_by_side_leave_what_they_found(
