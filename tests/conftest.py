@@ -64,7 +64,7 @@ _MADE = {
 # Coverage does not watch them: half of their time, for no line that only they run. They
 # are about the repository, its notebooks and benchmarks; or thousands of calls fail in
 # them, each of which has a test of its own. Elsewhere, single tests that take long and
-# run no line of their own have the mark themselves.
+# run hardly a line of their own have the mark themselves.
 _UNWATCHED = {
     ROOT / "tests" / f"test_{name}.py"
     for name in (
@@ -104,6 +104,17 @@ class _Entropy:
 
 # Where `secrets` has its bytes from, and NumPy by it the seeds of its generators
 random._urandom = _entropy = _Entropy()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Coverage ends where no test runs: in xdist's main process, and below its workers.
+
+    pytest-cov begins in a worker as in the main process, and then once more. While the
+    second pauses, the first would watch, and take half of the time of all tests.
+    """
+    plugin = config.pluginmanager.getplugin("_cov")
+    if plugin and type(plugin.cov_controller).__name__ == "DistMaster":
+        plugin.cov_controller.pause()
 
 
 def pytest_report_header() -> str:

@@ -121,6 +121,7 @@ def in_short(case):
     return by_name(case) if isinstance(case, BaseEstimator) else case.func.__name__
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=in_short)
 def test_common(estimator, check):
     if check.func.__name__ in EXPECTED_FAILED_CHECKS.get(by_name(estimator), {}):

@@ -115,7 +115,8 @@ def test_a_search_of_two_dozen_candidates_holds_one_table(built_in, messages):
         return {
             id(thing.vectors)
             for thing in gc.get_objects()
-            if isinstance(thing, WordEmbedding) and len(thing) == len(table)
+            # by its type: a proxy whose object is gone tells no class
+            if issubclass(type(thing), WordEmbedding) and len(thing) == len(table)
         }
 
     seen = set()

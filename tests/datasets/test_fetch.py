@@ -270,6 +270,7 @@ def encrypted(archive):
     return bytes(data)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("body", "problem"),
     [

@@ -79,6 +79,7 @@ def by_counting(tmp_path_factory):
         yield embedding
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("word", "kin"),
     [

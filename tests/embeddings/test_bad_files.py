@@ -347,6 +347,7 @@ def test_endless_lines(tmp_path, name, start, block, message):
         WordEmbedding.load(tmp_path / name)
 
 
+@pytest.mark.no_cover
 def test_a_compressed_file_that_fills_the_memory(tmp_path):
     vector = gzip.compress(bytes(4_000_000))
     rows = b"".join(gzip.compress(b"w%d " % i) + vector for i in range(30))

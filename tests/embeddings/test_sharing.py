@@ -54,6 +54,7 @@ def large():
     return WordEmbedding([f"w{i}" for i in range(3_000)], vectors)
 
 
+@pytest.mark.no_cover
 def test_workers_map_one_file_of_a_table_in_memory(large, tmp_path):
     X = np.random.default_rng(1).integers(0, 2, size=(40, 5)).astype(float)
     grid = {
@@ -74,6 +75,7 @@ def test_workers_map_one_file_of_a_table_in_memory(large, tmp_path):
     assert {tuple(line[2:]) for line in workers} == {("False", expected)}
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("suffix", [".npz", ".kv"])
 def test_workers_map_the_very_file_of_a_mapped_table(large, tmp_path, suffix):
     path = tmp_path / f"large{suffix}"

@@ -284,6 +284,7 @@ def test_originals_without_words_are_left_out():
     assert "2 of the originals hold no word, and are left out." in report.notes
 
 
+@pytest.mark.no_cover
 def test_columns_of_any_kind():
     clear, released = CLEAR[:8], CLEAR[1:8] + CLEAR[:1]
     expected = release_report(clear, released, random_state=0).frame()
@@ -352,6 +353,7 @@ def test_no_text_is_quoted_unless_asked(capsys):
         assert len(report.examples) == (3 if examples else 0)
 
 
+@pytest.mark.no_cover
 def test_says_at_least_and_is_one_file(tmp_path):
     some, names = CLEAR[:20], PAIRED[:20]
     report = release_report(some, some, authors=names, topics=names, random_state=0)

@@ -82,6 +82,7 @@ def law_of_the_nearest(lam):
     return by_quadrature(fitted(lam=lam))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0.0, 0.7])
 def test_it_is_the_law_by_quadrature(lam):
     perturber = fitted(lam=lam)
@@ -122,6 +123,7 @@ def ranked_after(rule, spread=0.7):
     return lambda distances: rule(distances) @ (mass / mass[0].sum())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("mechanism", "rule"),
     [

@@ -68,6 +68,7 @@ def all_distances(corpus, small_embedding):
 # -- the same as brute force -------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @settings(max_examples=30)
 @given(
     st.integers(0, 2**32 - 1),

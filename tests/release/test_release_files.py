@@ -199,6 +199,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CHANGES)
 def test_another_release_is_refused(make_release, source, out, name, monkeypatch):
     before = contents(out), (out / "_release.json").read_bytes()

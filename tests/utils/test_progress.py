@@ -129,6 +129,7 @@ LONG = {
 }  # fmt: skip
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.CalibrationWarning")
 @pytest.mark.parametrize("name", LONG)
