@@ -17,7 +17,7 @@ PYTEST_ARGS ?=
 OLDEST_PYTHON ?= python3.11
 OLDEST_TESTS ?= tests
 # What make dist runs from the unpacked sdist
-DIST_TESTS ?= tests/test_repository.py tests/test_common.py tests/neighbors
+DIST_TESTS ?= tests/test_repository.py tests/test_common.py tests/preprocessing
 # Random settings of the perturber whose exact law make test-fuzz works out
 LAWS ?= 10000
 # Passed on, as in: make paper PAPER_ARGS="--quick"

@@ -295,14 +295,18 @@ class ObfuscationReport:
 
     def _warn_of_promise(self) -> list[str]:
         """The guarantee between whole documents, once for all releases."""
-        weak = self.exponents[np.isfinite(self.exponents)]
-        weak = weak[weak > _WEAK_EXPONENT]
+        (which,) = np.nonzero(
+            np.isfinite(self.exponents) & (self.exponents > _WEAK_EXPONENT)
+        )
+        weak = self.exponents[which]
         if not len(weak):
             return []
+        some = len(weak) < len(self.exponents)
+        of = f" ({'; '.join(map(self._name, which))})" if some else ""
         low, high = f"e^{weak.min():.0f}", f"e^{weak.max():.0f}"
         factor = low if low == high else f"{low} to {high}"
         return [
-            "Little is promised between whole documents: the odds between two "
+            f"Little is promised between whole documents{of}: the odds between two "
             f"documents by different authors may change by a factor of {factor}. How "
             "well the author is hidden is measured here, not proven."
         ]

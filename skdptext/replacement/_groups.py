@@ -304,7 +304,7 @@ def _fit_given(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
         return _fit(grouper, documents, labels)
     except InvalidParameterError:
         raise
-    except (TypeError, ValueError) as error:
+    except Exception as error:
         if labels is None and is_classifier(grouper):
             raise InvalidParameterError(
                 "public_labels must be given for a classifier, which learns them, got "
@@ -458,10 +458,13 @@ def _labels(
 def check_not_fitted_on(groups: PublicGroups, numbers: np.ndarray) -> None:
     """Refuse a grouper that carries the labels of the very documents to be protected.
 
-    Clusterers keep the labels of what they were fitted on, as ``labels_``.
+    Clusterers keep the labels of what they were fitted on, as ``labels_``: those of the
+    public documents, as far as anyone can tell, where these have the same.
     """
     own = getattr(last_step(groups.grouper), "labels_", None)
     if not groups.fitted_before or own is None or len(own) != len(numbers):
+        return
+    if np.array_equal(np.asarray(own), groups.names[groups.of_public]):
         return
     if len(own) > 1 and np.array_equal(np.asarray(own), groups.names[numbers]):
         raise InvalidParameterError(

@@ -393,6 +393,12 @@ def test_words_and_documents_side_by_side(synthetic):
     )
     assert "bounds what any adversary finds" in " ".join(str(alone).split())
     assert "may find them" not in " ".join(str(alone).split())
+    both = [words, public.set_params(epsilon=4.0)]
+    report = obfuscation_report(
+        texts[8:], topics[8:], None, both, cv=2, trained_on="originals", linkage=False
+    )
+    (little,) = [w for w in report.warnings if "Little is promised" in w]
+    assert "(The release with ε = 5, λ = 0.5): the odds" in little  # of words alone
     assert "unknown of the words" not in alone.plot().ax_.get_title()
     public.set_params(output="index")
     with pytest.raises(InvalidParameterError, match="must release texts"):

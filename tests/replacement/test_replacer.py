@@ -333,12 +333,20 @@ def test_a_search_groups_and_is_the_same_whenever_it_is_fitted(public, private):
     assert replacers[0].groups_of(private[0]).tolist() == own.tolist()
 
 
+class Failing(TopicEncoder):
+    """As vectorizers of texts do on lists of tokens."""
+
+    def fit_transform(self, X, y=None):
+        raise AttributeError("lower")
+
+
 @pytest.mark.parametrize(
     ("grouper", "labelled", "message"),
     [
         (LogisticRegression(), False, "public_labels must be given for a classifier"),
         (DummyClassifier(), False, "public_labels must be given for a classifier"),
         (KMeans(2), False, "grouper must learn from public_documents, but its fit"),
+        (make_pipeline(Failing(), KMeans(2)), False, "but its fit failed with Attr"),
         (KNeighborsClassifier(), True, "from public_documents and public_labels, but"),
         (make_pipeline(TopicEncoder(0), KMeans(2)), False, "n_components must be"),
     ],
@@ -357,6 +365,12 @@ def test_a_grouper_fitted_on_the_documents_to_release_is_refused(public, private
         replacer.transform(private[0])
     replacer.transform(private[0][:5])  # which it cannot know
     DPDocumentReplacer(public[0], clone(grouper)).fit().transform(private[0])
+
+
+def test_a_grouper_fitted_on_public_documents_is_not_taken_for_another(public):
+    """Where as many documents to release fall into the same groups."""
+    grouper = make_pipeline(TopicEncoder(2), KMeans(3, n_init=3, random_state=0))
+    DPDocumentReplacer(public[0], grouper.fit(public[0])).fit().transform(public[0])
 
 
 @pytest.mark.parametrize(
