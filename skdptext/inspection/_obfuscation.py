@@ -302,7 +302,7 @@ class ObfuscationReport:
         if not len(weak):
             return []
         some = len(weak) < len(self.exponents)
-        of = f" ({'; '.join(map(self._name, which))})" if some else ""
+        of = f" ({'; '.join(map(self._name, which.tolist()))})" if some else ""
         low, high = f"e^{weak.min():.0f}", f"e^{weak.max():.0f}"
         factor = low if low == high else f"{low} to {high}"
         return [
