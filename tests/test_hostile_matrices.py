@@ -95,6 +95,7 @@ DOORS = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("door", DOORS)
 def test_refused_before_anything_reads_it(door, kind):

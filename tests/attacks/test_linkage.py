@@ -120,6 +120,7 @@ def corpus():
     return table, texts
 
 
+@pytest.mark.no_cover
 def test_who_knows_more_finds_more(corpus):
     table, texts = corpus
     source = DPWordPerturber(table, epsilon=2.5, lam=0.0, document_length=25)

@@ -650,6 +650,7 @@ def flags_of(command, capsys):
     return sorted(named - {"--html"})
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "valid", [*VALID.values(), REPLACED, LISTS], ids=[*VALID, "replaced", "lists"]
 )

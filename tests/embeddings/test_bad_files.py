@@ -406,6 +406,7 @@ def test_words_of_numbers_that_are_no_characters(tmp_path, code, order):
     refused(tmp_path / "t.npz", content, "words.npy holds numbers that are not charact")
 
 
+@pytest.mark.no_cover
 def test_words_padded_to_gigabytes(tmp_path):
     """Many empty words of a million characters: the second ends the reading.
 

@@ -86,6 +86,7 @@ def blind_report(authors, topics, cv=2, **options):
     )
 
 
+@pytest.mark.no_cover
 def test_topics_give_away_no_author_who_is_dealt_out_at_random():
     """Two documents a topic: one of them is by the topic's most frequent author."""
     topics = np.repeat(np.arange(160), 2)

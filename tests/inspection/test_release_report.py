@@ -309,6 +309,7 @@ def test_columns_of_any_kind():
         release_report(pd.Series(marked), marked, authors=names[1:])
 
 
+@pytest.mark.no_cover
 def test_large_inputs_are_sampled_and_say_so():
     texts = documents(60, 4)
     authors = np.repeat([f"a{i}" for i in range(30)], 2)

@@ -221,6 +221,7 @@ def test_statistics_are_those_of_plausible_deniability():
         assert abs(value - means.mean()) < 5 * total  # alpha = 6e-7
 
 
+@pytest.mark.no_cover
 def test_it_is_unbiased_and_as_exact_as_it_says():
     """Two words in one dimension, by small simulations of which many are averaged."""
     line = WordEmbedding(["a", "b"], [[0.0], [1.0]])

@@ -186,6 +186,7 @@ def falling(distances):
     return 1 / (1 + distances)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("weights", ["uniform", "distance", falling, None])
 @pytest.mark.parametrize("n_outputs", [None, 1, 2])
 def test_means_as_scikit_learn(

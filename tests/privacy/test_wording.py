@@ -246,6 +246,7 @@ def test_human_scale_of_a_table_with_a_far_mean():
     assert near["exponent"] == pytest.approx(brute_scale(table, 0.3)[0], rel=1e-4)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0, 0.5])
 def test_human_scale_of_a_large_table_is_that_of_its_first_words(lam):
     """The nearest of the first 50,000 are 1 apart; the others would come between."""

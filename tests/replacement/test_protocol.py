@@ -132,6 +132,7 @@ def test_classes_are_learned_through_the_release(replacer, public, private):
     np.testing.assert_allclose(model.predict_proba(["never seen"]), 1 / 3)
 
 
+@pytest.mark.no_cover
 def test_pairs_are_audited(replacer):
     replacer.set_params(epsilon=1.0)
     for output in ("text", "group", "index", "vector"):
