@@ -10,25 +10,37 @@ import functools
 import gc
 import gzip
 import hashlib
+import importlib
 import itertools
 import os
+import pkgutil
 import random
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO
+
+import coverage
 
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-from pathlib import Path
+# pytest-cov watches already, and imports then take twice as long: not those of others
+_watching = coverage.Coverage.current()
+if _watching:
+    _watching.stop()
 
 import hypothesis
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
+if _watching:
+    _watching.start()
+
+import skdptext
 from skdptext import WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 
@@ -189,11 +201,18 @@ def _lock(fixture: str, wait: bool = True) -> IO[str]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """What is imported here stays: no collection of garbage looks at it."""
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """What is imported here stays: no collection of garbage looks at it.
+
+    Of what runs here coverage watches the imports of the package.
+    """
     gc.disable()
+    for module in pkgutil.walk_packages(skdptext.__path__, "skdptext."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     try:
-        return (yield)
+        with unwatched(session.config):
+            return (yield)
     finally:
         gc.collect()
         gc.freeze()
