@@ -121,7 +121,6 @@ def in_short(case):
     return by_name(case) if isinstance(case, BaseEstimator) else case.func.__name__
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=in_short)
 def test_common(estimator, check):
     if check.func.__name__ in EXPECTED_FAILED_CHECKS.get(by_name(estimator), {}):
@@ -132,7 +131,6 @@ def test_common(estimator, check):
         check(estimator)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize(
     "check",
@@ -171,7 +169,6 @@ def answer(model):
     return released.tolist() if isinstance(released, np.ndarray) else released
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("estimator", READERS, ids=by_name)
 def test_reading_text(estimator):
     before = clone(estimator).get_params(deep=False)

@@ -69,7 +69,6 @@ def test_the_gallery_offers_them_all():
     assert sorted(offered) == [path.stem for path in NOTEBOOKS]
 
 
-@pytest.mark.no_cover
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_a_filter_learns_from_messages_that_nobody_finds(run):
     table = run("sms_spam.ipynb", 400)["table"]
@@ -79,7 +78,6 @@ def test_a_filter_learns_from_messages_that_nobody_finds(run):
     assert stand_ins.max() < 0.05 < words.min()
 
 
-@pytest.mark.no_cover
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_a_task_chooses_among_mechanisms_and_classifiers(run):
     names = run("disaster_tweets.ipynb", 120)
@@ -88,7 +86,6 @@ def test_a_task_chooses_among_mechanisms_and_classifiers(run):
     assert 0.4 < names["score"] <= 1
 
 
-@pytest.mark.no_cover
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_stand_ins_keep_the_topic_and_hide_the_story(run, monkeypatch):
     # who guesses authors and topics has tests of his own

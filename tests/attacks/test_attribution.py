@@ -52,7 +52,6 @@ def test_documents_one_by_one(synthetic):
     assert found.n_strangers == 0
 
 
-@pytest.mark.no_cover
 def test_the_report_is_made_of_it(synthetic):
     embedding, documents, authors, topics = synthetic
     perturbers = [
@@ -94,7 +93,6 @@ def test_topics_that_give_the_authors_away(synthetic):
     assert 0.5 < found.chance_if_unrelated < 0.7
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("as_bags", [False, True])
 def test_copies_are_in_one_fold_by_default(as_bags):
     """Each document is there twice, by the same author: nobody knows it again."""

@@ -48,7 +48,6 @@ def cdf_of_angles(distribution, kappa, dim):
 BOTH = pytest.mark.parametrize("distribution", ["vmf", "purkayastha"])
 
 
-@pytest.mark.no_cover
 @BOTH
 @pytest.mark.parametrize(
     ("kappa", "dim"), [(0.1, 2), (3.0, 2), (1.0, 3), (50.0, 50), (400.0, 300), (1, 300)]
@@ -202,7 +201,6 @@ def loss_of(channel):
 SIMULATED = [(2, 3.0, 1.2), (3, 5.0, 3.0), (20, 25.0, 0.4), (300, 400.0, 1.3)]
 
 
-@pytest.mark.no_cover
 @BOTH
 @pytest.mark.parametrize(("dim", "kappa", "angle"), SIMULATED)
 def test_losses_with_delta_are_not_refuted_by_draws(distribution, dim, kappa, angle):
@@ -232,7 +230,6 @@ def test_losses_with_delta_against_ten_million_draws(distribution, dim, kappa, a
     assert_not_refuted(loss, losses, ts, 8 * len(SIMULATED))
 
 
-@pytest.mark.no_cover
 @BOTH
 @pytest.mark.parametrize("kappa", [0.2, 2.5, 30.0])
 @pytest.mark.parametrize("angle", [1e-4, 0.5, 2.0, np.pi])

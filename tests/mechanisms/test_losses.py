@@ -175,7 +175,6 @@ def test_farther_words_lose_more(dim):
             assert far.delta(t) >= near.delta(t) * (1 - 1e-9) - 2e-9
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("dim", [1, 2, 300, 10**6])
 @pytest.mark.parametrize("distance", [0, 1e-300, 1e-12, 1e-6, 1.0, 1e6, 1e12, 1e300])
 def test_extreme_noise(dim, distance):

@@ -90,7 +90,6 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=10)
 @given(

@@ -25,7 +25,6 @@ def few(source):
     return word_transitions(source, PRIOR, n_draws=5, random_state=0)
 
 
-@pytest.mark.no_cover
 def test_a_few_draws_tell_more_than_counts_of_them(source, few):
     """Bits that an adversary lacks are fewer, and near those of many draws."""
     assert few.form_smoothing > 0
@@ -54,7 +53,6 @@ def test_small_vocabularies_have_no_form():
     assert word_transitions(source, n_draws=5, random_state=0).form_smoothing == 0
 
 
-@pytest.mark.no_cover
 def test_what_is_known_needs_no_form():
     """One word is certain: nothing is left to estimate."""
     prior = np.eye(500)[7]
@@ -65,7 +63,6 @@ def test_what_is_known_needs_no_form():
     assert found.log_loss().value == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.no_cover
 def test_words_of_equal_vectors():
     table = WordEmbedding(TABLE.words, np.ones((500, 2)))
     options = {"mechanism": Directional(), "document_length": 1}

@@ -35,7 +35,6 @@ def stream(n, watch=None):
         yield document
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("working_memory", "n_documents"),
     [(16, 2_500), (32, 5_000)],
@@ -48,7 +47,6 @@ def test_peak_keeps_to_working_memory(table, working_memory, n_documents):
     assert peak < working_memory * MB
 
 
-@pytest.mark.no_cover
 def test_encoded_documents_take_little_more_than_their_words(table):
     """4 bytes a word and 8 a document, twice for a moment."""
     reader = DocumentReader(table)
@@ -60,7 +58,6 @@ def test_encoded_documents_take_little_more_than_their_words(table):
     assert memory.peak < 2 * n * (3 * 4 + 8) + 0.75 * MB
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("random_state", [None, 0])
 def test_a_generator_is_streamed(table, random_state):
     """Never more than a handful of its documents are alive."""

@@ -165,7 +165,6 @@ def flips_of_documents(state, kind, n_documents=210, length=20):
     return np.array([words[:length] for words in perturber.fit_transform(X)]) == "b"
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", ["tokens", "counts"])
 @pytest.mark.parametrize("state", STATES)
 def test_documents_do_not_share_noise(state, kind):
@@ -344,7 +343,6 @@ def drawn(high, n=20_000, seed=5, context=b"c", what=b""):
     return NoiseStreams(seed, context).numbers(labels).integers(high)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("high", [2, 7, 100, 3 * 2**60, 2**62 + 12345, 2**63])
 def test_numbers_of_labels_are_equally_likely(high):
     """The largest ones draw up to half of their numbers again."""

@@ -55,7 +55,6 @@ HOLDERS = {
 }
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("only_changed", [True, False])
 @pytest.mark.parametrize("name", HOLDERS)
 def test_no_view_of_an_estimator_shows_the_seed(perturber, name, only_changed):

@@ -76,7 +76,6 @@ def largest_log_ratio(P, x, y):
     return np.abs(log_law(P, x) - log_law(P, y)).max()
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0, 0.7])
 @pytest.mark.parametrize("embedding", [LINE, PLANE], ids=["line", "plane"])
 def test_transition_matrix_is_that_of_the_mechanism(embedding, lam):
@@ -93,7 +92,6 @@ def test_transition_matrix_is_that_of_the_mechanism(embedding, lam):
         assert p > 1e-6 / (4 * len(P))
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0, 0.7])
 @pytest.mark.parametrize("embedding", [LINE, PLANE], ids=["line", "plane"])
 @pytest.mark.parametrize("n_words", [1, 2, 3])

@@ -147,7 +147,6 @@ def assert_promised(x, y, options, law_of, table, **parameters):
         assert claim == math.inf
 
 
-@pytest.mark.no_cover
 @settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "250")))
 @given(
     x=documents,
@@ -246,7 +245,6 @@ def law_of_directions(at, kappa, distribution):
 orders = st.sampled_from(list(itertools.permutations(range(4))))
 
 
-@pytest.mark.no_cover
 @settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "150")))
 @given(
     x=documents,
@@ -322,7 +320,6 @@ def test_no_other_mechanism_loses_more_than_is_promised(
         np.testing.assert_allclose(P, law_of(channel), atol=1e-9)
 
 
-@pytest.mark.no_cover
 def test_the_enumeration_follows_the_library():
     """The law of a whole release, against draws."""
     options = {

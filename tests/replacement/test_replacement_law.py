@@ -69,7 +69,6 @@ def test_every_number_leads_where_it_should(k):
     assert law[0, 0] / law[0, 1] == pytest.approx(2.5)
 
 
-@pytest.mark.no_cover
 def test_the_ratio_between_documents_is_that_of_the_guarantee(replacer, public):
     """Probabilities of all public documents, enumerated."""
     replacer.set_params(output="index").fit()
@@ -114,7 +113,6 @@ def test_likelihood_is_that_of_what_is_seen(public):
 # -- what is drawn -------------------------------------------------------------------
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", [None, SEED, "generator"])
 def test_frequencies_of_groups_and_stand_ins(replacer, seed):
     """Chi-square at α = 1e-6, of every kind of noise."""
@@ -137,7 +135,6 @@ def test_honest_releases_pass_the_audit(replacer, output):
     assert "which does not" in str(audit)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("output", ["text", "vector", "bow"])
 def test_honest_releases_of_many_stand_ins_pass(public, output):
     """Most of them are released seldom or never, which is no evidence."""
@@ -249,7 +246,6 @@ class FirstOfGroup(Mistaken):
         return order[starts[group] + rng.integers(0, sizes)]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "mistake",
     [
@@ -378,7 +374,6 @@ def test_fresh_noise_is_fresh_and_a_generator_moves_on(replacer, private):
     np.testing.assert_array_equal(again, first)
 
 
-@pytest.mark.no_cover
 def test_groups_do_not_depend_on_the_batch(public, monkeypatch):
     """One document at a time, and 1,200 in blocks: the same answers."""
     monkeypatch.setattr(_groups, "_TOGETHER", 500)
@@ -396,7 +391,6 @@ def test_groups_do_not_depend_on_the_batch(public, monkeypatch):
     np.testing.assert_array_equal(threads, together)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("with_ids", [False, True])
 def test_memory_of_a_repeatable_release(replacer, with_ids, monkeypatch):
     """However many documents: no more than a block, two numbers each, and the ids."""
@@ -417,7 +411,6 @@ def test_memory_of_a_repeatable_release(replacer, with_ids, monkeypatch):
 ANSWERS = DPDocumentReplacer(["cat dog", "dog cat", "tea cake", "cake tea"], n_groups=2)
 
 
-@pytest.mark.no_cover
 @settings(max_examples=30)
 @given(st.lists(st.text(max_size=30), max_size=17))
 def test_any_text_is_answered(texts):

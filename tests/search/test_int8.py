@@ -89,7 +89,6 @@ def exact_best(search, points):
     return scores / search._unit / _int8._round(points).scale[:, None]
 
 
-@pytest.mark.no_cover
 @settings(max_examples=200)
 @given(data=st.data())
 def test_the_bounds_hold_and_the_words_are_right(data):
@@ -261,7 +260,6 @@ def test_a_block_keeps_to_the_memory(wide, monkeypatch):
         assert memory - per_row < search._rows_within(memory) * per_row <= memory
 
 
-@pytest.mark.no_cover
 def test_independent_of_blocks(wide):
     points = noisy_words(wide, 20.0, 0.5, 49)
     search = make(wide.vectors, tile=2048, group=16)

@@ -19,7 +19,6 @@ from tests.transport.inside import (
 N_WORDS = 90
 
 
-@pytest.mark.no_cover
 @settings(max_examples=25)
 @given(
     st.integers(0, 2**32 - 1),

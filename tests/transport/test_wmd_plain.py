@@ -24,7 +24,6 @@ def bags(labelled_prose):
     return as_word_bags(X[:800]), as_word_bags(X[800:830])
 
 
-@pytest.mark.no_cover
 def test_the_second_bound_rules_most_bags_out(bags, built_in, monkeypatch):
     train, queries = bags[0], take_bags(bags[1], np.arange(12))
     index = BagIndex(train, len(built_in), built_in.vectors)

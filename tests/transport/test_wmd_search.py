@@ -52,7 +52,6 @@ def exact(prose_bags, built_in):
     return pairwise_word_movers_distances(prose_bags[:300], embedding=built_in)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "loops", ["numpy", "compiled", "compiled, distances by Python"], indirect=True
 )
@@ -62,7 +61,6 @@ def test_prose(prose_bags, built_in, exact):
     assert_same(found, nearest_of(exact[240:270, :240], 5))
 
 
-@pytest.mark.no_cover
 def test_prose_with_ties_and_duplicates(prose_bags, built_in, exact):
     some = prose_bags[:60]
     # every document three times, twice in proportion, in shuffled order
@@ -87,7 +85,6 @@ def test_few_problems_are_solved(prose_bags, built_in):
     assert n_solved.mean() <= 10
 
 
-@pytest.mark.no_cover
 @settings(max_examples=40)
 @given(
     st.integers(0, 2**32 - 1),
@@ -111,7 +108,6 @@ def test_many_ties(seed, k, scale, n_words):
     assert_same(own, brute_force(train, train, embedding, k, itself=True))
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("offset", [0.0, 100.0])
 def test_far_from_the_origin(offset):
     # Plain float32 products are off by more than these distances differ.
@@ -150,7 +146,6 @@ def test_independent_of_jobs_and_memory(small_embedding, embedding):
         assert np.array_equal(np.concatenate(part), whole[:10])
 
 
-@pytest.mark.no_cover
 def test_texts_among_themselves_share_products(prose_bags, built_in, monkeypatch):
     """Each word once for all texts, where memory allows; else each run its words."""
     bags = as_word_bags(prose_bags[:170])
@@ -174,7 +169,6 @@ def test_texts_among_themselves_share_products(prose_bags, built_in, monkeypatch
     assert len(index.words) < sum(sizes) < bags.sizes.sum() / 2
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("loops", ["compiled"], indirect=True)  # NumPy's are not shared
 def test_texts_among_themselves_share_bounds(prose_bags, built_in, exact, monkeypatch):
     """Where memory allows; neighbours, also of a part of the texts, are the same."""
@@ -217,7 +211,6 @@ def test_query_words_unseen_in_training(small_embedding):
     assert_same(found, brute_force(queries, X, small_embedding, 6))
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("radius", [0.0, 0.6])
 def test_within_a_radius_of_prose(prose_bags, built_in, exact, radius):
     # half of the queries are among the texts
