@@ -553,9 +553,12 @@ def _of_releaser(
 def _bound(releaser: Any, n_releases: int, n_candidates: int) -> float | None:
     """What no adversary exceeds, where a guarantee says so."""
     guarantee = releaser.guarantee()
+    if n_releases > 1:
+        compose = getattr(guarantee, "compose", None)
+        guarantee = None if compose is None else compose(n_releases)
     if not hasattr(guarantee, "found_at_most"):
         return None
-    return float(guarantee.compose(n_releases).found_at_most(n_candidates))
+    return float(guarantee.found_at_most(n_candidates))
 
 
 def _rows(

@@ -19,7 +19,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, make_axes
 from skdptext.inspection._release_scores import (
     MANY_CANDIDATES,
-    Release,
+    ReleasedTexts,
     ReleaseScore,
     common_words,
     copies,
@@ -590,8 +590,8 @@ def release_report(
 
 def _release(
     original: Sequence[Any], released: Sequence[Any], rows: np.ndarray, seed: int
-) -> Release:
-    return Release([original[i] for i in rows], [released[i] for i in rows], seed)
+) -> ReleasedTexts:
+    return ReleasedTexts([original[i] for i in rows], [released[i] for i in rows], seed)
 
 
 def _texts(name: str, documents: Any) -> list[Any]:
@@ -711,7 +711,7 @@ def _repeated(
     return rows
 
 
-def _surest(sample: Release, scores: np.ndarray) -> list[tuple[str, str]]:
+def _surest(sample: ReleasedTexts, scores: np.ndarray) -> list[tuple[str, str]]:
     """Pairs that stand out most: the next best candidate is far behind."""
     own = np.diagonal(scores)
     others = np.where(np.eye(len(own), dtype=bool), -np.inf, scores)

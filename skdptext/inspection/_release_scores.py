@@ -102,7 +102,7 @@ class ReleaseScore:
     by_adversary: dict[str, float] = field(default_factory=dict)
 
 
-class Release:
+class ReleasedTexts:
     """Texts and their releases, as every adversary reads them.
 
     Parameters
@@ -154,35 +154,35 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def linkage_scores(
-    release: Release,
+    texts: ReleasedTexts,
     *,
     n_candidates: int,
     embedding: Any = None,
     mechanism: Any = None,
 ) -> tuple[dict[int, ReleaseScore], np.ndarray]:
     """Scores by number of candidates, and the similarities of the strongest."""
-    truth = np.arange(len(release))
-    scores = text_similarities(release.clear, release.noisy, embedding=embedding)
-    lengths = [np.array([len(d) for d in t]) for t in (release.noisy, release.clear)]
+    truth = np.arange(len(texts))
+    scores = text_similarities(texts.clear, texts.noisy, embedding=embedding)
+    lengths = [np.array([len(d) for d in t]) for t in (texts.noisy, texts.clear)]
     if all(len(np.unique(x)) > 1 for x in lengths):
         scores["number of words"] = -np.abs(np.subtract.outer(*lengths)).astype(float)
     if mechanism is not None:
         scores["mechanism"] = log_likelihood(
-            mechanism, release.original, release.released, release.seed
+            mechanism, texts.original, texts.released, texts.seed
         )
-    if len(release) >= _FEWEST:
-        scores["learned"] = learned_similarity(scores, truth, random_state=release.seed)
+    if len(texts) >= _FEWEST:
+        scores["learned"] = learned_similarity(scores, truth, random_state=texts.seed)
     by_candidates: dict[int, ReleaseScore] = {}
     for n in sorted({n_candidates, MANY_CANDIDATES}):
-        if n > len(release) and n != n_candidates:
+        if n > len(texts) and n != n_candidates:
             continue
         right = {name: found_among(s, truth, n) for name, s in scores.items()}
-        by_candidates[n] = _score(release, right, 1 / n, share_interval)
+        by_candidates[n] = _score(texts, right, 1 / n, share_interval)
     return by_candidates, scores[by_candidates[n_candidates].adversary]
 
 
 def in_another_order(
-    release: Release, rows: np.ndarray, original: Sequence[Any]
+    texts: ReleasedTexts, rows: np.ndarray, original: Sequence[Any]
 ) -> bool:
     """Whether most releases are clearly those of other rows, each of one of its own.
 
@@ -192,12 +192,12 @@ def in_another_order(
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    n = len(release)
+    n = len(texts)
     if n < _FEWEST or len(original) > _MOST_ORIGINALS:
         return False
     weights = TfidfVectorizer(analyzer=_as_words, sublinear_tf=True)
     clear = sp.csr_array(weights.fit_transform(original))
-    noisy = sp.csr_array(weights.transform(release.noisy))
+    noisy = sp.csr_array(weights.transform(texts.noisy))
     sources = []
     for i in range(n):  # a row at a time, as there may be many originals
         alike = clear @ noisy[[i]].toarray()[0]
@@ -239,14 +239,14 @@ def log_likelihood(
 
 
 def _score(
-    release: Release,
+    texts: ReleasedTexts,
     right: Mapping[str, np.ndarray],
     chance: float,
     interval: Callable[[np.ndarray], tuple[float, float]],
     **clear: float | None,
 ) -> ReleaseScore:
-    name = release.strongest(right)
-    values = right[name][release.scoring]
+    name = texts.strongest(right)
+    values = right[name][texts.scoring]
     low, high = interval(values)
     return ReleaseScore(
         float(values.mean()),
@@ -258,7 +258,7 @@ def _score(
         chance,
         name,
         len(values),
-        by_adversary={k: float(v[release.scoring].mean()) for k, v in right.items()},
+        by_adversary={k: float(v[texts.scoring].mean()) for k, v in right.items()},
         **clear,
     )
 
@@ -277,25 +277,27 @@ def common_words(public: Sequence[Any]) -> set[str]:
     return {w for w, n in texts_with.items() if n >= max(1, _RARE * len(public))}
 
 
-def word_scores(release: Release, common: set[str] | None) -> dict[str, ReleaseScore]:
+def word_scores(
+    texts: ReleasedTexts, common: set[str] | None
+) -> dict[str, ReleaseScore]:
     """Words of the originals that are recovered from the releases, and rare ones."""
-    guesses = {"the released word itself": release.noisy}
-    same = [len(a) == len(b) for a, b in zip(release.clear, release.noisy, strict=True)]
-    if np.mean(same) >= 0.5 and len(release) >= _FEWEST:
-        guesses["translation learned from other pairs"] = _translated(release, same)
-    counts = [Counter(words) for words in release.clear]
+    guesses = {"the released word itself": texts.noisy}
+    same = [len(a) == len(b) for a, b in zip(texts.clear, texts.noisy, strict=True)]
+    if np.mean(same) >= 0.5 and len(texts) >= _FEWEST:
+        guesses["translation learned from other pairs"] = _translated(texts, same)
+    counts = [Counter(words) for words in texts.clear]
     guessed = {name: [Counter(g) for g in guess] for name, guess in guesses.items()}
     right = {
         name: np.array([_overlap(a, b) for a, b in zip(counts, guess, strict=True)])
         for name, guess in guessed.items()
     }
-    name = release.strongest(right)
-    n = len(release)
+    name = texts.strongest(right)
+    n = len(texts)
     by = "public texts"
     # spelled alike on all sides, lest "Rome" be rare because public texts say "rome"
     written, shown = (
         [Counter(set(spelled(document))) for document in documents]
-        for documents in (release.original, release.released)
+        for documents in (texts.original, texts.released)
     )
     if common is None:
         by = "these texts"
@@ -307,9 +309,9 @@ def word_scores(release: Release, common: set[str] | None) -> dict[str, ReleaseS
     )
     by_name = {
         "words": _score(
-            release,
+            texts,
             right,
-            _by_chance(release, release.scoring, counts, guessed[name]),
+            _by_chance(texts, texts.scoring, counts, guessed[name]),
             mean_interval,
         )
     }
@@ -317,7 +319,7 @@ def word_scores(release: Release, common: set[str] | None) -> dict[str, ReleaseS
     if held.any():
         by_name["rare words"] = _fact(
             shares[held],
-            _by_chance(release, np.flatnonzero(held), rare, shown),
+            _by_chance(texts, np.flatnonzero(held), rare, shown),
             mean_interval,
             by,
         )
@@ -334,14 +336,14 @@ def _overlap(words: Counter[str], guess: Counter[str]) -> float:
 
 
 def _by_chance(
-    release: Release,
+    texts: ReleasedTexts,
     rows: np.ndarray,
     counts: Sequence[Counter[str]],
     guess: Sequence[Counter[str]],
 ) -> float:
     """The mean overlap of `rows` with guesses from the releases of other documents."""
-    rng = np.random.default_rng([release.seed, 1])
-    n = len(release)
+    rng = np.random.default_rng([texts.seed, 1])
+    n = len(texts)
     shifts = rng.integers(1, n, (len(rows), _OTHERS))
     return float(
         np.mean(
@@ -354,46 +356,46 @@ def _by_chance(
     )
 
 
-def _translated(release: Release, same: Sequence[bool]) -> list[list[str]]:
+def _translated(texts: ReleasedTexts, same: Sequence[bool]) -> list[list[str]]:
     """Releases, each word replaced by what it most often stands for in other pairs.
 
     Where lengths agree, the n-th word stands for the n-th.
     """
-    n = len(release)
-    fold = np.random.default_rng([release.seed, 2]).permutation(np.arange(n) % _FOLDS)
+    n = len(texts)
+    fold = np.random.default_rng([texts.seed, 2]).permutation(np.arange(n) % _FOLDS)
     every: dict[str, Counter[str]] = defaultdict(Counter)
     by_fold: list[dict[str, Counter[str]]] = [
         defaultdict(Counter) for _ in range(_FOLDS)
     ]
     for i, k in enumerate(fold.tolist()):
         if same[i]:
-            for z, w in zip(release.noisy[i], release.clear[i], strict=True):
+            for z, w in zip(texts.noisy[i], texts.clear[i], strict=True):
                 every[z][w] += 1
                 by_fold[k][z][w] += 1
     translated: list[list[str]] = [[] for _ in range(n)]
     for k in range(_FOLDS):
         table: dict[str, str] = {}
         for i in np.flatnonzero(fold == k).tolist():
-            for z in release.noisy[i]:
+            for z in texts.noisy[i]:
                 if z not in table:
                     learned = every[z] - by_fold[k][z]
                     table[z] = learned.most_common(1)[0][0] if learned else z
-            translated[i] = [table[z] for z in release.noisy[i]]
+            translated[i] = [table[z] for z in texts.noisy[i]]
     return translated
 
 
 # -- what survives whole? --------------------------------------------------------------
 
 
-def copies(release: Release) -> dict[str, ReleaseScore]:
+def copies(texts: ReleasedTexts) -> dict[str, ReleaseScore]:
     """Shares of texts, sentences and spans of words that survive whole."""
-    n = len(release)
-    spans = [[_spans(words) for words in t] for t in (release.clear, release.noisy)]
-    sentences = [_sentences(document) for document in release.original]
-    padded = ["\0" + "\0".join(words) + "\0" for words in release.noisy]
+    n = len(texts)
+    spans = [[_spans(words) for words in t] for t in (texts.clear, texts.noisy)]
+    sentences = [_sentences(document) for document in texts.original]
+    padded = ["\0" + "\0".join(words) + "\0" for words in texts.noisy]
 
     def whole(i: int, j: int) -> float:
-        return float(bool(release.clear[i]) and release.clear[i] == release.noisy[j])
+        return float(bool(texts.clear[i]) and texts.clear[i] == texts.noisy[j])
 
     def sentence(i: int, j: int) -> float:
         return float(np.mean([s in padded[j] for s in sentences[i]]))
@@ -402,7 +404,7 @@ def copies(release: Release) -> dict[str, ReleaseScore]:
         return len(spans[0][i] & spans[1][j]) / len(spans[0][i])
 
     by_name = {}
-    shift = np.random.default_rng([release.seed, 3]).integers(1, max(n, 2), n)
+    shift = np.random.default_rng([texts.seed, 3]).integers(1, max(n, 2), n)
     for name, share, has, interval in (
         ("whole texts", whole, [True] * n, share_interval),
         ("sentences", sentence, list(map(bool, sentences)), mean_interval),
@@ -443,7 +445,7 @@ def _sentences(document: Any) -> list[str]:
 
 
 def label_score(
-    release: Release,
+    texts: ReleasedTexts,
     labels: np.ndarray,
     target: str,
     *,
@@ -456,15 +458,15 @@ def label_score(
     Each adversary is trained on other documents, in clear and whole, and again on
     their releases.
     """
-    views = _Views(release, known, mechanism)
+    views = _Views(texts, known, mechanism)
     count = max(Counter(labels.tolist()).values())
-    copied = near_copies(release.clear)
-    splits = make_folds(labels, copied, min(_FOLDS, count), release.seed)
+    copied = near_copies(texts.clear)
+    splits = make_folds(labels, copied, min(_FOLDS, count), texts.seed)
     tallies: dict[str, dict[str, np.ndarray]] = {"originals": {}, "cut": {}}
     right = {"always the most frequent": _usual(labels, splits)}
     tallies["releases"] = right
     trials, places = [], []
-    for name, (model, kind) in _adversaries(target, views, release.seed).items():
+    for name, (model, kind) in _adversaries(target, views, texts.seed).items():
         view = views.lists[kind]
         for source in ("originals", "releases"):
             asked = ["releases"]
@@ -483,12 +485,12 @@ def label_score(
         for part, share in zip(asked, shares, strict=True):
             tallies[part][name] = share
     clear = {
-        key: float(tally[release.strongest(tally)][release.scoring].mean())
+        key: float(tally[texts.strongest(tally)][texts.scoring].mean())
         for key, tally in (
             ("in_clear", tallies["originals"]), ("in_clear_cut", tallies["cut"])
         )
     }  # fmt: skip
-    return _score(release, right, count / len(labels), share_interval, **clear)
+    return _score(texts, right, count / len(labels), share_interval, **clear)
 
 
 def _usual(labels: np.ndarray, splits: list[Any]) -> np.ndarray:
@@ -508,7 +510,7 @@ class _Views:
 
     def __init__(
         self,
-        release: Release,
+        texts: ReleasedTexts,
         known: tuple[Sequence[Any], np.ndarray] | None,
         mechanism: Any,
     ) -> None:
@@ -516,9 +518,9 @@ class _Views:
 
         more = list(known[0]) if known else []
         words = {
-            "originals": release.clear,
-            "releases": release.noisy,
-            "cut": release.cut,
+            "originals": texts.clear,
+            "releases": texts.noisy,
+            "cut": texts.cut,
             "known": [_as_words(document) for document in more],
         }
         every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
@@ -537,15 +539,15 @@ class _Views:
         # names of the columns of counts, for adversaries who read words
         self.names = WordEmbedding(names.tolist(), np.zeros((len(names), 1)))
         if isinstance(mechanism, DPWordPerturber):
-            every_text = [*release.original, *more]
-            simulated = as_released(mechanism, every_text, release.seed)
+            every_text = [*texts.original, *more]
+            simulated = as_released(mechanism, every_text, texts.seed)
             if simulated is not None:
                 through, vocabulary = simulated
-                n = len(release)
+                n = len(texts)
                 self.lists["as released"] = {
                     "originals": through[:n],
                     "known": through[n:],
-                    "releases": read_release(release.released, vocabulary).bags(
+                    "releases": read_release(texts.released, vocabulary).bags(
                         len(vocabulary)
                     ),
                 }

@@ -40,7 +40,10 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
     """
     rule = "perturber must be a word perturber, or release documents by "
     check_methods(releaser, PROTOCOL, rule + ", ".join(PROTOCOL))
-    return releaser if is_fitted(releaser) else clone(releaser).fit(documents)
+    if is_fitted(releaser):
+        return releaser
+    # a copy of an object that has no parameters for scikit-learn to read
+    return clone(releaser, safe=False).fit(documents)
 
 
 class ReleaseLikelihood:

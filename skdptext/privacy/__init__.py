@@ -1,7 +1,7 @@
 """What a release promises, in exact numbers and in sentences."""
 
 from skdptext.privacy._guarantee import PrivacyGuarantee
-from skdptext.privacy._part import ReleasePart as ReleasePart
+from skdptext.privacy._part import PerturbationPart as PerturbationPart
 from skdptext.privacy._tem import tem_distance
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.

@@ -15,7 +15,7 @@ from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
-from skdptext.privacy._part import ReleasePart, listed
+from skdptext.privacy._part import PerturbationPart, listed
 from skdptext.privacy._wording import as_html, head, in_words, scale_rows
 from skdptext.utils import (
     bisect,
@@ -72,7 +72,7 @@ class PrivacyGuarantee:
 
     Attributes
     ----------
-    parts : tuple of ReleasePart
+    parts : tuple of PerturbationPart
         One for each kind of release that is composed here. An attribute below is None
         where the parts differ in it.
     embedding : WordEmbedding
@@ -152,7 +152,7 @@ class PrivacyGuarantee:
     0.849
     """
 
-    parts: tuple[ReleasePart, ...]
+    parts: tuple[PerturbationPart, ...]
 
     def __init__(
         self,
@@ -184,11 +184,13 @@ class PrivacyGuarantee:
                 n_words = None  # the reader makes them so
         ordered = check_flag("ordered", ordered)
         releases = check_integer("releases", releases, low=1)
-        part = ReleasePart(channel, reader, ordered, releases, n_words, tuple(caveats))
+        part = PerturbationPart(
+            channel, reader, ordered, releases, n_words, tuple(caveats)
+        )
         self.parts = (part,)
 
     @classmethod
-    def _of(cls, parts: Iterable[ReleasePart]) -> PrivacyGuarantee:
+    def _of(cls, parts: Iterable[PerturbationPart]) -> PrivacyGuarantee:
         guarantee = cls.__new__(cls)
         guarantee.parts = tuple(parts)
         return guarantee
@@ -269,7 +271,7 @@ class PrivacyGuarantee:
 
     # -- the metric ------------------------------------------------------------
 
-    def _only(self, what: str) -> ReleasePart:
+    def _only(self, what: str) -> PerturbationPart:
         """The one part."""
         if len(self.parts) > 1:
             raise InvalidParameterError(
@@ -277,7 +279,7 @@ class PrivacyGuarantee:
             )
         return self.parts[0]
 
-    def _single(self, what: str) -> tuple[ReleasePart, float, MahalanobisMetric]:
+    def _single(self, what: str) -> tuple[PerturbationPart, float, MahalanobisMetric]:
         """The one part, and ε and metric of its noise."""
         part = self._only(what)
         return part, part.channel.epsilon, _noise_metric(part, what)
@@ -524,7 +526,7 @@ class PrivacyGuarantee:
         # each exponent per unit of its noise's ε
         rate = sum(part.exponent(x, y) / part.channel.epsilon for part in linear)
 
-        def at(part: ReleasePart, epsilon: float) -> float:
+        def at(part: PerturbationPart, epsilon: float) -> float:
             try:
                 other = part.at_epsilon(epsilon)
             except InvalidParameterError:
@@ -679,7 +681,7 @@ class PrivacyGuarantee:
         return scale_rows(self._only("scale"))
 
 
-def _noise_metric(part: ReleasePart, what: str) -> MahalanobisMetric:
+def _noise_metric(part: PerturbationPart, what: str) -> MahalanobisMetric:
     """The metric on vectors that bounds a channel's own loss, if it has one."""
     metric = part.channel.law().metric
     if metric is None:

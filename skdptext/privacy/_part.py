@@ -35,7 +35,7 @@ _SPLIT = "Split the text into words, as known_words of the perturber does."
 
 
 @dataclass(frozen=True, eq=False)
-class ReleasePart:
+class PerturbationPart:
     """Releases of documents through one channel and one reader."""
 
     channel: WordChannel
@@ -106,7 +106,7 @@ class ReleasePart:
         each = self.channel.law().numerical_delta
         return None if each is None else self.releases * (self.n_words or 1) * each
 
-    def at_epsilon(self, epsilon: float) -> ReleasePart:
+    def at_epsilon(self, epsilon: float) -> PerturbationPart:
         """The same releases with another ε of the mechanism."""
         given = self.channel.mechanism, self.embedding, epsilon, self.lam
         return replace(self, channel=as_channel(*given))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
-from skdptext.privacy._part import ReleasePart
+from skdptext.privacy._part import PerturbationPart
 from skdptext.search import k_nearest_words
 from skdptext.utils import Memo, blocks, bullets, page, rounded_up, table, wrapped
 
@@ -26,7 +26,7 @@ _MESSAGE = 10
 _SEARCH_BYTES = 2**23
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-Parts = Sequence[ReleasePart]
+Parts = Sequence[PerturbationPart]
 
 
 class Scale(NamedTuple):
@@ -41,27 +41,27 @@ _scales: Memo[Scale] = Memo(32)
 _losses: Memo[list[LossDistribution]] = Memo(32)
 
 
-def _scale(part: ReleasePart) -> Scale:
+def _scale(part: PerturbationPart) -> Scale:
     """Medians in the unit of a part, from a fixed sample."""
     law = _law(part) if part.metric is None else part.unit
     return _scales.get((part.embedding.fingerprint, law), lambda: _measure(part))
 
 
-def _scale_losses(part: ReleasePart) -> list[LossDistribution]:
+def _scale_losses(part: PerturbationPart) -> list[LossDistribution]:
     """Privacy losses of the pairs of words at these medians."""
     key = part.embedding.fingerprint, part.unit, _law(part)
     pairs = _scale(part).pairs.T
     return _losses.get(key, lambda: word_losses(part.channel, *pairs))
 
 
-def _law(part: ReleasePart) -> tuple[bytes, bytes]:
+def _law(part: PerturbationPart) -> tuple[bytes, bytes]:
     """Fingerprint of the law at this ε, whatever the channel's own is."""
     channel = part.channel
     given = channel.mechanism, part.embedding, channel.epsilon, channel.lam
     return law_fingerprint(*given), channel.fingerprint
 
 
-def _measure(part: ReleasePart) -> Scale:
+def _measure(part: PerturbationPart) -> Scale:
     vectors = part.embedding.vectors[:_AMONG]
     metric = part.metric
     points = vectors
@@ -107,7 +107,7 @@ def head(parts: Parts) -> str:
     return "\n".join(["PrivacyGuarantee of", *(f"  {line}," for line in lines)])
 
 
-def _head(part: ReleasePart) -> str:
+def _head(part: PerturbationPart) -> str:
     metric = "None" if part.metric is None else repr(part.metric.name)
     mechanism = "" if part.metric is not None else f"{part.name}, "
     releases = f", releases={part.releases}" if part.releases > 1 else ""
@@ -150,7 +150,7 @@ def _promises(parts: Parts, scale: list[str]) -> list[str]:
     return [*_broken(parts), *promises, *scale, *own]
 
 
-def _scale_table(part: ReleasePart) -> str:
+def _scale_table(part: PerturbationPart) -> str:
     names = ["exponent", "odds factor", f"exponent {_WITH_DELTA}"]
     rows: list[list[Any]] = [["at the median of the embedding", "distance", *names]]
     for row in _scale_rows(part):
@@ -166,17 +166,17 @@ def _scale_table(part: ReleasePart) -> str:
 # -- one way of releasing ------------------------------------------------------------
 
 
-def _times(part: ReleasePart) -> str:
+def _times(part: PerturbationPart) -> str:
     """The number of releases as a factor."""
     return f"{part.releases}·" if part.releases > 1 else ""
 
 
-def _total(part: ReleasePart) -> str:
+def _total(part: PerturbationPart) -> str:
     """ε, times the number of releases."""
     return f"{_times(part)}{rounded_up(part.epsilon)}"
 
 
-def _metric(part: ReleasePart) -> str:
+def _metric(part: PerturbationPart) -> str:
     if part.metric_name == "euclidean":
         metric = "the Euclidean distance ‖φ(w) − φ(w')‖₂ of their vectors"
     else:
@@ -192,7 +192,7 @@ def _metric(part: ReleasePart) -> str:
     return metric
 
 
-def _short_metric(part: ReleasePart) -> str:
+def _short_metric(part: PerturbationPart) -> str:
     if part.metric is None:
         return part.name
     if part.metric_name == "euclidean":
@@ -200,7 +200,7 @@ def _short_metric(part: ReleasePart) -> str:
     return f"Mahalanobis (λ = {part.metric_lam:g})"
 
 
-def _words_promise(part: ReleasePart) -> str:
+def _words_promise(part: PerturbationPart) -> str:
     seen = "the release"
     if part.releases > 1:
         seen = f"all {part.releases} releases of a document"
@@ -220,7 +220,7 @@ def _words_promise(part: ReleasePart) -> str:
     return f"{odds} change by at most a factor of {bound}."
 
 
-def _documents_promise(part: ReleasePart) -> str:
+def _documents_promise(part: PerturbationPart) -> str:
     if part.n_words is None:
         size, each = "n", "of the same number of words n"
     else:
@@ -287,7 +287,7 @@ class Row(NamedTuple):
     apart: float
 
 
-def scale_rows(part: ReleasePart) -> list[dict[str, Any]]:
+def scale_rows(part: PerturbationPart) -> list[dict[str, Any]]:
     """What is said of the human scale, in numbers."""
     return [
         {
@@ -300,7 +300,7 @@ def scale_rows(part: ReleasePart) -> list[dict[str, Any]]:
     ]
 
 
-def _scale_rows(part: ReleasePart) -> list[Row]:
+def _scale_rows(part: PerturbationPart) -> list[Row]:
     """Two words, at their nearest and at random; then documents."""
     scale, n_words = _scale(part), part.n_words or _MESSAGE
     total = part.epsilon if part.metric is not None else 1
@@ -329,7 +329,7 @@ def _scale_rows(part: ReleasePart) -> list[Row]:
     return words + rows(n_words, f"{every} neighbours", f"{every} random words")
 
 
-def _scale_sentence(part: ReleasePart) -> str:
+def _scale_sentence(part: PerturbationPart) -> str:
     rows = _scale_rows(part)
     near, far, *documents = rows
     grow = "change" if part.metric is not None else "grow"
@@ -417,7 +417,7 @@ def _limits(parts: Parts) -> list[str]:
     return [*dict.fromkeys(limits), _repetition(sum(part.releases for part in parts))]
 
 
-def _part_limits(part: ReleasePart) -> list[str]:
+def _part_limits(part: PerturbationPart) -> list[str]:
     if part.n_words is None:
         length = (
             "Length: the number of words of each document is released, and documents "

@@ -362,7 +362,7 @@ class ReplacementGuarantee:
             The ε adds up.
         """
         if isinstance(other, ReplacementGuarantee):
-            return ReplacementGuarantee([*self.parts, *other.parts])
+            return ReplacementGuarantee(_merged([*self.parts, *other.parts]))
         try:
             k = check_integer("other", other, low=1)
         except InvalidParameterError:
@@ -468,6 +468,21 @@ class ReplacementGuarantee:
             paragraph("Not promised:"),
             bullets(self.limits),
         )
+
+
+def _merged(parts: Iterable[ReplacementPart]) -> Iterable[ReplacementPart]:
+    """Parts that differ in the number of releases are one: its bounds are tighter."""
+    merged: dict[tuple[bytes, float], ReplacementPart] = {}
+    for part in parts:
+        kind = part.grouping, part.epsilon
+        if kind in merged:
+            part = replace(
+                merged[kind],
+                releases=merged[kind].releases + part.releases,
+                caveats=tuple(dict.fromkeys([*merged[kind].caveats, *part.caveats])),
+            )
+        merged[kind] = part
+    return merged.values()
 
 
 def _at(channel: ExactResponseChannel, epsilon: float) -> ExactResponseChannel:

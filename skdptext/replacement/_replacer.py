@@ -472,7 +472,9 @@ class DPDocumentReplacer(
     def _public_rows(self) -> Any:
         """Bags or vectors of all public documents."""
         form, rows = self._rows
-        return rows if form == self._form() else self._encoded()[1]
+        if form != self._form():  # by set_params, since fit
+            _, rows = self._rows = self._encoded()
+        return rows
 
     def _form(self) -> tuple[str, bytes]:
         of_words = self.embedding if self.output == "bow" else None

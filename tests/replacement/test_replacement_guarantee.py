@@ -72,6 +72,17 @@ def test_information_is_the_capacity(three):
     assert three.compose(three).information == three.compose(2).information
 
 
+def test_equal_releases_are_of_one_kind():
+    guarantee = of_groups(4, 4.0).guarantee()
+    both = guarantee.compose(of_groups(4, 4.0).guarantee()).compose(guarantee)
+    assert [part.releases for part in both.parts] == [3]
+    assert both.found_at_most(100) == guarantee.compose(3).found_at_most(100)
+    assert both.epsilon_for(factor=math.e**3) == pytest.approx(1.0)
+    weaker = both.compose(of_groups(4, 1.0).guarantee())
+    assert [part.releases for part in weaker.parts] == [3, 1]
+    assert weaker.found_at_most(100) >= both.found_at_most(100)
+
+
 def test_composition_adds_up(three):
     other = of_groups(4, 1.0).guarantee()
     both = three.compose(2).compose(other)
