@@ -142,7 +142,9 @@ def pytest_configure(config: pytest.Config) -> None:
     second pauses, the first would watch, and take half of the time of all tests.
     """
     plugin = config.pluginmanager.getplugin("_cov")
-    if plugin and type(plugin.cov_controller).__name__ == "DistMaster":
+    if plugin and config.getoption("no_cov"):  # it would fail at the mark no_cover
+        config.pluginmanager.unregister(plugin)
+    elif plugin and type(plugin.cov_controller).__name__ == "DistMaster":
         plugin.cov_controller.pause()
 
 
