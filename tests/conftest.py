@@ -27,7 +27,7 @@ import coverage
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# pytest-cov watches already, and imports then take twice as long: not those of others
+# Coverage has begun, and imports take twice as long under it: not of other libraries.
 _watching = coverage.Coverage.current()
 if _watching:
     _watching.stop()
@@ -223,13 +223,13 @@ def _lock(fixture: str, wait: bool = True) -> IO[str]:
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """What is imported here stays: no collection of garbage looks at it.
 
-    Of what runs here coverage watches the imports of the package.
+    Coverage watches the imports of the package, and nothing else that runs here.
     """
     gc.disable()
-    for module in pkgutil.walk_packages(skdptext.__path__, "skdptext."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
     try:
+        for module in pkgutil.walk_packages(skdptext.__path__, "skdptext."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
         with unwatched(session.config):
             return (yield)
     finally:

@@ -40,10 +40,10 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
     """
     rule = "perturber must be a word perturber, or release documents by "
     check_methods(releaser, PROTOCOL, rule + ", ".join(PROTOCOL))
-    if is_fitted(releaser):
+    # What scikit-learn cannot copy may not say that it is fitted: it is taken as it is.
+    if is_fitted(releaser) or not hasattr(releaser, "get_params"):
         return releaser
-    # a copy of an object that has no parameters for scikit-learn to read
-    return clone(releaser, safe=False).fit(documents)
+    return clone(releaser).fit(documents)
 
 
 class ReleaseLikelihood:

@@ -4,8 +4,8 @@ Without numba these are plain functions that would run slowly, and nothing calls
 All that compiled code is made of is in this file, so that numba, which looks at the
 file of a function and at no other, compiles anew when any of it changes.
 
-Arrays are copied entry by entry: to set one to another compiles the message of the
-error that their shapes may differ, in a quarter of the time of all else.
+Arrays are copied entry by entry. For `a[:] = b` numba also compiles the text of the
+error for different shapes, which took a quarter of the whole compile time.
 
 Layout of the bounds. `local` holds the costs of one query, (n_table_words, width): a
 word of a bag is one contiguous row. `width` is the query's number of words, rounded up;
