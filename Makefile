@@ -56,7 +56,7 @@ environment: $(STAMP)-all  ## install what the targets from test to dist need, a
 demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 	MPLBACKEND=Agg $(PY) -m skdptext.demo
 
-# The lines that no test runs are shown by make coverage: they take seconds to list.
+# What it did not run is listed by: .venv/bin/coverage report --rcfile=setup.cfg
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
 	$(SHARED) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
 	    --cov-report= --cov-fail-under=95 $(PYTEST_ARGS)

@@ -337,9 +337,8 @@ def show_verdict(
             f"Proven for the replaced ones: ε = {guarantee.epsilon:g} between any two "
             f"documents, and of {len(division.targets)} candidates nobody finds more "
             f"than {most:.1%} on average: one release may show more by chance. Words "
-            f"have no such bound: an ε of "
-            f"{division.perturber.epsilon:.2g} per unit of distance adds up over "
-            f"{LENGTH} words.",
+            f"have no such bound: an ε of {division.perturber.epsilon:.2g} per unit of "
+            f"distance adds up over {LENGTH} words.",
             88,
         )
     )

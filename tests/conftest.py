@@ -20,7 +20,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import coverage
 
@@ -28,17 +28,17 @@ import coverage
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Coverage has begun, and imports take twice as long under it: not of other libraries.
-_watching = coverage.Coverage.current()
-if _watching:
-    _watching.stop()
+_begun = coverage.Coverage.current()
+if _begun:
+    _begun.stop()
 
 import hypothesis
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-if _watching:
-    _watching.start()
+if _begun:
+    _begun.start()
 
 import skdptext
 from skdptext import WordEmbedding
@@ -181,15 +181,21 @@ def pytest_collection_modifyitems(
             config.add_cleanup(running.wait)
 
 
+def _watching(config: pytest.Config) -> Any:
+    """What watches this process for coverage; None where nothing does, or it pauses."""
+    plugin = config.pluginmanager.getplugin("_cov")
+    controller = plugin and plugin.cov_controller
+    return controller if controller and controller.started else None
+
+
 @contextlib.contextmanager
 def unwatched(config: pytest.Config) -> Iterator[None]:
     """Coverage does not watch what runs inside.
 
     It makes all Python code two to six times as slow, that of other libraries too.
     """
-    plugin = config.pluginmanager.getplugin("_cov")
-    watching = plugin and plugin.cov_controller
-    if not watching or not watching.started:
+    watching = _watching(config)
+    if not watching:
         yield
         return
     watching.pause()
@@ -227,9 +233,10 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """
     gc.disable()
     try:
-        for module in pkgutil.walk_packages(skdptext.__path__, "skdptext."):
-            if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
+        if _watching(session.config):
+            for module in pkgutil.walk_packages(skdptext.__path__, "skdptext."):
+                if not module.name.endswith("__main__"):
+                    importlib.import_module(module.name)
         with unwatched(session.config):
             return (yield)
     finally:

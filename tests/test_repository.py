@@ -606,3 +606,21 @@ def test_version_is_the_same_everywhere():
     assert f"\nversion: {skdptext.__version__}\n" in citation
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert f"\n## {skdptext.__version__}" in changelog
+
+
+def test_one_test_runs_without_coverage():
+    """As CONTRIBUTING.md says: pytest-cov is told to watch, and then not to.
+
+    `no_cover`, the mark of this file, then had pytest-cov pause what never began.
+    """
+    given = ["--cov=skdptext", "--no-cov", "-q", "-p", "no:cacheprovider"]
+    test = "tests/test_repository.py::test_version_is_the_same_everywhere"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *given, test],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout

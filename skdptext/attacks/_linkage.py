@@ -553,11 +553,11 @@ def _of_releaser(
 def _bound(releaser: Any, n_releases: int, n_candidates: int) -> float | None:
     """What no adversary exceeds, where a guarantee says so."""
     guarantee = releaser.guarantee()
-    if n_releases > 1:
-        compose = getattr(guarantee, "compose", None)
-        guarantee = None if compose is None else compose(n_releases)
-    if not hasattr(guarantee, "found_at_most"):
+    needed = ["found_at_most"] + ["compose"] * (n_releases > 1)
+    if not all(hasattr(guarantee, name) for name in needed):
         return None
+    if n_releases > 1:
+        guarantee = guarantee.compose(n_releases)
     return float(guarantee.found_at_most(n_candidates))
 
 

@@ -58,7 +58,7 @@ def noise_name(mechanism: Any, lam: float) -> str:
     return f"{resolve_mechanism(mechanism)!r}, λ = {lam:g}"
 
 
-class ReportedReleaser(NamedTuple):
+class ReportedRelease(NamedTuple):
     """One releaser, and what it does to these documents."""
 
     noise: str  # see `noise_name`
@@ -121,7 +121,7 @@ class ObfuscationReport:
     def __init__(
         self,
         results: dict[str, np.ndarray],
-        releases: list[ReportedReleaser],
+        releases: list[ReportedRelease],
         attributions: Attributions,
         *,
         linkages: Sequence[Linkages] = (),
@@ -254,7 +254,7 @@ class ObfuscationReport:
             )
         return warnings
 
-    def _warn_of_release(self, i: int, release: ReportedReleaser) -> list[str]:
+    def _warn_of_release(self, i: int, release: ReportedRelease) -> list[str]:
         name = self._name(i)
         warnings = []
         if release.n_empty:

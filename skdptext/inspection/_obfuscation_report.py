@@ -12,7 +12,7 @@ from skdptext.attacks import Attributions, Linkages, attribution_attack, linkage
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.inspection._obfuscation import (
     ObfuscationReport,
-    ReportedReleaser,
+    ReportedRelease,
     noise_name,
 )
 from skdptext.metrics import words_unchanged
@@ -201,11 +201,11 @@ def _link(
     )
 
 
-def _describe(perturber: Any, attributions: Attributions) -> ReportedReleaser:
+def _describe(perturber: Any, attributions: Attributions) -> ReportedRelease:
     """The facts of a release that need no attack."""
     if not isinstance(perturber, DPWordPerturber):
         texts = attributions.documents
-        return ReportedReleaser(
+        return ReportedRelease(
             noise=type(perturber).__name__,
             epsilon=float(getattr(perturber, "epsilon", math.nan)),
             lam=math.nan,
@@ -218,7 +218,7 @@ def _describe(perturber: Any, attributions: Attributions) -> ReportedReleaser:
     with quiet(PrivacyLeakWarning):
         changed = 1 - words_unchanged(perturber, attributions.documents)
         words = perturber.known_words(attributions.documents)
-    return ReportedReleaser(
+    return ReportedRelease(
         noise=noise_name(perturber.mechanism, perturber.lam),
         epsilon=float(perturber.epsilon),
         lam=float(perturber.lam),

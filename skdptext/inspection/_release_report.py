@@ -532,7 +532,7 @@ def release_report(
             f"Of {len(held):,} documents, a random sample of {max_documents:,} was "
             "attacked."
         )
-    sample = _release(original, released, picked, seed)
+    sample = _picked(original, released, picked, seed)
     blank = sum(not words for words in sample.noisy)
     if blank:
         verb = "is" if blank == 1 else "are"
@@ -569,7 +569,7 @@ def release_report(
             if more is not None and target in more:
                 mine = (more["texts"], more[target])
             scores[target] = label_score(
-                _release(original, released, rows, seed),
+                _picked(original, released, rows, seed),
                 values[rows],
                 target,
                 known=mine,
@@ -588,7 +588,7 @@ def release_report(
     )
 
 
-def _release(
+def _picked(
     original: Sequence[Any], released: Sequence[Any], rows: np.ndarray, seed: int
 ) -> ReleasedTexts:
     return ReleasedTexts([original[i] for i in rows], [released[i] for i in rows], seed)

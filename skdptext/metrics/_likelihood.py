@@ -26,12 +26,12 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
         ``transform(documents)``, ``log_likelihood(documents, released)`` of shape
         (n_released, n_documents), and ``guarantee()`` with ``exponent(x, y)``.
     documents : object
-        What an unfitted one is given in `fit`.
+        What an unfitted estimator is given in `fit`.
 
     Returns
     -------
     releaser : object
-        Itself, or a fitted copy.
+        Itself, or a fitted copy of an estimator that was not fitted.
 
     Raises
     ------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,9 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
+import skdptext
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.datasets import make_embedding
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import (
     InvalidParameterError,
@@ -436,3 +440,27 @@ def test_options_of_a_mechanism_are_compared_at_each_release(small_embedding):
     perturber.set_params(mechanism=None)
     with pytest.raises(InvalidParameterError, match="mechanism must not change after"):
         perturber.transform([["w1", "w2"]])
+
+
+def test_one_document_takes_few_calls():
+    """What a reader of a trace follows: calls of functions of this package.
+
+    `transform` of one document of ten words, after a first one; 168 calls once.
+    """
+    embedding = make_embedding(500, 20, random_state=0)
+    document = [" ".join(embedding.words[:10])]
+    perturber = DPWordPerturber(embedding, epsilon=5.0, document_length=10).fit([])
+    perturber.transform(document)
+    home, calls = str(Path(skdptext.__file__).parent), []
+
+    def trace(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(home):
+            calls.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(trace)
+    try:
+        perturber.transform(document)
+    finally:
+        sys.setprofile(before)
+    assert 40 < len(calls) <= 90
