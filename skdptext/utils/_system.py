@@ -236,10 +236,11 @@ class LoadedOnce(Generic[T]):
 
     def __call__(self) -> T:
         """The result of the loader."""
-        with self._lock():
-            if not self._found:
-                self._found.append(self.__wrapped__())
-            return self._found[0]
+        if not self._found:
+            with self._lock():
+                if not self._found:  # no other thread was first
+                    self._found.append(self.__wrapped__())
+        return self._found[0]
 
     @property
     def loaded(self) -> bool:
