@@ -608,7 +608,7 @@ VALID: dict[Any, Valid] = {
         )
     ),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
-    replacement.PublicDocuments.kept: Valid(lambda: (TEXTS,)),
+    replacement.PublicDocuments.shared: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.of: Valid(lambda: (TEXTS,)),
     ReplacementGuarantee.compose: Valid(lambda: (replacer().fit().guarantee(), 2)),
     ReplacementGuarantee.epsilon_for: Valid(

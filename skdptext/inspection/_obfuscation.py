@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -451,10 +452,11 @@ class ObfuscationReport:
         )
 
 
+@dataclass(eq=False, repr=False)
 class ObfuscationDisplay:
     """What adversaries learn, as a figure.
 
-    Use `from_report`, or ``report.plot()``.
+    Use `from_report`, or ``report.plot()``. Parameters are stored as attributes.
 
     Parameters
     ----------
@@ -465,7 +467,6 @@ class ObfuscationDisplay:
 
     Attributes
     ----------
-    results, confidence : as given
     ax_ : matplotlib Axes
         Where it was drawn.
     figure_ : matplotlib Figure
@@ -480,11 +481,9 @@ class ObfuscationDisplay:
     >>> display = ObfuscationDisplay.from_report(report)         # doctest: +SKIP
     """
 
-    def __init__(
-        self, results: dict[str, np.ndarray], *, confidence: float = 0.95
-    ) -> None:
-        self.results = results
-        self.confidence = confidence
+    results: dict[str, np.ndarray]
+    _: KW_ONLY
+    confidence: float = 0.95
 
     @classmethod
     def from_report(

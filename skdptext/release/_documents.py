@@ -393,13 +393,13 @@ def columns_of(
     ids = ids_of(_column(batch, "id", release.id), start)
     texts = _texts(_column(batch, "text", release.text), start)
     columns = [
-        _column_as_kept(_column(batch, "keep", name), name, kind, start)
+        _cast_column(_column(batch, "keep", name), name, kind, start)
         for name, kind in release.keep.items()
     ]
     return ids, texts, columns
 
 
-def _column_as_kept(column: Any, name: str, kind: Any, start: int) -> Any:
+def _cast_column(column: Any, name: str, kind: Any, start: int) -> Any:
     try:
         return cast(column, kind)
     except CastError as error:

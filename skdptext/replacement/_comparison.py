@@ -666,7 +666,7 @@ def _guarantee(n_groups: int, epsilon: float) -> ReplacementGuarantee:
 
 def _response(n_groups: int, epsilon: float) -> np.ndarray:
     """Pr[z | g]."""
-    p = math.exp(_guarantee(n_groups, epsilon).parts[0].log_kept)
+    p = math.exp(_guarantee(n_groups, epsilon).parts[0].log_proba_own)
     P = np.full((n_groups, n_groups), (1 - p) / (n_groups - 1))
     np.fill_diagonal(P, p)
     return P

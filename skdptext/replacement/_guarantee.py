@@ -57,7 +57,7 @@ class ReplacementPart:
         return len(self.channel.embedding)
 
     @property
-    def log_kept(self) -> float:
+    def log_proba_own(self) -> float:
         """ln p: of the probability that a release answers with the group itself."""
         return -math.log1p((self.n_groups - 1) * math.exp(-self.epsilon))
 
@@ -78,7 +78,7 @@ class ReplacementPart:
 
         The capacity of the symmetric channel: ln K less the entropy of a row.
         """
-        log_p = self.log_kept
+        log_p = self.log_proba_own
         log_q, others = log_p - self.epsilon, self.n_groups - 1
         rest = others * math.exp(log_q) * log_q if others else 0.0
         nats = math.log(self.n_groups) + math.exp(log_p) * log_p + rest
@@ -94,16 +94,16 @@ class ReplacementPart:
         k, r = self.n_groups, self.releases
         most = math.log(k)
         if r == 1:
-            return min(most, most + self.log_kept)
+            return min(most, most + self.log_proba_own)
         if r > _MANY:
             return most
-        log_q = self.log_kept - self.epsilon
+        log_q = self.log_proba_own - self.epsilon
         terms, fewer = [], -math.inf
         for m in range(1, r + 1):
             upto = _log_sequences(k, r, m)
             if upto > fewer:
                 exactly = upto + math.log1p(-math.exp(fewer - upto))
-                terms.append(exactly + m * self.log_kept + (r - m) * log_q)
+                terms.append(exactly + m * self.log_proba_own + (r - m) * log_q)
             fewer = upto
         return min(most, float(logsumexp(terms)))
 

@@ -101,13 +101,13 @@ class PublicDocuments(Sequence[Any]):
         return cls(documents)
 
     @classmethod
-    def kept(cls, documents: Any) -> Any:
-        """Documents as such an object; what breaks a rule is for `fit` to refuse.
+    def shared(cls, documents: Any) -> Any:
+        """Documents as an object that clones share; others as they are, for `fit`.
 
         Parameters
         ----------
         documents : object
-            What was given as `public_documents`.
+            What was given as `public_documents`. What breaks a rule, `fit` refuses.
         """
         try:
             return cls.of(documents)
@@ -168,8 +168,8 @@ class PublicLabels(np.ndarray):
     """Labels that copies and clones share, and that are not all printed."""
 
     @classmethod
-    def kept(cls, labels: Any) -> Any:
-        """Labels as such an array; what breaks a rule is for `fit` to refuse."""
+    def shared(cls, labels: Any) -> Any:
+        """Labels as an array that clones share; others as they are, for `fit`."""
         if labels is None or isinstance(labels, cls):
             return labels
         try:

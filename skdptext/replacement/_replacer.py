@@ -239,9 +239,9 @@ class DPDocumentReplacer(
         if name == "random_state":
             value = SecretSeed.of(value)
         elif name == "public_documents":
-            value = PublicDocuments.kept(value)
+            value = PublicDocuments.shared(value)
         elif name == "public_labels":
-            value = PublicLabels.kept(value)
+            value = PublicLabels.shared(value)
         super().__setattr__(name, value)
 
     # -- fitting ---------------------------------------------------------------

@@ -50,7 +50,7 @@ class LoweredTable:
         exponent = int(np.frexp(largest * np.sqrt(dim))[1]) if largest else 0
         self.exponent = exponent
         gamma = dim * _UNIT / (1.0 - dim * _UNIT)
-        self._kept = 1.0 - gamma - 16 * _UNIT
+        self._norm_factor = 1.0 - gamma - 16 * _UNIT
         self._vectors = vectors
         self._words_t = np.ascontiguousarray(self._scaled(words).T)
         self._words_norms = self._lowered_norms(self._words_t.T)
@@ -64,7 +64,7 @@ class LoweredTable:
 
     def _lowered_norms(self, points: np.ndarray) -> np.ndarray:
         norms = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-        return (self._kept * norms - _TINY).astype(np.float32)
+        return (self._norm_factor * norms - _TINY).astype(np.float32)
 
     def distances(self, words: np.ndarray, threads: Threads = ONE) -> np.ndarray:
         """Distances from `words` to the table's words, times 2^-exponent."""
