@@ -350,10 +350,9 @@ def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-_NOTE_TWICE = re.compile(
-    r"^(\*\*Array API Standard Support\*\*\n.*?:ref:`dev-arrayapi`[^\n]*\n)\s*\1",
-    re.MULTILINE | re.DOTALL,
-)
+_NOTE = r"^\*\*Array API Standard Support\*\*\n.*?:ref:`dev-arrayapi`[^\n]*\n"
+# One is followed by another, with other blank lines in it from SciPy 1.18 on.
+_NOTE_TWICE = re.compile(rf"{_NOTE}\s*(?={_NOTE})", re.MULTILINE | re.DOTALL)
 
 
 def _settle(text: str) -> str:
@@ -363,7 +362,7 @@ def _settle(text: str) -> str:
     of arguments in the order of a set, and a note that it adds twice to a function
     without ``SCIPY_ARRAY_API``.
     """
-    text = _NOTE_TWICE.sub(r"\1", text)
+    text = _NOTE_TWICE.sub("", text)
     if "# may vary" in text:
         text = re.sub(r"^[^\n]*# may vary\n?", "", text, flags=re.MULTILINE)
     return re.sub(
