@@ -48,6 +48,8 @@ class NoisyAngles:
         depth = max(_DEPTH, 25 + float(np.log(kappa)))
         for side in (0, 1):  # where the density is down to e^−60 of its peak
             near, far = peak, ends[side]
+            # Not `bisect`, which would never end where the answer is below the smallest
+            # float, and whose last digits would change the noise of a seed.
             for step in range(_HALVINGS):
                 # a large κ asks for more of them than 60
                 if step >= 60 and abs(far - near) <= 1e-9 * max(near, far):

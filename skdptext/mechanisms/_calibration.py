@@ -503,6 +503,7 @@ def _feasible_fit(table: WordDistances, epsilon: float) -> Fit:
             break
         low = larger
     if high is not None and _kernel_fits(table):
+        # not `bisect`: what is tried is what the error would name, in four digits
         for _ in range(_BETWEEN):
             middle = float(f"{(low * high) ** 0.5:.4g}")
             if _tight_fit(table, middle)[0] is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -29,11 +29,6 @@ Apply = Callable[[np.ndarray, Draws], np.ndarray]
 
 # What the probabilities of a row may be off by: rounding, over large vocabularies too.
 _SUM = 1e-9
-
-
-# What a channel draws and claims: a statement of a parent ends where one of these is
-# defined anew.
-_PARTS = ("draw", "apply", "session", "exponents", "noise", "log_proba")
 
 
 @dataclass(frozen=True)
@@ -260,20 +255,19 @@ class WordChannel(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        stating: Any = cls.__mro__[cls._provider("law")]
-        # a finite channel states its probabilities where it defines them
-        waits = _is_abstract(stating, "log_proba")
-        stated = cls._provider("log_proba" if waits else "law")
-        if not (waits and _is_abstract(cls, "log_proba")) and any(
-            _is_replaced(cls, stated, name) for name in _PARTS
-        ):
-            cls.law = WordChannel.law  # type: ignore[method-assign]
-
-    @classmethod
-    def _provider(cls, name: str) -> int:
-        """Index, in the method resolution order, of the class that defines a member."""
-        provider = (i for i, parent in enumerate(cls.__mro__) if name in vars(parent))
-        return next(provider, len(cls.__mro__))
+        parents: tuple[Any, ...] = cls.__mro__
+        stating = _first(parents, "law")
+        if _is_abstract(stating, "log_proba"):  # a finite channel's are its statement
+            stating = _first(parents, "log_proba")
+            if _is_abstract(stating, "log_proba"):
+                return
+        # A law is about the methods that the class that states it has or inherits, or,
+        # where it is a mixin without them, that come after it.
+        own = [parent for parent in stating.__mro__ if parent is not WordChannel]
+        known = (*own, *parents[parents.index(stating) :])
+        for name in ("draw", "apply", "session", "exponents", "noise", "log_proba"):
+            if _first(parents, name) is not _first(known, name):
+                cls.law = WordChannel.law  # type: ignore[method-assign]
 
     # -- the distribution ------------------------------------------------------
 
@@ -414,16 +408,9 @@ class WordChannel(ABC):
         )
 
 
-def _is_replaced(cls: Any, stated: int, name: str) -> bool:
-    """Whether a member is not the one that the class that defines `law` had."""
-    provided = cls._provider(name)
-    if provided < stated:
-        return True
-    # a sibling's, which the class that states has never seen; a mixin that defines the
-    # law alone speaks of whatever comes after it
-    parents = cls.__mro__[stated].__mro__
-    known = next((parent for parent in parents if name in vars(parent)), WordChannel)
-    return known is not WordChannel and known is not cls.__mro__[provided]
+def _first(classes: Iterable[Any], name: str) -> Any:
+    """The first of some classes that defines a member; None if none does."""
+    return next((one for one in classes if name in vars(one)), None)
 
 
 def _is_abstract(cls: type, name: str) -> bool:

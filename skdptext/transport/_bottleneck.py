@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import maximum_flow
@@ -23,14 +25,12 @@ def bottleneck_distance(
         Step lengths.
     """
     steps = np.unique(cost)
-    low, high = 0, len(steps) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if can_move(supply, demand, cost <= steps[middle]):
-            high = middle
-        else:
-            low = middle + 1
-    return float(steps[low])
+
+    def reaches(i: int) -> bool:
+        return can_move(supply, demand, cost <= steps[i])
+
+    # the longest step always does, and is not tried
+    return float(steps[bisect_left(range(len(steps) - 1), True, key=reaches)])
 
 
 def can_move(supply: np.ndarray, demand: np.ndarray, allowed: np.ndarray) -> bool:
