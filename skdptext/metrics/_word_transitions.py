@@ -669,7 +669,9 @@ def word_transitions(
     return _memo.get(digest.digest(), make, needed)
 
 
-@deprecated("It is called word_transitions now, and goes with version 1.0.")
+@deprecated(
+    "word_channel is called word_transitions now; the old name goes with version 1.0."
+)
 def word_channel(*args: Any, **kwargs: Any) -> WordTransitions:
     """`word_transitions`, by the name that it had."""
     return word_transitions(*args, **kwargs)

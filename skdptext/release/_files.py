@@ -39,6 +39,7 @@ from skdptext.utils import (
     check_n_jobs,
     check_option,
     check_path,
+    delete_abandoned,
     import_pyarrow,
     progress_bar,
     replacing,
@@ -363,6 +364,7 @@ def _release(
     concat = import_pyarrow("release_files").concat_tables
     missing = {s for s in shards_of(manifest) if not (out / s.name).exists()}
     total = manifest["documents"]
+    delete_abandoned(out)  # once: for each shard it would list all the others
     with progress_bar(verbose, "releasing", total=total, unit="doc") as progress:
         progress.update(total - sum(shard.rows for shard in missing))
         done = Parallel(n_jobs=n_jobs, return_as="generator")(
@@ -376,7 +378,7 @@ def _release(
                     f"{shard.name} has {len(whole)} documents instead of {shard.rows}: "
                     "the inputs have changed while they were read."
                 )
-            with replacing(out / shard.name) as file:
+            with replacing(out / shard.name, tidy=False) as file:
                 write_table(whole, file, manifest["shard_format"])
             progress.update(shard.rows)
 

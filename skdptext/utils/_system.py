@@ -32,13 +32,15 @@ except ImportError:  # Windows, which cannot delete or rename an open file
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
+def replacing(target: Path, *, tidy: bool = True) -> Iterator[IO[bytes]]:
     """A file beside `target` that replaces it once written without an error.
 
     After a crash, or from another process, either the old file or the new one is seen.
-    Remains of killed processes beside the same target are deleted first.
+    Remains of killed processes beside the same target are deleted first, unless `tidy`
+    is False: it lists the folder, which is slow for each of many files.
     """
-    delete_abandoned(target.parent, target.name)
+    if tidy:
+        delete_abandoned(target.parent, target.name)
     file, temporary = _open_locked(target)
     try:
         with file:

@@ -52,8 +52,8 @@ class DoubtfulChannel(WordChannel):
         return *self.noise_first.draw(rng, n), rng.random(n)
 
     def apply(self, words, draws):
-        found = self.noise_first.apply(words, draws[:2])
-        return np.where(draws[2] < 0.2, (found + 1) % len(self.embedding), found)
+        released = self.noise_first.apply(words, draws[:2])
+        return np.where(draws[2] < 0.2, (released + 1) % len(self.embedding), released)
 
     def exponents(self, x, y):
         return self.noise_first.exponents(x, y)
@@ -87,21 +87,23 @@ def law_of_the_nearest(lam):
 def test_it_is_the_law_by_quadrature(lam):
     perturber = fitted(lam=lam)
     law = law_of_the_nearest(lam)
-    found = word_transitions(perturber, PRIOR, n_draws=20_000, random_state=0)
-    assert found.method == "posterior"
+    transitions = word_transitions(perturber, PRIOR, n_draws=20_000, random_state=0)
+    assert transitions.method == "posterior"
     # A mean of 120,000 draws of values in [0, 1/(6 ρ)], ρ ≥ 0.06: six standard errors
     # are below 0.008 by √(p max / n), alpha < 1e-7 for all 36; half of that was seen
-    np.testing.assert_allclose(found.proba, law, atol=0.008)
-    np.testing.assert_allclose(found.proba.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(transitions.proba, law, atol=0.008)
+    np.testing.assert_allclose(transitions.proba.sum(axis=1), 1, rtol=1e-5)
     p = PRIOR / PRIOR.sum()
     joint = p[:, None] * law
     posterior = (joint / joint.sum(axis=0)).T
-    np.testing.assert_allclose(found.posterior(list("abcdef")), posterior, atol=0.02)
+    np.testing.assert_allclose(
+        transitions.posterior(list("abcdef")), posterior, atol=0.02
+    )
     for k in (1, 2):
-        value, error = found.vulnerability(k)
+        value, error = transitions.vulnerability(k)
         optimum = np.sort(joint, axis=0)[-k:].sum()
         assert abs(value - optimum) < 5 * error  # alpha = 6e-7
-    value, error = found.log_loss()
+    value, error = transitions.log_loss()
     entropy = (
         xlogy(joint.sum(axis=0), joint.sum(axis=0)).sum() - xlogy(joint, joint).sum()
     )
@@ -138,12 +140,12 @@ def ranked_after(rule, spread=0.7):
 def test_what_is_computed_from_the_noisy_vector_has_its_posterior(mechanism, rule):
     perturber = fitted(lam=0.7, mechanism=mechanism)
     law = by_quadrature(perturber, n=300, released=rule)
-    found = word_transitions(perturber, n_draws=10_000, random_state=0)
-    assert found.method == "posterior"
+    transitions = word_transitions(perturber, n_draws=10_000, random_state=0)
+    assert transitions.method == "posterior"
     # A mean of 60,000 draws of values in [0, 6]: six standard errors, alpha < 1e-7 for
     # all 36. The nearest word has a law that is further away.
     tolerance = 6 * np.sqrt(6 * law / 60_000)
-    assert (np.abs(found.proba - law) < tolerance).all()
+    assert (np.abs(transitions.proba - law) < tolerance).all()
     assert (np.abs(law - law_of_the_nearest(0.7)) > 2 * tolerance).any()
 
 
@@ -151,25 +153,27 @@ def test_a_known_law_is_taken_as_it_is():
     for mechanism in (Exponential(), RandomizedResponse()):
         perturber = fitted(epsilon=1.5, mechanism=mechanism)
         law = np.exp(perturber.mechanism_.log_proba(np.arange(6)))
-        found = word_transitions(perturber, PRIOR)
-        assert (found.method, found.n_draws) == ("exact", 0)
-        np.testing.assert_allclose(found.proba, law, rtol=1e-6)
+        transitions = word_transitions(perturber, PRIOR)
+        assert (transitions.method, transitions.n_draws) == ("exact", 0)
+        np.testing.assert_allclose(transitions.proba, law, rtol=1e-6)
         joint = PRIOR[:, None] / PRIOR.sum() * law
-        value, error = found.vulnerability()
+        value, error = transitions.vulnerability()
         np.testing.assert_allclose(value, joint.max(axis=0).sum(), rtol=1e-6)
         marginal = joint.sum(axis=0)
         entropy = (
             xlogy(marginal, marginal).sum() - xlogy(joint, joint).sum()
         ) / np.log(2)
-        np.testing.assert_allclose(found.log_loss().value, entropy, rtol=1e-6)
+        np.testing.assert_allclose(transitions.log_loss().value, entropy, rtol=1e-6)
         assert error == 0
-        some = word_transitions(perturber, words=["f", "b"])
-        assert some.words.tolist() == ["f", "b"]
-        np.testing.assert_allclose(some.proba, law[[5, 1]], rtol=1e-6)
+        two = word_transitions(perturber, words=["f", "b"])
+        assert two.words.tolist() == ["f", "b"]
+        np.testing.assert_allclose(two.proba, law[[5, 1]], rtol=1e-6)
         np.testing.assert_allclose(
-            found.expected_distinct(7), (1 - (1 - law) ** 7).sum(axis=1), rtol=1e-5
+            transitions.expected_distinct(7),
+            (1 - (1 - law) ** 7).sum(axis=1),
+            rtol=1e-5,
         )
-        assert all(e == 0 for _, e in found.summary().values())
+        assert all(e == 0 for _, e in transitions.summary().values())
 
 
 def test_capacity_of_randomized_response():
@@ -177,8 +181,8 @@ def test_capacity_of_randomized_response():
     perturber = fitted(epsilon=1.5, mechanism=RandomizedResponse())
     row = np.exp(perturber.mechanism_.log_proba(np.array([0])))[0]
     expected = (np.log(6) + (row * np.log(row)).sum()) / np.log(2)
-    found = word_transitions(perturber, PRIOR).capacity(1e-6)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    capacity = word_transitions(perturber, PRIOR).capacity(1e-6)
+    np.testing.assert_allclose(capacity, expected, atol=1e-5)
     # one word of three that nobody tells apart from another gives one bit
     line = WordEmbedding(list("abc"), [[0.0], [1e-6], [1000.0]])
     exact = fitted(line, epsilon=1.0, mechanism=Exponential("half"))
@@ -187,35 +191,35 @@ def test_capacity_of_randomized_response():
 
 @pytest.mark.parametrize("tolerance", [-1, 0, np.nan, np.inf, "x", None])
 def test_capacity_refuses_what_is_no_tolerance(tolerance):
-    found = word_transitions(fitted(mechanism=RandomizedResponse()))
+    transitions = word_transitions(fitted(mechanism=RandomizedResponse()))
     with pytest.raises(InvalidParameterError, match="tolerance must be"):
-        found.capacity(tolerance)
+        transitions.capacity(tolerance)
 
 
 def test_capacity_ends_short_of_its_tolerance_with_a_warning():
     # from about this ε on the middle word is of use: there the rounds go slowly
     line = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
     slow = fitted(line, epsilon=1.993, mechanism=Exponential("half"))
-    found = word_transitions(slow)
+    transitions = word_transitions(slow)
     with pytest.warns(ConvergenceWarning, match="10000 rounds"):
-        low = found.capacity(1e-9)
-    assert low == pytest.approx(found.capacity(1e-4), abs=1e-4)
+        low = transitions.capacity(1e-9)
+    assert low == pytest.approx(transitions.capacity(1e-4), abs=1e-4)
 
 
 @pytest.mark.no_cover
 def test_statistics_are_those_of_plausible_deniability():
     perturber = fitted()
-    found = word_transitions(perturber, n_draws=5000, random_state=0)
+    transitions = word_transitions(perturber, n_draws=5000, random_state=0)
     n = 20
     drawn = [
         plausible_deniability(perturber, n_draws=n, random_state=i) for i in range(150)
     ]
     for name, ours in (
-        ("n_unchanged", found.expected_unchanged(n)),
-        ("n_distinct", found.expected_distinct(n)),
+        ("n_unchanged", transitions.expected_unchanged(n)),
+        ("n_distinct", transitions.expected_distinct(n)),
     ):
         means = np.array([getattr(d, name).mean() for d in drawn])
-        value, error = found.summary(n)[name]
+        value, error = transitions.summary(n)[name]
         np.testing.assert_allclose(value, ours.mean())
         total = np.hypot(error, means.std(ddof=1) / np.sqrt(len(means)))
         assert abs(value - means.mean()) < 5 * total  # alpha = 6e-7
@@ -227,17 +231,17 @@ def test_it_is_unbiased_and_as_exact_as_it_says():
     line = WordEmbedding(["a", "b"], [[0.0], [1.0]])
     perturber = fitted(line, epsilon=1.0)
     law = 1 - np.exp(-0.5) / 2  # of a word to stay, for it is Laplace's noise
-    found = [
+    repeats = [
         word_transitions(perturber, n_draws=50, random_state=i) for i in range(300)
     ]
-    stay = np.array([f.proba[0, 0] for f in found])
+    stay = np.array([f.proba[0, 0] for f in repeats])
     error = stay.std(ddof=1)
     # normalised, so biased by 1/n of its variance at most
     assert abs(stay.mean() - law) < 5 * error / np.sqrt(len(stay)) + error**2
     # averages of posteriors vary less than counts do, whose variance is p(1 − p)/n
     assert error < 0.75 * np.sqrt(law * (1 - law) / 50)
-    value, claimed = found[0].summary(1)["n_unchanged"]
-    means = np.array([np.mean([f.proba[0, 0], f.proba[1, 1]]) for f in found])
+    value, claimed = repeats[0].summary(1)["n_unchanged"]
+    means = np.array([np.mean([f.proba[0, 0], f.proba[1, 1]]) for f in repeats])
     assert means.std(ddof=1) < 1.2 * claimed
     assert value == pytest.approx(means[0])
 
@@ -247,15 +251,15 @@ def test_without_a_density_it_counts():
     law = law_of_the_nearest(0.0)
     law = 0.8 * law + 0.2 * np.roll(law, 1, axis=1)
     perturber = fitted(mechanism=Doubtful())
-    found = word_transitions(perturber, n_draws=20_000, random_state=0)
-    assert found.method == "counts"
-    np.testing.assert_allclose(found.proba, law, atol=6 * np.sqrt(0.25 / 20_000))
-    value, error = found.vulnerability()
+    transitions = word_transitions(perturber, n_draws=20_000, random_state=0)
+    assert transitions.method == "counts"
+    np.testing.assert_allclose(transitions.proba, law, atol=6 * np.sqrt(0.25 / 20_000))
+    value, error = transitions.vulnerability()
     assert abs(value - law.max(axis=0).sum() / 6) < 5 * error
-    assert found.summary(10)["n_distinct"].standard_error > 0
-    n_errors = found.summary(10)["n_unchanged"].standard_error
+    assert transitions.summary(10)["n_distinct"].standard_error > 0
+    n_errors = transitions.summary(10)["n_unchanged"].standard_error
     assert (
-        abs(found.expected_unchanged(10).mean() - 10 * np.diag(law).mean())
+        abs(transitions.expected_unchanged(10).mean() - 10 * np.diag(law).mean())
         < 5 * n_errors
     )
 
@@ -264,12 +268,12 @@ def test_without_a_density_it_counts():
 def test_profiles_are_mixtures_of_rows(mechanism):
     perturber = fitted(mechanism=mechanism)
     profiles = np.array([[1, 0, 0, 3, 0, 0], [0, 2, 2, 0, 0, 0]])
-    found = released_profiles(perturber, profiles, n_draws=4000, random_state=0)
+    released = released_profiles(perturber, profiles, n_draws=4000, random_state=0)
     law = word_transitions(perturber, n_draws=4000, random_state=0).proba
     shares = profiles / profiles.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found, shares @ law, atol=0.02)
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-4)
-    assert (found > 0).all()
+    np.testing.assert_allclose(released, shares @ law, atol=0.02)
+    np.testing.assert_allclose(released.sum(axis=1), 1, rtol=1e-4)
+    assert (released > 0).all()
 
 
 @pytest.mark.parametrize("mechanism", [None, Doubtful(), Exponential()])
@@ -349,6 +353,7 @@ def test_bad_profiles():
 
 def test_the_old_name_says_the_new_one():
     perturber = fitted(mechanism=RandomizedResponse())
-    with pytest.warns(FutureWarning, match="called word_transitions now"):
+    message = "word_channel is called word_transitions now; the old name goes with"
+    with pytest.warns(FutureWarning, match=message):
         transitions = metrics.word_channel(perturber)
     assert transitions is word_transitions(perturber)

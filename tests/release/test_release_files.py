@@ -56,12 +56,12 @@ def test_every_format_is_read_and_written_with_the_same_words(
     release = make_release(keep=("label",))
     path = write(documents, tmp_path / f"in.{given}")
     manifest = release_files(path, tmp_path / "out", release, format=written)
-    found = rows(tmp_path / "out", written or given)
+    read = rows(tmp_path / "out", written or given)
     expected = {row.pop("id"): row for row in release(documents).to_pylist()}
     if given == "csv" and written:  # where nothing says that they are numbers
-        found = {i: {**row, "label": int(row["label"])} for i, row in found.items()}
-    assert found == expected
-    assert manifest["documents"] == len(found) == 300
+        read = {i: {**row, "label": int(row["label"])} for i, row in read.items()}
+    assert read == expected
+    assert manifest["documents"] == len(read) == 300
 
 
 def test_texts_with_line_ends_quotes_and_dates_are_read_as_they_are(
@@ -70,13 +70,13 @@ def test_texts_with_line_ends_quotes_and_dates_are_read_as_they_are(
     texts = ['word1\nword2, "word3"', "2024-01-01", "word5\r\nword6", "NULL", "17"]
     table = pa.table({"id": [f"0{i}" for i in range(5)], "text": texts})
     release = make_release(epsilon=1e6, document_length=50)
-    found = []
+    outputs = []
     for form in FORMATS:
         out = tmp_path / form
         release_files(write(table, tmp_path / f"in.{form}"), out, release)
-        found.append(rows(out, form) if form != "csv" else rows_of_csv(out))
-    assert found[0] == found[1] == found[2]
-    released = [set(found[0][f"0{i}"]["text"].split()) for i in (0, 2)]
+        outputs.append(rows(out, form) if form != "csv" else rows_of_csv(out))
+    assert outputs[0] == outputs[1] == outputs[2]
+    released = [set(outputs[0][f"0{i}"]["text"].split()) for i in (0, 2)]
     assert released == [{"word1", "word2", "word3"}, {"word5", "word6"}]
 
 
@@ -129,6 +129,25 @@ def test_what_is_there_is_not_written_again(make_release, source, tmp_path):
     release_files(source, out, release, batch_rows=20)
     assert contents(out) == written
     assert stamps == {name: (out / name).stat().st_mtime_ns for name in names[5:]}
+
+
+@pytest.mark.parametrize(("batch_rows", "n_shards"), [(20, 19), (4, 75)])
+def test_the_folder_is_not_listed_for_every_file(
+    make_release, source, tmp_path, monkeypatch, batch_rows, n_shards
+):
+    """Or the time of a release would grow with the square of the number of files."""
+    out, listed = tmp_path / "out", []
+    list_folder = os.listdir
+
+    def counted(folder="."):
+        listed.append(os.fspath(folder))
+        return list_folder(folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", counted)
+        release_files(source, out, make_release(), batch_rows=batch_rows)
+    assert len(contents(out)) == n_shards
+    assert listed.count(str(out)) == 3  # is it empty, the manifest, what was left
 
 
 def test_processes_write_the_same_bytes(make_release, source, tmp_path, capsys):
@@ -208,8 +227,8 @@ def test_another_release_is_refused(make_release, source, out, name, monkeypatch
         monkeypatch.setenv("ANOTHER", OTHER)
         other = make_release(key=ReleaseKey("env:ANOTHER"))
     # what follows from it, such as digests under the key, is not told beside it
-    told = "it was begun with another key, and .*" if name == "key" else f"{name} is .*"
-    with pytest.raises(InvalidParameterError, match=f"another: {told}") as e:
+    why = "it was begun with another key, and .*" if name == "key" else f"{name} is .*"
+    with pytest.raises(InvalidParameterError, match=f"another: {why}") as e:
         release_files(source, out, other)
     assert ";" not in str(e.value)
     assert OTHER[:32] not in str(e.value)
@@ -481,16 +500,16 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out):
     assert refused(sound) == ""
     (place,) = sound["inputs"]
     for name in ("complete", "documents", "embedding", "shard_format", "shards"):
-        told = refused({k: v for k, v in sound.items() if k != name})
-        assert told.endswith(f"which these are missing or damaged: {name}.")
-        assert repr(str(path)) in told
+        message = refused({k: v for k, v in sound.items() if k != name})
+        assert message.endswith(f"which these are missing or damaged: {name}.")
+        assert repr(str(path)) in message
     for name, wrong in product(sound, WRONG):
         refused({**sound, name: wrong})  # raises nothing else
     for name, wrong in product(place, WRONG):
         refused({**sound, "inputs": [{**place, name: wrong}]})
     for rows in (None, 300, ["300"], [-1, 301], [True]):
-        told = refused({**sound, "inputs": [{**place, "rows": rows}]})
-        assert "damaged: inputs" in told
+        message = refused({**sound, "inputs": [{**place, "rows": rows}]})
+        assert "damaged: inputs" in message
     assert "documents" in refused({**sound, "inputs": [{**place, "rows": [299]}]})
     # so that no count is read of a release that says that it is complete
     assert "shards" in refused({**sound, "shards": None})
