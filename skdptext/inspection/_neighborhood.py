@@ -259,11 +259,8 @@ class NeighborhoodDisplay:
         legend = axis.legend(
             fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2
         )
-        for handle, area in (
-            (legend.legend_handles[0], 20),
-            (legend.legend_handles[-1], 60),
-        ):
-            handle.set_sizes([area])
+        legend.legend_handles[0].set_sizes([20])
+        legend.legend_handles[-1].set_sizes([60])
         # Words and contours set the limits; some noisy vectors may lie outside. Both
         # axes have equal scales, and the limits fill the axes whatever their shape.
         self.figure_.canvas.draw()
@@ -300,12 +297,10 @@ def _check_projection(
     projection: Any, dim: int
 ) -> tuple[np.ndarray | None, tuple[str, str]]:
     """Orthonormal plane (dim, 2), or None if it is to be learned, and axis names."""
+    rule = f'projection must be "pca", two columns or an array of shape ({dim}, 2)'
     if isinstance(projection, str):
         if projection != "pca":
-            raise InvalidParameterError(
-                'projection must be "pca", two columns or an array of shape '
-                f"({dim}, 2), got {shown(projection)}."
-            )
+            raise InvalidParameterError(f"{rule}, got {shown(projection)}.")
         return None, ("first local principal axis", "second local principal axis")
     if isinstance(projection, tuple) and len(projection) == 2:
         i, j = (
@@ -317,7 +312,6 @@ def _check_projection(
                 f"projection must be two different columns, got {projection!r}."
             )
         return np.eye(dim)[:, [i, j]], (f"column {i}", f"column {j}")
-    rule = f'projection must be "pca", two columns or an array of shape ({dim}, 2)'
     directions = as_array(projection, rule)
     if directions.shape != (dim, 2) or directions.dtype.kind not in "fiu":
         raise InvalidParameterError(

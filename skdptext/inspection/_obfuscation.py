@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from importlib.util import find_spec
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from skdptext.attacks import Attributions, Linkages
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
+from skdptext.inspection._tables import aligned
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.utils import (
     Fragment,
@@ -358,29 +360,21 @@ class ObfuscationReport:
         r = self.results
         rows = list(range(len(r["noisy"])))
         if fewest:
-            strongest = [_strongest(r, target) for target in ("author", "topic")]
-            rows = [
-                by_release[i]
-                for i in range(len(self._releases))
-                for by_release in strongest
-                if i in by_release
+            best = [_strongest(r, target) for target in ("author", "topic")]
+            # by release; of one, the author first
+            rows = sorted(chain(*(b.values() for b in best)), key=r["release"].item)
+        return [
+            [
+                f"{r['epsilon'][k]:g}",
+                str(r["noise"][k]).removeprefix("λ = "),
+                *(str(r[name][k]) for name in ("adversary", "target", "trained_on")),
+                _share(r["clean"][k], r["clean_low"][k], r["clean_high"][k]),
+                f"{r['cut'][k]:.2f}",
+                _share(r["noisy"][k], r["noisy_low"][k], r["noisy_high"][k]),
+                f"{r['chance_majority'][k]:.2f}",
             ]
-        lines = []
-        for k in rows:
-            lines.append(
-                [
-                    f"{r['epsilon'][k]:g}",
-                    str(r["noise"][k]).removeprefix("λ = "),
-                    str(r["adversary"][k]),
-                    str(r["target"][k]),
-                    str(r["trained_on"][k]),
-                    _share(r["clean"][k], r["clean_low"][k], r["clean_high"][k]),
-                    f"{r['cut'][k]:.2f}",
-                    _share(r["noisy"][k], r["noisy_low"][k], r["noisy_high"][k]),
-                    f"{r['chance_majority'][k]:.2f}",
-                ]
-            )
-        return lines
+            for k in rows
+        ]
 
     def _release_rows(self) -> list[list[str]]:
         return [
@@ -404,12 +398,7 @@ class ObfuscationReport:
         return [text for names, text in _ADVERSARIES if shown & names]
 
     def __repr__(self) -> str:
-        lines = [list(_HEADER), *self._lines(len(self._releases) > 1)]
-        widths = [max(len(line[c]) for line in lines) for c in range(len(_HEADER))]
-        text = [
-            "  ".join(x.ljust(w) for x, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        ]
+        text = aligned([_HEADER, *self._lines(len(self._releases) > 1)])
         if len(self._releases) > 1:
             text.append("(the strongest adversary of each release; to_frame() has all)")
         if legend := self._legend():
@@ -545,20 +534,14 @@ class ObfuscationDisplay:
                 "kind='trade-off' needs adversaries for authors and for topics."
             )
         n_lines = len(self.results["noisy"])
-        size = {
-            "adversaries": (8.0, 1.6 + 0.32 * n_lines),
-            "epsilon": (8.0, 5.0),
-            "trade-off": (6.5, 5.2),
-        }
-        (ax,) = make_axes(ax, 1, size[kind])
-        draw = {
-            "adversaries": self._draw_adversaries,
-            "epsilon": self._draw_epsilon,
-            "trade-off": self._draw_trade_off,
-        }
-        draw[kind](ax)
-        self.ax_ = ax
-        self.figure_ = ax.figure
+        draw, size = {
+            "adversaries": (self._draw_adversaries, (8.0, 1.6 + 0.32 * n_lines)),
+            "epsilon": (self._draw_epsilon, (8.0, 5.0)),
+            "trade-off": (self._draw_trade_off, (6.5, 5.2)),
+        }[kind]
+        (self.ax_,) = make_axes(ax, 1, size)
+        draw(self.ax_)
+        self.figure_ = self.ax_.figure
         return self
 
     # -- one release -------------------------------------------------------------------

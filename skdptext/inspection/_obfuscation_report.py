@@ -203,30 +203,23 @@ def _link(
 
 def _describe(perturber: Any, attributions: Attributions) -> ReportedRelease:
     """The facts of a release that need no attack."""
-    if not isinstance(perturber, DPWordPerturber):
-        texts = attributions.documents
-        return ReportedRelease(
-            noise=type(perturber).__name__,
-            epsilon=float(getattr(perturber, "epsilon", math.nan)),
-            lam=math.nan,
-            words_changed=math.nan,
-            guarantee=perturber.guarantee(),
-            exponent=_typical_exponent(perturber, texts, attributions),
-            n_empty=sum(not (x.strip() if isinstance(x, str) else x) for x in texts),
-            keeps_unknown=False,
-        )
-    with quiet(PrivacyLeakWarning):
-        changed = 1 - words_unchanged(perturber, attributions.documents)
-        words = perturber.known_words(attributions.documents)
+    noise, lam, changed = type(perturber).__name__, math.nan, math.nan
+    documents, keeps_unknown = attributions.documents, False
+    if isinstance(perturber, DPWordPerturber):
+        lam, keeps_unknown = float(perturber.lam), perturber.oov == "keep"
+        noise = noise_name(perturber.mechanism, lam)
+        with quiet(PrivacyLeakWarning):
+            changed = 1 - words_unchanged(perturber, documents)
+            documents = perturber.known_words(documents)
     return ReportedRelease(
-        noise=noise_name(perturber.mechanism, perturber.lam),
-        epsilon=float(perturber.epsilon),
-        lam=float(perturber.lam),
+        noise=noise,
+        epsilon=float(getattr(perturber, "epsilon", math.nan)),
+        lam=lam,
         words_changed=changed,
         guarantee=perturber.guarantee(),
-        exponent=_typical_exponent(perturber, words, attributions),
-        n_empty=sum(not w for w in words),
-        keeps_unknown=perturber.oov == "keep",
+        exponent=_typical_exponent(perturber, documents, attributions),
+        n_empty=sum(not (x.strip() if isinstance(x, str) else x) for x in documents),
+        keeps_unknown=keeps_unknown,
     )
 
 

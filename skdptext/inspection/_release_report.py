@@ -50,6 +50,11 @@ from skdptext.utils import (
 )
 
 _SEEDS = 2**31
+# What a data frame has of the strongest adversary.
+_COLUMNS = (
+    *("value", "low", "high", "chance"),
+    *("in_clear", "in_clear_cut", "n_documents"),
+)
 # Pairs that are quoted where examples are asked for, and characters of each.
 _N_EXAMPLES, _QUOTED = 3, 300
 IN_ORDER = (
@@ -167,10 +172,9 @@ class ReleaseReport:
         )
 
     def __str__(self) -> str:
-        head = f"What {self.n_documents:,} releases give away"
         lines = [f"- {text}" for text in self.sentences()]
         notes = [f"- {text}" for text in self._before()]
-        parts = [head, "", *lines, "", "Before you rely on it:", *notes]
+        parts = [self._title(), "", *lines, "", "Before you rely on it:", *notes]
         for original, released in self.examples:
             parts += ["", f"original: {original}", f"released: {released}"]
         return wrapped("\n".join(parts))
@@ -200,33 +204,16 @@ class ReleaseReport:
         ImportError
             If pandas is not installed.
         """
-        rows = []
+        rows: list[dict[str, Any]] = []
         for question, score in self._all():
-            strongest = {
-                "question": question,
-                "adversary": score.adversary,
-                "strongest": True,
-                "value": score.value,
-                "low": score.low,
-                "high": score.high,
-                "chance": score.chance,
-                "in_clear": score.in_clear,
-                "in_clear_cut": score.in_clear_cut,
-                "n_documents": score.n_documents,
-            }
-            rows.append(strongest)
-            rows += [
-                {
-                    "question": question,
-                    "adversary": name,
-                    "strongest": False,
-                    "value": value,
-                    "chance": score.chance,
-                    "n_documents": score.n_documents,
-                }
-                for name, value in score.by_adversary.items()
-                if name != score.adversary
-            ]
+            row = {"question": question, "adversary": score.adversary}
+            numbers = {name: getattr(score, name) for name in _COLUMNS}
+            rows.append(row | {"strongest": True} | numbers)
+            shared = {"chance": score.chance, "n_documents": score.n_documents}
+            for name, value in score.by_adversary.items():
+                if name != score.adversary:
+                    other = {"adversary": name, "strongest": False, "value": value}
+                    rows.append(row | other | shared)
         return import_pandas("frame").DataFrame(rows)
 
     def _all(self) -> list[tuple[str, ReleaseScore]]:
@@ -276,7 +263,7 @@ class ReleaseReport:
             xlim=(-0.02, 1.02),
             ylim=(-0.6, len(rows) - 0.4),
             xlabel="share (95 % intervals)",
-            title=f"What {self.n_documents:,} releases give away",
+            title=self._title(),
         )
         if ax.figure.get_layout_engine() is None:  # nothing makes room beside the axes
             ax.legend(loc="best")

@@ -9,13 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import stdtrit
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
+from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks import (
     FastTextClassifier,
@@ -190,8 +196,6 @@ def in_another_order(
     of a release. Noise leaves nothing clear, and texts that took the place of others
     are like none of these, or several like the same.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     n = len(texts)
     if n < _FEWEST or len(original) > _MOST_ORIGINALS:
         return False
@@ -243,24 +247,16 @@ def _score(
     right: Mapping[str, np.ndarray],
     chance: float,
     interval: Callable[[np.ndarray], tuple[float, float]],
-    **clear: float | None,
+    **clear: Any,
 ) -> ReleaseScore:
     name = texts.strongest(right)
-    values = right[name][texts.scoring]
-    low, high = interval(values)
-    return ReleaseScore(
-        float(values.mean()),
-        low,
-        # Folds that share out a few documents make classifiers that have learned
-        # nothing worse than chance: what is frequent among those known is rare among
-        # those held out. The strongest adversary need not look at the release.
-        max(high, chance),
-        chance,
-        name,
-        len(values),
-        by_adversary={k: float(v[texts.scoring].mean()) for k, v in right.items()},
-        **clear,
-    )
+    score = _fact(right[name][texts.scoring], chance, interval, name)
+    by_adversary = {k: float(v[texts.scoring].mean()) for k, v in right.items()}
+    # Folds that share out a few documents make classifiers that have learned nothing
+    # worse than chance: what is frequent among those known is rare among those held
+    # out. The strongest adversary need not look at the release.
+    high = max(score.high, chance)
+    return replace(score, high=high, by_adversary=by_adversary, **clear)
 
 
 # -- which words were in it? -----------------------------------------------------------
@@ -424,7 +420,7 @@ def _fact(
     interval: Callable[[np.ndarray], tuple[float, float]],
     by: str = "reading",
 ) -> ReleaseScore:
-    """A share that needs no adversary."""
+    """The mean of some shares with its interval; without adversary, by reading."""
     low, high = interval(values)
     return ReleaseScore(float(values.mean()), low, high, chance, by, len(values))
 
@@ -458,7 +454,7 @@ def label_score(
     Each adversary is trained on other documents, in clear and whole, and again on
     their releases.
     """
-    views = _Views(texts, known, mechanism)
+    views, names = _views(texts, known, mechanism)
     count = max(Counter(labels.tolist()).values())
     copied = near_copies(texts.clear)
     splits = make_folds(labels, copied, min(_FOLDS, count), texts.seed)
@@ -466,8 +462,10 @@ def label_score(
     right = {"always the most frequent": _usual(labels, splits)}
     tallies["releases"] = right
     trials, places = [], []
-    for name, (model, kind) in _adversaries(target, views, texts.seed).items():
-        view = views.lists[kind]
+    for name, (model, kind) in _adversaries(target, names, texts.seed).items():
+        if kind not in views:
+            continue
+        view = views[kind]
         for source in ("originals", "releases"):
             asked = ["releases"]
             if kind == "as released":
@@ -502,62 +500,55 @@ def _usual(labels: np.ndarray, splits: list[Any]) -> np.ndarray:
     return right
 
 
-class _Views:
+def _views(
+    texts: ReleasedTexts,
+    known: tuple[Sequence[Any], np.ndarray] | None,
+    mechanism: Any,
+) -> tuple[dict[str, dict[str, Any]], WordEmbedding]:
     """Originals, releases and known texts as counts of words and of parts of words.
 
-    Empty texts have a word of their own, as some adversaries want one in each.
+    And as the mechanism releases them, where there is memory. With these the names of
+    the columns of counts, for adversaries who read words. Empty texts have a word of
+    their own, as some adversaries want one in each.
     """
-
-    def __init__(
-        self,
-        texts: ReleasedTexts,
-        known: tuple[Sequence[Any], np.ndarray] | None,
-        mechanism: Any,
-    ) -> None:
-        from sklearn.feature_extraction.text import CountVectorizer
-
-        more = list(known[0]) if known else []
-        words = {
-            "originals": texts.clear,
-            "releases": texts.noisy,
-            "cut": texts.cut,
-            "known": [_as_words(document) for document in more],
-        }
-        every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
-        every.fit([text for texts in words.values() for text in texts])
-        names = every.get_feature_names_out()
-        counts = {
-            name: sp.csr_array(every.transform(texts) if texts else (0, len(names)))
-            for name, texts in words.items()
-        }
-        ngrams = CountVectorizer(
-            analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
-        )
-        of_word = sp.csr_array(ngrams.fit_transform(names))
-        parts = {name: sp.csr_array(c @ of_word) for name, c in counts.items()}
-        self.lists: dict[str, dict[str, Any]] = {"counts": counts, "parts": parts}
-        # names of the columns of counts, for adversaries who read words
-        self.names = WordEmbedding(names.tolist(), np.zeros((len(names), 1)))
-        if isinstance(mechanism, DPWordPerturber):
-            every_text = [*texts.original, *more]
-            simulated = as_released(mechanism, every_text, texts.seed)
-            if simulated is not None:
-                through, vocabulary = simulated
-                n = len(texts)
-                self.lists["as released"] = {
-                    "originals": through[:n],
-                    "known": through[n:],
-                    "releases": read_release(texts.released, vocabulary).bags(
-                        len(vocabulary)
-                    ),
-                }
+    more = list(known[0]) if known else []
+    words = {
+        "originals": texts.clear,
+        "releases": texts.noisy,
+        "cut": texts.cut,
+        "known": [_as_words(document) for document in more],
+    }
+    every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
+    every.fit([text for documents in words.values() for text in documents])
+    names = every.get_feature_names_out()
+    counts = {
+        name: sp.csr_array(every.transform(part) if part else (0, len(names)))
+        for name, part in words.items()
+    }
+    ngrams = CountVectorizer(
+        analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
+    )
+    of_word = sp.csr_array(ngrams.fit_transform(names))
+    parts = {name: sp.csr_array(count @ of_word) for name, count in counts.items()}
+    views: dict[str, dict[str, Any]] = {"counts": counts, "parts": parts}
+    if isinstance(mechanism, DPWordPerturber):
+        simulated = as_released(mechanism, [*texts.original, *more], texts.seed)
+        if simulated is not None:
+            through, vocabulary = simulated
+            read = read_release(texts.released, vocabulary)
+            views["as released"] = {
+                "originals": through[: len(texts)],
+                "known": through[len(texts) :],
+                "releases": read.bags(len(vocabulary)),
+            }
+    return views, WordEmbedding(names.tolist(), np.zeros((len(names), 1)))
 
 
-def _adversaries(target: str, views: _Views, seed: int) -> dict[str, tuple[Any, str]]:
+def _adversaries(
+    target: str, names: WordEmbedding, seed: int
+) -> dict[str, tuple[Any, str]]:
     """Classifiers by name, each with the view of documents that it takes."""
-    from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.naive_bayes import MultinomialNB
-    from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
     def linear() -> Any:
@@ -569,11 +560,8 @@ def _adversaries(target: str, views: _Views, seed: int) -> dict[str, tuple[Any, 
         "naive Bayes": (MultinomialNB(alpha=0.1), "counts"),
     }
     if target == "author":
-        koppel = KoppelAuthorClassifier(views.names, random_state=seed)
-        models["Koppel"] = (koppel, "counts")
+        models["Koppel"] = (KoppelAuthorClassifier(names, random_state=seed), "counts")
     if find_spec("floret") is not None:
-        fasttext = FastTextClassifier(views.names, random_state=seed)
-        models["fastText"] = (fasttext, "counts")
-    if "as released" in views.lists:
-        models["naive Bayes with the mechanism"] = (bayes_of_released(), "as released")
+        models["fastText"] = (FastTextClassifier(names, random_state=seed), "counts")
+    models["naive Bayes with the mechanism"] = (bayes_of_released(), "as released")
     return models

@@ -51,26 +51,15 @@ class TextTable:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        lines = [[_cell(value) for value in row] for row in self.rows]
-        widths = [
-            max([len(name), *(len(line[i]) for line in lines)])
-            for i, name in enumerate(self.columns)
-        ]
         numbers = [
             all(isinstance(row[i], int | float) for row in self.rows)
             for i in range(len(self.columns))
         ]
-
-        def layout(line: Sequence[str]) -> str:
-            cells = (
-                text.rjust(width) if right else text.ljust(width)
-                for text, width, right in zip(line, widths, numbers, strict=True)
-            )
-            return "  ".join(cells).rstrip()
-
-        rule = "-" * len(layout(["-" * width for width in widths]))
-        body = [layout(self.columns), rule, *map(layout, lines)]
-        return "\n".join([self.title, "", *body] + (["", self.note] * bool(self.note)))
+        cells = [[_cell(value) for value in row] for row in self.rows]
+        head, *lines = aligned([self.columns, *cells], numbers)
+        rule = "-" * max(map(len, [head, *lines]))
+        note = ["", self.note] * bool(self.note)
+        return "\n".join([self.title, "", head, rule, *lines, *note])
 
     def _repr_html_(self) -> str:
         parts = [table(self.columns, self.rows)]
@@ -91,6 +80,18 @@ class TextTable:
         """
         pd = import_pandas("to_frame")
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
+
+
+def aligned(
+    lines: Sequence[Sequence[str]], right: Sequence[bool] | None = None
+) -> list[str]:
+    """Cells in columns, those of some columns at their right; a line of text each."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    pads = [str.rjust if r else str.ljust for r in right or [False] * len(widths)]
+    return [
+        "  ".join(p(x, w) for p, x, w in zip(pads, line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
 
 
 def _cell(value: Any) -> str:
