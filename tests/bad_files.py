@@ -47,10 +47,10 @@ def csv_faults(text: str) -> dict[str, bytes]:
         "names twice": f"id,text,text\n2,{text},1\n",
         "names private": f"id,{text},{text}\n2,w0,1\n",
     }
-    found = {name: fault.encode() for name, fault in faults.items()}
-    found["not UTF-8"] = f"{good}2,{text} café,1\n".encode("latin-1")
-    found["UTF-16"] = f"{good}2,{text},1\n".encode("utf-16")
-    return found
+    contents = {name: fault.encode() for name, fault in faults.items()}
+    contents["not UTF-8"] = f"{good}2,{text} café,1\n".encode("latin-1")
+    contents["UTF-16"] = f"{good}2,{text},1\n".encode("utf-16")
+    return contents
 
 
 def json_faults(text: str) -> dict[str, bytes]:
@@ -129,10 +129,10 @@ Faults = Callable[[str], dict[str, bytes]]
 
 def _packed(faults: Faults) -> Faults:
     def pack(text: str) -> dict[str, bytes]:
-        found = {name: gzip.compress(raw) for name, raw in faults(text).items()}
+        packed = {name: gzip.compress(raw) for name, raw in faults(text).items()}
         whole = gzip.compress(text.encode() * 100)
         not_packed = next(iter(faults(text).values()))
-        return {**found, "cut short": whole[:-8], "not packed": not_packed}
+        return {**packed, "cut short": whole[:-8], "not packed": not_packed}
 
     return pack
 

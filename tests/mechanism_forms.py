@@ -21,7 +21,7 @@ from skdptext.mechanisms import (
 
 def forms(embedding: WordEmbedding) -> dict[str, WordMechanism]:
     """By name, for an embedding of a dozen words or more."""
-    n, some = len(embedding), embedding.words[::3]
+    n, thirds = len(embedding), embedding.words[::3]
     ids = np.arange(n, dtype="i4")
     scores = np.random.default_rng(0).normal(size=(n, 3))
     scores *= np.logspace(-2, 0, n)[:, None]
@@ -38,19 +38,19 @@ def forms(embedding: WordEmbedding) -> dict[str, WordMechanism]:
         "tight": Exponential("tight"),
         "capped": Exponential(max_distance=0.7),
         "half, capped": Exponential("half", 0.7, sampler="lazy"),
-        "public outputs": Exponential(outputs=some),
+        "public outputs": Exponential(outputs=thirds),
         "ranks": Ranked(spread=1.5),
         "ranks of Vickrey": Ranked(MahalanobisNoise(second=0.5)),
         "ranks of an exponential": Ranked(Exponential("half"), spread=0.8),
         "wide ranks": Ranked(RandomizedResponse(), spread=100.0),
-        "sensitive": SensitiveWords(words=some),
-        "sensitive, half": SensitiveWords(Exponential("half"), words=some),
-        "sensitive, tight": SensitiveWords(Exponential("tight"), words=some),
-        "sensitive, all move": SensitiveWords(words=some, probability=1),
+        "sensitive": SensitiveWords(words=thirds),
+        "sensitive, half": SensitiveWords(Exponential("half"), words=thirds),
+        "sensitive, tight": SensitiveWords(Exponential("tight"), words=thirds),
+        "sensitive, all move": SensitiveWords(words=thirds, probability=1),
         "sensitive, half, all move": SensitiveWords(
-            Exponential("half"), words=some, probability=1
+            Exponential("half"), words=thirds, probability=1
         ),
-        "sensitive, none moves": SensitiveWords(words=set(some), probability=0),
+        "sensitive, none moves": SensitiveWords(words=set(thirds), probability=0),
         "list": WordLists(),
         "lists": WordLists(3),
         "random lists": WordLists(2, order="random"),

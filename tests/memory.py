@@ -32,11 +32,11 @@ def traced_memory() -> Iterator[Memory]:
 
 def mappings(array) -> list[np.memmap]:
     """The memory maps that an array stands on."""
-    found = []
+    maps = []
     while isinstance(array, np.ndarray):
-        found += [array] if isinstance(array, np.memmap) else []
+        maps += [array] if isinstance(array, np.memmap) else []
         array = array.base
-    return found
+    return maps
 
 
 def mapped_file(array) -> str | None:

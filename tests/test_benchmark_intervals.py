@@ -37,19 +37,19 @@ def test_limit_of_misses():
 @pytest.mark.parametrize("share", [0.03, 0.3, 0.8])
 def test_covers_where_texts_of_an_author_are_alike(share):
     rng = np.random.default_rng(0)
-    found = [clustered(rng, share, 0.5) for _ in range(400)]
-    ours = [clusters.interval(marks, AUTHORS) for marks in found]
+    samples = [clustered(rng, share, 0.5) for _ in range(400)]
+    ours = [clusters.interval(marks, AUTHORS) for marks in samples]
     assert missed(ours, share) <= MOST
     # what was done before: each text on its own
-    alone = [(0, *clusters.wilson(m.mean(), m.size)) for m in found]
+    alone = [(0, *clusters.wilson(m.mean(), m.size)) for m in samples]
     assert missed(alone, share) > MOST
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 def test_covers_with_one_text_each(share):
     rng, authors = np.random.default_rng(1), np.arange(18)
-    found = [(rng.random((1, 18)) < share).astype(float) for _ in range(400)]
-    assert missed([clusters.interval(m, authors) for m in found], share) <= MOST
+    samples = [(rng.random((1, 18)) < share).astype(float) for _ in range(400)]
+    assert missed([clusters.interval(m, authors) for m in samples], share) <= MOST
 
 
 def test_covers_the_mean_over_authors_of_unequal_sizes():
@@ -59,16 +59,16 @@ def test_covers_the_mean_over_authors_of_unequal_sizes():
     authors = np.repeat(np.arange(43), sizes)
     chances = rng.permutation(np.repeat([0.1, 0.3, 0.5], [14, 15, 14]))
     truth = 0.3
-    found = []
+    estimates = []
     for _ in range(400):
         own = rng.choice(chances, 43)
         own[-3:] = rng.choice(chances, 3)
         marks = (rng.random((1, len(authors))) < own[authors]).astype(float)
-        found.append(clusters.interval(marks, authors, each="author"))
-    assert missed(found, truth) <= MOST
+        estimates.append(clusters.interval(marks, authors, each="author"))
+    assert missed(estimates, truth) <= MOST
     # not so wide as if each author were one text, right or wrong
     one = clusters.wilson(truth, 43)
-    assert np.mean([high - low for _, low, high in found]) < 0.8 * (one[1] - one[0])
+    assert np.mean([high - low for _, low, high in estimates]) < 0.8 * (one[1] - one[0])
     marks = (authors >= 40)[None].astype(float)
     assert clusters.interval(marks, authors, each="author").share == 3 / 43
     assert clusters.interval(marks, authors).share == 150 / 310
@@ -115,11 +115,11 @@ def test_independent_texts_count_each():
 def test_the_best_is_chosen_anew():
     # two adversaries, each of whom finds the other's half of the authors
     half = (AUTHORS % 2).astype(float)
-    found = {"odd": half[None], "even": 1 - half[None]}
-    name, marks, best = clusters.best_of(found, AUTHORS)
-    assert name == max(found, key=lambda n: found[n].mean())
-    assert marks is found[name]
-    alone = clusters.interval(found[name], AUTHORS)
+    classifiers = {"odd": half[None], "even": 1 - half[None]}
+    name, marks, best = clusters.best_of(classifiers, AUTHORS)
+    assert name == max(classifiers, key=lambda n: classifiers[n].mean())
+    assert marks is classifiers[name]
+    alone = clusters.interval(classifiers[name], AUTHORS)
     assert best.share == alone.share
     assert best.low <= alone.low
     # in a resample the better of the two finds half or more
@@ -151,17 +151,17 @@ def test_author_where_the_topic_crosses_a_level():
         return np.array([[np.arange(10) < 10 * s for s in step] for step in shares])
 
     topics = marks((0.9, 0.5), (0.2, 0.7), (0.5, 0.3))  # best: 0.9, 0.7, 0.5
-    found = marks((0.8, 0.1), (0.4, 0.2), (0.0, 0.1))  # best: 0.8, 0.4, 0.1
+    author_marks = marks((0.8, 0.1), (0.4, 0.2), (0.0, 0.1))  # best: 0.8, 0.4, 0.1
     for level, author in ((0.9, 0.8), (0.8, 0.6), (0.7, 0.4), (0.6, 0.25), (0.5, 0.1)):
-        shares = clusters.at_level(topics, found, authors, level)
+        shares = clusters.at_level(topics, author_marks, authors, level)
         assert shares[0] == pytest.approx(author)
         assert shares.shape == (1 + clusters.N_BOOT,)
-    assert np.isnan(clusters.at_level(topics, found, authors, 0.95)[0])
-    assert np.isnan(clusters.at_level(topics, found, authors, 0.4)[0])
+    assert np.isnan(clusters.at_level(topics, author_marks, authors, 0.95)[0])
+    assert np.isnan(clusters.at_level(topics, author_marks, authors, 0.4)[0])
     # topics that rise again: the first crossing counts
     again = marks((0.9,), (0.5,), (0.9,), (0.3,))
-    found = marks((0.8,), (0.6,), (0.9,), (0.0,))
-    assert clusters.at_level(again, found, authors, 0.5)[0] == pytest.approx(0.6)
+    author_marks = marks((0.8,), (0.6,), (0.9,), (0.0,))
+    assert clusters.at_level(again, author_marks, authors, 0.5)[0] == pytest.approx(0.6)
 
 
 def test_at_a_level_each_resample_chooses_its_best():
@@ -169,8 +169,8 @@ def test_at_a_level_each_resample_chooses_its_best():
     half = (AUTHORS % 2).astype(float)
     nothing = np.zeros_like(half)
     topics = np.array([[half, 1 - half], [nothing, nothing]])
-    found = np.array([[half, 1 - half], [nothing, nothing]])
-    shares = clusters.at_level(topics, found, AUTHORS, 0.5)
+    author_marks = np.array([[half, 1 - half], [nothing, nothing]])
+    shares = clusters.at_level(topics, author_marks, AUTHORS, 0.5)
     # a fixed choice would fall short of the level in half of the resamples
     assert not np.isnan(shares).any()
     np.testing.assert_allclose(shares, 0.5)
@@ -180,9 +180,9 @@ def test_no_interval_from_few_resamples():
     shares = np.r_[0.5, np.linspace(0, 1, 1000)]
     assert clusters.within(shares) == pytest.approx((0.5, 0.025, 0.975), abs=1e-3)
     shares[1:52] = np.nan
-    found = clusters.within(shares)
-    assert found.share == 0.5
-    assert np.isnan(found[1:]).all()
+    interval = clusters.within(shares)
+    assert interval.share == 0.5
+    assert np.isnan(interval[1:]).all()
     shares[0] = np.nan
     assert clusters.within(shares) is None
 
@@ -209,8 +209,8 @@ def test_differences_of_pairs_count_documents_and_releases():
     """
     rng = np.random.default_rng(0)
     truth = np.arange(100) % 2
-    found = {0.0: 0, 0.15: 0}
-    for gain in found:
+    significant = {0.0: 0, 0.15: 0}
+    for gain in significant:
         for _ in range(200):
             easy = rng.uniform(0.2, 0.8, 100)
 
@@ -221,6 +221,6 @@ def test_differences_of_pairs_count_documents_and_releases():
             one, other = (
                 intervals.accuracies(marks(more), truth) for more in (gain, 0.0)
             )
-            found[gain] += intervals.two_sided(one - other) < 0.05
-    assert found[0.0] <= 25  # 0.05 of 200, and chance: alpha = 1e-5
-    assert found[0.15] >= 150
+            significant[gain] += intervals.two_sided(one - other) < 0.05
+    assert significant[0.0] <= 25  # 0.05 of 200, and chance: alpha = 1e-5
+    assert significant[0.15] >= 150

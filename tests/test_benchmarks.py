@@ -52,17 +52,17 @@ def test_what_is_recorded_is_what_was_measured(load, tmp_path, capsys):
     results = load("results")
     results.record("speed", ROWS, title="Speed", note="One thread.")
     assert list(tmp_path.iterdir()) == [tmp_path / "speed.json"]
-    (found,) = results.load()
-    assert found == json.loads((tmp_path / "speed.json").read_text("utf-8"))
-    assert found["rows"] == [
+    (record,) = results.load()
+    assert record == json.loads((tmp_path / "speed.json").read_text("utf-8"))
+    assert record["rows"] == [
         {"what": "a|b_c*", "n": 30_000, "ratio": 1.5},
         {"what": "two\nlines", "ratio": None, "same": True},
     ]
-    assert found["title"] == "Speed"
-    assert found["note"] == "One thread."
-    assert found["versions"]["numpy"] == np.__version__
-    assert found["machine"]["cores"] == os.cpu_count()
-    assert results.markdown(found) in capsys.readouterr().out
+    assert record["title"] == "Speed"
+    assert record["note"] == "One thread."
+    assert record["versions"]["numpy"] == np.__version__
+    assert record["machine"]["cores"] == os.cpu_count()
+    assert results.markdown(record) in capsys.readouterr().out
     results.record("speed", ROWS[:1], title="Again")
     assert [result["title"] for result in results.load()] == ["Again"]
 
@@ -105,8 +105,8 @@ def test_command_names_no_folder_of_this_machine(load, monkeypatch):
     script = BENCHMARKS / "bench_wmd.py"
     monkeypatch.setattr(sys, "argv", [str(script), "--sets", "a b"])
     results.record("speed", ROWS, title="Speed")
-    (found,) = results.load()
-    assert found["command"] == "python benchmarks/bench_wmd.py --sets 'a b'"
+    (record,) = results.load()
+    assert record["command"] == "python benchmarks/bench_wmd.py --sets 'a b'"
 
 
 # -- the documentation's page ----------------------------------------------------
@@ -163,15 +163,15 @@ def test_every_table_can_be_downloaded_with_its_note(load):
     results, page = load("results"), load("bench_page")
     results.record("a", ROWS, title="Speed *and* size", note="One_ thread.\n\n|Two|.")
     results.record("b", ROWS[:1], title="a < b > `c`")
-    found = results.load()
-    machines = [page.machine_text(result) for result in found]
-    document = as_document(page.tables(found, machines))
+    records = results.load()
+    machines = [page.machine_text(result) for result in records]
+    document = as_document(page.tables(records, machines))
     first, second = (item.astext() for item in document.findall(nodes.list_item))
     assert "Speed *and* size </_benchmarks/a.csv>" in first
     assert "One_ thread." in first
     assert "|Two|." in first
     assert "a < b > `c` </_benchmarks/b.csv>" in second
-    rows = list(csv.DictReader(io.StringIO(page.as_csv(found[0]["rows"]))))
+    rows = list(csv.DictReader(io.StringIO(page.as_csv(records[0]["rows"]))))
     assert rows == [
         {"what": "a|b_c*", "n": "30000", "ratio": "1.5", "same": ""},
         {"what": "two\nlines", "n": "", "ratio": "", "same": "True"},

@@ -334,11 +334,11 @@ PARAMETERS_ARE_GIVEN = [
 
 def public():
     """All that can be imported from a subpackage and called: its name, the object."""
-    for found in pkgutil.iter_modules(skdptext.__path__):
-        room = importlib.import_module(f"skdptext.{found.name}")
-        if found.ispkg and found.name not in INNER_ROOMS:
+    for module in pkgutil.iter_modules(skdptext.__path__):
+        room = importlib.import_module(f"skdptext.{module.name}")
+        if module.ispkg and module.name not in INNER_ROOMS:
             for name, thing in offered(room).items():
-                yield f"{found.name}.{name}", thing
+                yield f"{module.name}.{name}", thing
 
 
 def methods(kind):

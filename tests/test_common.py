@@ -90,14 +90,14 @@ def by_name(estimator):
 
 def public_estimators():
     """Classes derived from BaseEstimator that any public module hands out."""
-    found = set()
+    estimators = set()
     rooms = pkgutil.iter_modules(skdptext.__path__, "skdptext.")
     for module in [skdptext, *(importlib.import_module(room.name) for room in rooms)]:
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
             if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
-                found.add(thing)
-    return {each for each in found if not inspect.isabstract(each)}
+                estimators.add(thing)
+    return {each for each in estimators if not inspect.isabstract(each)}
 
 
 def test_every_public_estimator_is_checked():
@@ -159,10 +159,10 @@ def answer(model):
     if isinstance(model, WordReconstructionAttack):
         return model.predict(list(EMBEDDING.words)).tolist()
     if hasattr(model, "predict"):
-        found = [model.predict(TEXTS).tolist()]
+        answers = [model.predict(TEXTS).tolist()]
         if hasattr(model, "predict_proba"):
-            found.append(model.predict_proba(TEXTS).tolist())
-        return found
+            answers.append(model.predict_proba(TEXTS).tolist())
+        return answers
     released = model.transform(TEXTS)
     if hasattr(released, "toarray"):
         released = released.toarray()

@@ -117,7 +117,7 @@ def test_the_adversary_of_groups_is_the_best():
         public, public_labels=labels, epsilon=2.0, output="index"
     ).fit()
     texts, classes = ["cat x", "cat y", "cat tea", "tea"], np.array([0, 0, 1, 1])
-    told = demo.GroupBayes(replacer).fit(texts, classes).predict(np.arange(5))
+    guesses = demo.GroupBayes(replacer).fit(texts, classes).predict(np.arange(5))
     groups = replacer.groups_of(texts)
     kept = np.exp(2.0) / (np.exp(2.0) + 1)
     for answer, label in enumerate(labels):
@@ -125,7 +125,7 @@ def test_the_adversary_of_groups_is_the_best():
             np.mean([kept if g == label else 1 - kept for g in groups[classes == c]])
             for c in (0, 1)
         ]
-        assert told[answer] == np.argmax(chances)
+        assert guesses[answer] == np.argmax(chances)
 
 
 def test_bad_options_are_refused_at_once(capsys, monkeypatch):

@@ -29,13 +29,13 @@ def public_names():
             yield value, None
             if inspect.isclass(value):
                 for member in vars(value):
-                    found = inspect.getattr_static(value, member)
+                    attribute = inspect.getattr_static(value, member)
                     shown = callable(getattr(value, member)) or isinstance(
-                        found, property
+                        attribute, property
                     )
-                    shown = shown and not inspect.isclass(found)
+                    shown = shown and not inspect.isclass(attribute)
                     # One without a docstring has that of the method it overrides.
-                    own = getattr(found, "__doc__", None) or not any(
+                    own = getattr(attribute, "__doc__", None) or not any(
                         hasattr(base, member) for base in value.__mro__[1:]
                     )
                     if not member.startswith("_") and shown and own:

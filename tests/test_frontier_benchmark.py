@@ -37,8 +37,8 @@ def test_measures_of_replaced_documents_against_releases(split):
         P, np.exp(replacer.channel_.log_proba(np.arange(3))), rtol=1e-6
     )
     groups = measure.grouped(split, measure.labels_grouper(), by_labels=True)
-    found = measure.replaced(split, groups, 3, 1.5, np.random.default_rng(0))
-    assert found["found"].max() <= replacer.guarantee().found_at_most(15) + 1e-9
+    shares = measure.replaced(split, groups, 3, 1.5, np.random.default_rng(0))
+    assert shares["found"].max() <= replacer.guarantee().found_at_most(15) + 1e-9
     names = replacer.groups_
     ids = [f"{i}" for i in range(15)]
     n = 400
@@ -56,8 +56,8 @@ def test_measures_of_replaced_documents_against_releases(split):
     ).mean()
     # the groups are told apart without error here, so that a topic is its group
     assert names.tolist() == ["a", "b", "c"]
-    np.testing.assert_allclose(right / n, found["topic"], atol=0.13)
-    assert linked == pytest.approx(found["found"].mean(), abs=0.03)
+    np.testing.assert_allclose(right / n, shares["topic"], atol=0.13)
+    assert linked == pytest.approx(shares["found"].mean(), abs=0.03)
 
 
 def test_topics_count_alike():

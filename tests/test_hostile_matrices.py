@@ -116,13 +116,13 @@ def test_duplicates_are_summed():
         (np.array([1, 1, 1, 1, 2, 1]), [0, 0, 1, 2, 2, 1], [0, 3, 6]), shape=(2, 3)
     )
     assert not twice.has_canonical_format
-    kept = twice.copy()
+    before = twice.copy()
     assert np.array_equal(perturber().fit(twice).transform(twice).toarray(), GOOD)
     assert DocumentPreparer(TABLE).lengths(twice).tolist() == [3, 4]
     assert pairwise_word_movers_distances(twice, GOOD, embedding=TABLE).trace() == 0
     model = classifier().fit(twice, LABELS)
     assert model.kneighbors(GOOD)[0].sum() == 0
-    assert twice.nnz == kept.nnz  # and nothing was tidied behind its back
+    assert twice.nnz == before.nnz  # and nothing was tidied behind its back
 
 
 # -- counts ------------------------------------------------------------------------

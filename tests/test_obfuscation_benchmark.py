@@ -47,12 +47,12 @@ def files(data_file):
 def test_quick_mode(run, tmp_path):
     first, tables = run("--quick")
     assert first.count(" s\n") == 4
-    found = {
+    cells = {
         path.stem: json.loads(path.read_text("utf-8"))["result"]
         for path in (tmp_path / "cells").glob("*.json")
     }
-    clean = found["release-googlenews-e0-l0-18authors-s0"]
-    noisy = found["release-googlenews-e30-l0-18authors-s0"]
+    clean = cells["release-googlenews-e0-l0-18authors-s0"]
+    noisy = cells["release-googlenews-e30-l0-18authors-s0"]
     assert clean["words_changed"] == 0
     assert 0.3 < noisy["words_changed"] < 0.5
     assert set(clean["marks"]) == set(noisy["marks"])
@@ -90,9 +90,9 @@ def invented(setting, rng):
         same = dict.fromkeys(keys.split(), 0.25 + setting.seed / 100)
         return same | {"n_words": 2000}
     n = len(load_problem(setting.problem).author)
-    found = 0.6 * (setting.epsilon == 0)
+    share = 0.6 * (setting.epsilon == 0)
     names = (*AUTHOR, "DRauth other fandoms")
-    marks = {name: as_marks(rng.random(n) < found) for name in names}
+    marks = {name: as_marks(rng.random(n) < share) for name in names}
     marks |= {name: as_marks(np.ones(n)) for name in TOPIC}
     more = {"unknown": 0.3, "length": 100, "nearest": [1, 2, 3]}
     return {"marks": marks, "words_changed": 1 - setting.epsilon / 100, **more}
@@ -105,27 +105,27 @@ def test_tables_and_figures_from_invented_marks(run, tmp_path):
     store.put(docstrings_cell(False), [{"ε": "none"}], 1.0)
     for setting in all_settings():
         store.put(cell_of(setting), invented(setting, rng), 1.0)
-    _, found = run("--report")
+    _, tables = run("--report")
     assert {f.name for f in (tmp_path / "results").glob("*.png")} == {
         "adversaries.png",
         "trade.png",
         "words.png",
     }
     # without noise first; none of 18 found is no certainty: Wilson's interval for 18
-    first, second = found["obfuscation_18_google"]["rows"][:2]
+    first, second = tables["obfuscation_18_google"]["rows"][:2]
     assert float(first["SRauth"][:4]) > 0.3
     assert second["SRauth"] == "0.00 [0.00, 0.18]"
     assert second["DRtopic"] == "1.00 [0.82, 1.00]"
     # all 168 right is worth 36 independent texts, if those of an author are alike
-    assert found["obfuscation_40_w2v"]["rows"][3]["DRtopic"] == "1.00 [0.90, 1.00]"
-    ours = found["obfuscation_claims"]["rows"][1]
+    assert tables["obfuscation_40_w2v"]["rows"][3]["DRtopic"] == "1.00 [0.90, 1.00]"
+    ours = tables["obfuscation_claims"]["rows"][1]
     assert ours["ε"] == "none → 40"
     assert "SRauth" not in ours["better than chance"]
     assert "DRtopic informed" in ours["better than chance"]
-    assert {row["bits left"] for row in found["obfuscation_words"]["rows"]} == {0.255}
-    assert "differ by at most 0.010" in found["obfuscation_words"]["note"]
+    assert {row["bits left"] for row in tables["obfuscation_words"]["rows"]} == {0.255}
+    assert "differ by at most 0.010" in tables["obfuscation_words"]["note"]
     # topics never fall to a level
-    for row in found["obfuscation_lambda"]["rows"]:
+    for row in tables["obfuscation_lambda"]["rows"]:
         assert row["λ = 0"] is row["λ = 1 less λ = 0"] is None
 
 

@@ -76,8 +76,8 @@ def test_the_papers_rule_is_blind_to_the_noise():
 
 
 def test_holm():
-    found = significance.holm([[0.01, 0.04], [0.03, 0.005]])
-    np.testing.assert_allclose(found, [[0.03, 0.06], [0.06, 0.02]])
+    adjusted = significance.holm([[0.01, 0.04], [0.03, 0.005]])
+    np.testing.assert_allclose(adjusted, [[0.03, 0.06], [0.06, 0.02]])
     assert significance.holm([0.9, 0.8]).tolist() == [1.0, 1.0]
 
 

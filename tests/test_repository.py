@@ -147,7 +147,7 @@ def _at_import_time(node: ast.AST) -> Iterator[ast.AST]:
 
 def _forbidden_randomness(nodes: list[ast.AST]) -> list[str]:
     """Uses of a random state that is shared by the whole process."""
-    found = []
+    uses = []
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
         names = _imported(node)
@@ -166,15 +166,15 @@ def _forbidden_randomness(nodes: list[ast.AST]) -> list[str]:
                 # With None it hands out NumPy's global state.
                 or name.endswith(".check_random_state")
             ):
-                found.append(f"line {node.lineno}: {name}")
+                uses.append(f"line {node.lineno}: {name}")
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "rvs"
             and not any(keyword.arg == "random_state" for keyword in node.keywords)
         ):
-            found.append(f"line {node.lineno}: rvs without random_state")
-    return found
+            uses.append(f"line {node.lineno}: rvs without random_state")
+    return uses
 
 
 def _dotted(node: ast.AST) -> str:
@@ -225,38 +225,38 @@ def _file_of(name: str, folder: str, sources: dict[str, str]) -> set[str]:
     parts = name.split(".")
     while parts:
         place = folder + "/".join(parts)
-        if found := {f"{place}.py", f"{place}/__init__.py"} & sources.keys():
-            return found
+        if paths := {f"{place}.py", f"{place}/__init__.py"} & sources.keys():
+            return paths
         parts.pop()
     return set()
 
 
 def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
     """Groups of files that import each other, directly or by way of others."""
-    reached = {path: set(found) for path, found in graph.items()}
+    reached = {path: set(imported) for path, imported in graph.items()}
     for middle in graph:
-        for found in reached.values():
-            if middle in found:
-                found |= reached[middle]
+        for others in reached.values():
+            if middle in others:
+                others |= reached[middle]
     groups = {
-        tuple(sorted(other for other in found if path in reached[other]))
-        for path, found in reached.items()
-        if path in found
+        tuple(sorted(other for other in others if path in reached[other]))
+        for path, others in reached.items()
+        if path in others
     }
     return [list(group) for group in sorted(groups)]
 
 
 def _trespasses(sources: dict[str, str]) -> list[str]:
     """Imports of a private file, or name, of another room than the importing one."""
-    found = []
+    imports = []
     for path, source in sources.items():
         own = path.split("/")[1].removesuffix(".py")
         for name in _read(source).imported:
             top, room, *inner = [*name.split("."), ""]
             private = any(re.match(r"_(?!_)", part) for part in inner)
             if top == "skdptext" and room != own and private:
-                found.append(f"{path} imports {name}")
-    return found
+                imports.append(f"{path} imports {name}")
+    return imports
 
 
 def test_every_room_has_a_layer():
@@ -277,7 +277,7 @@ def test_imports_run_one_way(room):
 
 
 def test_rooms_do_not_import_each_other_in_circles():
-    graph = {room: found - {room} for room, found in _room_imports().items()}
+    graph = {room: imported - {room} for room, imported in _room_imports().items()}
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
 
 
@@ -377,12 +377,12 @@ def test_root_offers_all_it_lists():
 
 
 def test_randomness_is_never_global():
-    found = {_name(path): _read(path.read_text("utf-8")).random for path in SOURCES}
+    uses_of = {_name(path): _read(path.read_text("utf-8")).random for path in SOURCES}
     recognises = "skdptext/utils/_random.py"  # to refuse it
-    found[recognises] = [
-        use for use in found[recognises] if not use.endswith(".check_random_state")
+    uses_of[recognises] = [
+        use for use in uses_of[recognises] if not use.endswith(".check_random_state")
     ]
-    assert {path: uses for path, uses in found.items() if uses} == {}
+    assert {path: uses for path, uses in uses_of.items() if uses} == {}
 
 
 @pytest.mark.parametrize(
@@ -403,14 +403,14 @@ def test_the_search_for_global_randomness_finds(code):
 
 
 def test_only_core_dependencies_at_import_time():
-    found = [
+    imports = [
         f"{_name(path)}: {name}"
         for path in SOURCES
         for name in _read(path.read_text("utf-8")).at_import_time
         # scikit-learn loads it too, today, so that no list of loaded modules would tell
         if name.split(".")[0] not in EAGER or f"{name}.".startswith("scipy.stats.")
     ]
-    assert found == []
+    assert imports == []
 
 
 def test_every_package_that_is_imported_is_declared():
@@ -423,12 +423,12 @@ def test_every_package_that_is_imported_is_declared():
     ]
     names = {re.match(r"[\w-]+", line).group() for line in listed}
     known = {IMPORTED_AS.get(name, name) for name in names} | UNDECLARED
-    found = {
+    packages = {
         name.partition(".")[0]
         for path in SOURCES
         for name in _read(path.read_text("utf-8")).imported
     }
-    assert found - known - set(sys.stdlib_module_names) == set()
+    assert packages - known - set(sys.stdlib_module_names) == set()
     assert names >= {"pooch", "randomgen"}  # the list was read
 
 

@@ -34,7 +34,7 @@ def test_documents_one_by_one(synthetic):
     splits = [([0, 1, 2, 3], [4, 40, 41]), ([0, 2, 3], [40, 42])]
     expected = np.full(48, np.nan)
     expected[[4, 40, 41, 42]] = [1, 0.5, 0, 1]  # what is not known again passes for "x"
-    found = attribution_attack(
+    attributions = attribution_attack(
         documents,
         topics,
         topics,
@@ -43,13 +43,13 @@ def test_documents_one_by_one(synthetic):
         cv=splits,
         random_state=0,
     )
-    assert [a.trained_on for a in found.attempts] == ["originals", "releases"]
-    for attempt in found.attempts:
+    assert [a.trained_on for a in attributions.attempts] == ["originals", "releases"]
+    for attempt in attributions.attempts:
         assert attempt[:3] == (0, "again", "topic")
         np.testing.assert_array_equal(attempt.clean, expected)
         np.testing.assert_array_equal(attempt.noisy, expected)
-    assert found.n_splits == 2
-    assert found.n_strangers == 0
+    assert attributions.n_splits == 2
+    assert attributions.n_strangers == 0
 
 
 def test_the_report_is_made_of_it(synthetic):
@@ -63,24 +63,24 @@ def test_the_report_is_made_of_it(synthetic):
         "cv": 2,
         "random_state": 4,
     }
-    found = attribution_attack(documents, authors, topics, perturbers, **options)
+    attack = attribution_attack(documents, authors, topics, perturbers, **options)
     report = obfuscation_report(
         documents, authors, topics, perturbers, linkage=False, **options
     )
     for name in ("release", "adversary", "target", "trained_on"):
-        values = [getattr(attempt, name) for attempt in found.attempts]
+        values = [getattr(attempt, name) for attempt in attack.attempts]
         assert values == report.results[name].tolist()
     for name in ("clean", "noisy"):
-        means = [np.nanmean(getattr(attempt, name)) for attempt in found.attempts]
+        means = [np.nanmean(getattr(attempt, name)) for attempt in attack.attempts]
         np.testing.assert_allclose(means, report.results[name], rtol=1e-12)
-    assert [p.epsilon for p in found.perturbers] == [1.0, 9.0]
-    assert found.chance["author"]["uniform"] == 1 / 3
-    assert found.chance_if_unrelated is None
+    assert [p.epsilon for p in attack.perturbers] == [1.0, 9.0]
+    assert attack.chance["author"]["uniform"] == 1 / 3
+    assert attack.chance_if_unrelated is None
 
 
 def test_topics_that_give_the_authors_away(synthetic):
     embedding, documents, _, topics = synthetic
-    found = attribution_attack(
+    attributions = attribution_attack(
         documents,
         topics,
         topics,
@@ -89,8 +89,8 @@ def test_topics_that_give_the_authors_away(synthetic):
         trained_on="originals",
         random_state=0,
     )
-    assert found.chance["author"]["from_other"] == 1
-    assert 0.5 < found.chance_if_unrelated < 0.7
+    assert attributions.chance["author"]["from_other"] == 1
+    assert 0.5 < attributions.chance_if_unrelated < 0.7
 
 
 @pytest.mark.parametrize("as_bags", [False, True])

@@ -48,12 +48,12 @@ def test_likelihoods_by_hand(output):
     written = [TABLE.find(d) for d in CANDIDATES]
     expected = [[by_hand(d, TABLE.find(z)) for d in written] for z in releases]
     attack = DocumentLinkageAttack(source).fit(CANDIDATES)
-    for found in (releases, [" ".join(z) for z in releases]):
-        found = attack.log_likelihood(found)
-        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    for documents in (releases, [" ".join(z) for z in releases]):
+        likelihoods = attack.log_likelihood(documents)
+        np.testing.assert_allclose(likelihoods, expected, rtol=1e-5)
     counts = [[1, 0, 2, 0], [0, 0, 0, 3]]
     if output == "bow":
-        np.testing.assert_allclose(attack.log_likelihood(counts), found)
+        np.testing.assert_allclose(attack.log_likelihood(counts), likelihoods)
         return
     with pytest.raises(InvalidParameterError, match="got a count matrix"):
         attack.log_likelihood(counts)
@@ -78,16 +78,16 @@ def test_releases_of_a_document_add_up():
 def test_lengths_rule_candidates_out():
     attack = DocumentLinkageAttack(perturber(document_length=None, output="text"))
     attack.fit([*CANDIDATES, ["a"], []])
-    found = attack.log_likelihood(["d", "a a a", ""])
-    assert np.isfinite(found).tolist() == [
+    likelihoods = attack.log_likelihood(["d", "a a a", ""])
+    assert np.isfinite(likelihoods).tolist() == [
         [False, False, False, True, False],
         [True, True, True, False, False],
         [False, False, False, False, True],
     ]
-    assert found[2, 4] == 0
+    assert likelihoods[2, 4] == 0
     as_bags = attack.set_params(perturber__output="bow").fit([*CANDIDATES, ["a"], []])
     again = as_bags.log_likelihood(["d", "a a a", ""])
-    assert (np.isfinite(again) == np.isfinite(found)).all()
+    assert (np.isfinite(again) == np.isfinite(likelihoods)).all()
 
 
 def test_redrawn_documents_have_no_order():
@@ -95,10 +95,10 @@ def test_redrawn_documents_have_no_order():
     source = perturber(resize="sample", output="tokens", document_length=5)
     P = law(source)
     attack = DocumentLinkageAttack(source).fit([["a", "d"], ["d", "a"], []])
-    found = attack.log_likelihood([list("abcda")])
+    likelihoods = attack.log_likelihood([list("abcda")])
     mixed = np.log(P[[0, 3]].mean(axis=0))[[0, 1, 2, 3, 0]].sum()
     empty = np.log(P.mean(axis=0))[[0, 1, 2, 3, 0]].sum()
-    np.testing.assert_allclose(found, [[mixed, mixed, empty]], rtol=1e-5)
+    np.testing.assert_allclose(likelihoods, [[mixed, mixed, empty]], rtol=1e-5)
     assert not ReleaseLikelihood(source, [["a"]], ordered=True).ordered
 
 
@@ -124,8 +124,8 @@ def corpus():
 def test_who_knows_more_finds_more(corpus):
     table, texts = corpus
     source = DPWordPerturber(table, epsilon=2.5, lam=0.0, document_length=25)
-    found = linkage_attack(texts, source, n_draws=60, random_state=0)
-    success = {row.adversary: row.success for row in found.rows}
+    linkages = linkage_attack(texts, source, n_draws=60, random_state=0)
+    success = {row.adversary: row.success for row in linkages.rows}
     assert list(success) == [
         "all, learned", "ordered text", "bag", "learned", "word by word",
         "shared words", "tf-idf", "character n-grams", "mean vectors",
@@ -133,9 +133,9 @@ def test_who_knows_more_finds_more(corpus):
     ]  # fmt: skip
     assert success["word by word"] > success["mean vectors"]
     assert success["ordered text"] >= success["bag"] > success["shared words"]
-    assert success["bag"] > found.chance + 0.2
-    assert all(r.low <= r.success <= r.high <= 1 for r in found.rows)
-    assert all(r.among_ten >= r.success for r in found.rows)
+    assert success["bag"] > linkages.chance + 0.2
+    assert all(r.low <= r.success <= r.high <= 1 for r in linkages.rows)
+    assert all(r.among_ten >= r.success for r in linkages.rows)
     often = linkage_attack(
         texts, source, n_targets=20, n_releases=4, n_draws=60, distances=False,
         random_state=0,
@@ -143,25 +143,25 @@ def test_who_knows_more_finds_more(corpus):
     assert {r.adversary: r.success for r in often.rows}["bag"] > success["bag"]
     assert (often.n_targets, often.n_releases, often.n_candidates) == (20, 4, 40)
     assert "released 4 times" in often.in_words()
-    said, table, legend = str(found).split("\n\n")
-    assert " ".join(said.split()) == found.in_words()
-    assert [len(found.rows), max(map(len, said.splitlines())) <= 88] == [10, True]
-    best = max(found.rows, key=lambda row: row.success)
+    said, table, legend = str(linkages).split("\n\n")
+    assert " ".join(said.split()) == linkages.in_words()
+    assert [len(linkages.rows), max(map(len, said.splitlines())) <= 88] == [10, True]
+    best = max(linkages.rows, key=lambda row: row.success)
     said = f"found {best.success:.1%} here (the strongest of 10: {best.adversary}): "
-    assert said in found.in_words()
-    least = float(found.in_words().split("at least ")[1].split("%")[0]) / 100
+    assert said in linkages.in_words()
+    least = float(linkages.in_words().split("at least ")[1].split("%")[0]) / 100
     assert best.low - 0.001 < least <= best.low
-    likelihood = found.rows[1]  # which has no ties
+    likelihood = linkages.rows[1]  # which has no ties
     exact = binomtest(round(40 * likelihood.success), 40).proportion_ci(1 - 0.05 / 10)
     assert likelihood[3:5] == pytest.approx((exact.low, exact.high))
     assert table.startswith("all, learned")
     assert len(table.splitlines()) == 10
     assert legend.startswith('"learned" combines the adversaries who know words')
-    assert repr(found) == "Linkages(10 adversaries, 40 candidates)"
-    assert found.to_frame().shape == (10, 6)
+    assert repr(linkages) == "Linkages(10 adversaries, 40 candidates)"
+    assert linkages.to_frame().shape == (10, 6)
     again = linkage_attack(texts, source, n_draws=60, random_state=0, distances=False)
     # of fewer adversaries, of whom to choose, the intervals are narrower
-    wide = [row for row in found.rows[:-1] if "learned" not in row.adversary]
+    wide = [row for row in linkages.rows[:-1] if "learned" not in row.adversary]
     narrow = [row for row in again.rows if "learned" not in row.adversary]
     assert all(a.low < b.low < b.high for a, b in zip(wide, narrow, strict=True))
     assert [row._replace(low=0, high=1) for row in narrow] == [
@@ -172,10 +172,10 @@ def test_who_knows_more_finds_more(corpus):
 def test_without_noise_everybody_finds_it_and_without_words_nobody(corpus):
     table, texts = corpus
     clear = DPWordPerturber(table, epsilon=1e4, lam=0.0, document_length=25)
-    found = linkage_attack(texts, clear, n_draws=5, n_targets=5)
-    rows = [row for row in found.rows if row.adversary != "mean vectors"]
+    linkages = linkage_attack(texts, clear, n_draws=5, n_targets=5)
+    rows = [row for row in linkages.rows if row.adversary != "mean vectors"]
     assert {row.success for row in rows} == {1.0}
-    assert (found.rows[0].high, found.changed) == (1, 0)
+    assert (linkages.rows[0].high, linkages.changed) == (1, 0)
     same = linkage_attack(
         [["a", "b"]] * 10, perturber(document_length=2), distances=False, n_draws=5
     )

@@ -71,8 +71,8 @@ def test_scores_are_those_of_slow_loops():
     distances = np.array(
         [[word_movers_distance(a, b, TABLE) for b in originals] for a in releases]
     )
-    found = -scores["Word Mover's nearest"]
-    assert (found <= distances + 1e-3).all()  # the relaxed one is a bound
+    relaxed = -scores["Word Mover's nearest"]
+    assert (relaxed <= distances + 1e-3).all()  # the relaxed one is a bound
     gap = {(u, v): np.linalg.norm(TABLE[u] - TABLE[v]) for u in NAMES for v in NAMES}
     one_way = [
         [
@@ -84,7 +84,7 @@ def test_scores_are_those_of_slow_loops():
         ]
         for a in releases
     ]
-    np.testing.assert_allclose(found, one_way, rtol=1e-3)
+    np.testing.assert_allclose(relaxed, one_way, rtol=1e-3)
 
 
 def test_releases_of_a_document_are_pooled():
@@ -118,8 +118,8 @@ def test_found_among_against_all_draws_of_candidates():
             others = score[list(drawn)]
             ties = (others == score[truth]).sum()
             chances.append(0 if (others > score[truth]).any() else 1 / (1 + ties))
-        found = found_among(score[None], [truth], n)
-        np.testing.assert_allclose(found, [np.mean(chances)], atol=1e-9)
+        share = found_among(score[None], [truth], n)
+        np.testing.assert_allclose(share, [np.mean(chances)], atol=1e-9)
 
 
 def test_who_learns_from_pairs_finds_more():
@@ -141,13 +141,13 @@ def test_no_pair_is_judged_by_a_model_that_saw_it():
     With more scores than pairs, a model tells all pairs that it saw. False-alarm rate
     below 1e-6 for the mean of 160 shares.
     """
-    n, found = 20, []
+    n, shares = 20, []
     for seed in range(8):
         rng = np.random.default_rng(seed)
         clues = {i: rng.normal(size=(n, n)) for i in range(30)}
         both = learned_similarity(clues, np.arange(n), random_state=seed)
-        found.append(found_among(both, np.arange(n), n).mean())
-    assert abs(np.mean(found) - 1 / n) < 5 * np.sqrt(1 / n / (8 * n))
+        shares.append(found_among(both, np.arange(n), n).mean())
+    assert abs(np.mean(shares) - 1 / n) < 5 * np.sqrt(1 / n / (8 * n))
 
 
 def test_equal_candidates_are_ties():

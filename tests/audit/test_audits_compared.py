@@ -121,8 +121,8 @@ def test_only_the_audit_of_freshness_sees_copies():
         CLOUD, epsilon=1.0, document_length=1, random_state=np.random.default_rng(0)
     ).fit([])
     repeats = audit_fresh_noise(perturber, n_repeats=2, n_calls=50).repeats
-    found = {way for way, n in repeats.items() if n}
-    assert found == {"copies", "pickles", "processes", "forks"}
+    repeating = {way for way, n in repeats.items() if n}
+    assert repeating == {"copies", "pickles", "processes", "forks"}
     words = audit_word_privacy(
         perturber, n_draws=5000, confidence=1 - 1e-6, random_state=0
     )

@@ -122,12 +122,12 @@ def test_bounds_hold_as_often_as_they_say():
     probability of 1.4e-6.
     """
     perturber = fitted(mechanism=RandomizedResponse(), document_length=1, epsilon=1.5)
-    found = [
+    audits = [
         audit_document_pair(perturber, ["a"], ["b"], n_releases=400, random_state=i)
         for i in range(20)
     ]
-    assert sum(audit.violated for audit in found) < 5
-    assert max(audit.lower_bound for audit in found) > 0
+    assert sum(audit.violated for audit in audits) < 5
+    assert max(audit.lower_bound for audit in audits) > 0
 
 
 def test_lengths_give_documents_away():

@@ -88,11 +88,11 @@ def test_a_release_is_that_of_the_library(files, capsys):
     assert len(written) == 4
     for path in written:
         assert path.read_bytes() == (files / "expected" / path.name).read_bytes()
-    told = capsys.readouterr()
-    assert "24/24" in told.err
-    assert "24 documents are released and sealed in out" in told.err
-    assert "odds of a document against any other" in " ".join(told.err.split())
-    assert f"destroy the key (file:{files / 'key'})" in told.err
+    printed = capsys.readouterr()
+    assert "24/24" in printed.err
+    assert "24 documents are released and sealed in out" in printed.err
+    assert "odds of a document against any other" in " ".join(printed.err.split())
+    assert f"destroy the key (file:{files / 'key'})" in printed.err
     assert main(["verify", "out"]) == 0
     assert "complete and unchanged since it was sealed" in capsys.readouterr().out
     written[1].write_text("changed")
@@ -101,8 +101,8 @@ def test_a_release_is_that_of_the_library(files, capsys):
     for i in range(30):
         (files / "out" / f"other {i}").touch()
     assert main(["verify", "out"]) == 1
-    told = capsys.readouterr().out.splitlines()
-    assert (len(told), told[-1]) == (21, "And 11 more.")
+    printed = capsys.readouterr().out.splitlines()
+    assert (len(printed), printed[-1]) == (21, "And 11 more.")
 
 
 def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys):
@@ -110,16 +110,16 @@ def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys
     assert main([*RELEASE, *bags]) == 0
     made = files / "out.key"
     assert len(bytes.fromhex(made.read_text())) == 32
-    told = capsys.readouterr().err
-    assert f"the noise is drawn from a new key, {made}" in told
-    assert "destroy it when that is sealed" in told
+    printed = capsys.readouterr().err
+    assert f"the noise is drawn from a new key, {made}" in printed
+    assert "destroy it when that is sealed" in printed
     before = {path: path.read_bytes() for path in (files / "out").iterdir()}
     assert main([*RELEASE, *bags, "--quiet"]) == 0  # by the same key
-    told = capsys.readouterr().err  # nothing but where the key is
-    assert told.startswith(
+    printed = capsys.readouterr().err  # nothing but where the key is
+    assert printed.startswith(
         f"No --key was given: the noise is drawn from an existing key, {made}."
     )
-    assert len(told.splitlines()) == 1
+    assert len(printed.splitlines()) == 1
     assert {path: path.read_bytes() for path in (files / "out").iterdir()} == before
     assert made.read_text()[:16] not in str(before)
     made.unlink()
@@ -131,10 +131,10 @@ def test_without_a_key_one_is_made_beside_the_output_and_explained(files, capsys
 def test_a_key_that_is_there_is_not_trusted_unless_it_is_its_owners(files, capsys):
     write_key(files / "out.key").chmod(0o644)  # by whoever may write to the folder
     assert main(RELEASE) == 2
-    told = capsys.readouterr().err
-    assert "the noise is drawn from an existing key, " in told
-    assert "skdptext release: --key must be in a file that only its owner" in told
-    assert "or accept it with --allow-shared-key." in told
+    printed = capsys.readouterr().err
+    assert "the noise is drawn from an existing key, " in printed
+    assert "skdptext release: --key must be in a file that only its owner" in printed
+    assert "or accept it with --allow-shared-key." in printed
     assert not (files / "out").exists()
     assert main([*RELEASE, "--allow-shared-key", "--quiet"]) == 0
     (files / "out.key").write_text("0" * 64)
@@ -149,10 +149,10 @@ def test_texts_that_are_none_are_counted(files, capsys):
     rows = "".join(f"{i},{text}\n" for i, text in enumerate(texts))
     (files / "in.csv").write_text(f"row,said\n{rows}")
     assert main([*RELEASE, "--key", "file:key"]) == 0
-    told = capsys.readouterr().err
-    assert "Warning: 4 of 7 texts are empty or not a number, the first that of " in told
-    assert "document 1, counted from 0. They are released, too, as if drawn" in told
-    assert "2 of 7 texts span several lines of their CSV file." in told
+    err = capsys.readouterr().err
+    assert "Warning: 4 of 7 texts are empty or not a number, the first that of " in err
+    assert "document 1, counted from 0. They are released, too, as if drawn" in err
+    assert "2 of 7 texts span several lines of their CSV file." in err
     (manifest,) = (files / "out").glob("_release.json")
     assert "empty" not in manifest.read_text()
     assert main([*RELEASE, "--key", "file:key", "--quiet"]) == 0
@@ -217,9 +217,9 @@ def test_another_release_is_not_written_over(files, capsys):
 )
 def test_what_breaks_a_rule_is_refused(files, capsys, command, change, message):
     assert main([*VALID[command], *change]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"skdptext {command}: ")
-    assert message in told
+    error = capsys.readouterr().err
+    assert error.startswith(f"skdptext {command}: ")
+    assert message in error
     assert not (files / "out").exists()
 
 
@@ -232,9 +232,9 @@ def test_sources_that_are_not_there(files, capsys):
 def test_without_an_embedding_it_says_how_to_get_one(files, capsys):
     given = [a for a in RELEASE if a not in ("--embedding", "words.txt")]
     assert main(given) == 2
-    told = capsys.readouterr().err
-    assert "https://nlp.stanford.edu/projects/glove" in told
-    assert "--embedding docstrings" in told
+    error = capsys.readouterr().err
+    assert "https://nlp.stanford.edu/projects/glove" in error
+    assert "--embedding docstrings" in error
     assert list(files.glob("out*")) == []
 
 
@@ -243,21 +243,21 @@ def test_without_an_embedding_it_says_how_to_get_one(files, capsys):
 def test_an_output_that_cannot_be_written(files, capsys, key, out):
     given = [out if argument == "out" else argument for argument in RELEASE]
     assert main([*given, *key]) == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert told.startswith("skdptext release: ")
-    assert "out must be " in told
-    assert out in told
-    assert "Errno" not in told
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("skdptext release: ")
+    assert "out must be " in error
+    assert out in error
+    assert "Errno" not in error
     assert not (files / "key.key").exists()
 
 
 @pytest.mark.parametrize("file", ["gone/new", "in.csv/new", "/proc/new"])
 def test_a_key_that_cannot_be_written(files, capsys, file):
     assert main(["key", file]) == 2
-    told = capsys.readouterr().err
+    error = capsys.readouterr().err
     rule = "file must be in a folder that can be written to"
-    assert told.startswith(f"skdptext key: {rule}, got {file!r}: ")
-    assert "Errno" not in told
+    assert error.startswith(f"skdptext key: {rule}, got {file!r}: ")
+    assert "Errno" not in error
 
 
 def test_what_is_no_answer_has_other_statuses(files, capsys, monkeypatch):
@@ -266,9 +266,9 @@ def test_what_is_no_answer_has_other_statuses(files, capsys, monkeypatch):
     del manifest["inputs"]
     (files / "out" / "_release.json").write_text(json.dumps(manifest))
     assert main(["verify", "out"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("skdptext verify: out must hold a _release.json as")
-    assert "missing or damaged: inputs" in told
+    error = capsys.readouterr().err
+    assert error.startswith("skdptext verify: out must hold a _release.json as")
+    assert "missing or damaged: inputs" in error
     failing = [LookupError("of ours"), OSError(5, "Input/output error", "/mnt/in.csv")]
 
     def fail(self):
@@ -276,13 +276,13 @@ def test_what_is_no_answer_has_other_statuses(files, capsys, monkeypatch):
 
     monkeypatch.setattr(DocumentRelease, "manifest", fail)
     assert main([*RELEASE, "--key", "file:key"]) == 2
-    told = capsys.readouterr().err
+    error = capsys.readouterr().err
     rule = "cannot read or write /mnt/in.csv: Input/output error."
-    assert told == f"skdptext release: {rule}\n"
+    assert error == f"skdptext release: {rule}\n"
     assert main([*RELEASE, "--key", "file:key"]) == 3
-    told = capsys.readouterr().err
-    assert told.startswith("Traceback")
-    assert told.endswith("LookupError: of ours\n")
+    error = capsys.readouterr().err
+    assert error.startswith("Traceback")
+    assert error.endswith("LookupError: of ours\n")
 
 
 def test_keys(files, capsys):
@@ -298,10 +298,10 @@ def test_calibrate_audit_and_report(files, capsys):
     embedding = ["--embedding", "words.txt", "--n-words", "3"]
     assert main(["calibrate", *embedding, "--target", "0.4"]) == 0
     said = capsys.readouterr()
-    found = said.out.split()
-    assert found[:1] == ["--epsilon"]
-    assert float(found[1]) > 0
-    assert found[2:4] == ["changes", "40.0%"]
+    printed = said.out.split()
+    assert printed[:1] == ["--epsilon"]
+    assert float(printed[1]) > 0
+    assert printed[2:4] == ["changes", "40.0%"]
     assert said.out.endswith("counted: every word of the embedding, once\n")
     assert "give --public" in said.err
     assert main(["audit", *embedding, *NOISE, "--draws", "200", "--pairs", "1"]) == 0
@@ -320,8 +320,8 @@ def test_report_without_authors_seeks_documents(files, capsys):
     report = ["report", "in.csv", "--embedding", "words.txt", "--length", "3"]
     noise = ["--epsilon", "1e-3", "--lam", "0"]
     assert main([*report, *noise, "--column", "said"]) == 0
-    told = capsys.readouterr()
-    assert "24 documents" in told.out
+    printed = capsys.readouterr()
+    assert "24 documents" in printed.out
     assert main([*report, *noise, "--column", "said", "--topic", "what"]) == 2
     assert "--topic must not be given without --author" in capsys.readouterr().err
 
@@ -341,37 +341,38 @@ def test_report_on_what_another_tool_released(files, capsys, no_figures):
     )  # fmt: skip
     report = ["report", "in.csv", "out.csv", "--text", "said"]
     assert main([*report, "--id", "row", "--author", "who", "--topic", "what"]) == 0
-    told = capsys.readouterr()
-    assert "finds the original of at least 100.0%" in " ".join(told.out.split())
-    assert "Author: named for at least" in told.out
-    assert "Topic" in told.out
-    assert "Rare words" in told.out
-    assert "order" not in told.out
+    printed = capsys.readouterr()
+    assert "finds the original of at least 100.0%" in " ".join(printed.out.split())
+    assert "Author: named for at least" in printed.out
+    assert "Topic" in printed.out
+    assert "Rare words" in printed.out
+    assert "order" not in printed.out
     page = (files / "release-report.html").read_text()
     assert page.startswith("<!DOCTYPE html>")
-    assert "secret" not in told.out + told.err + page
+    assert "secret" not in printed.out + printed.err + page
     # ids are numbers in one file, and text in the other
     rows = [{"row": i, "said": text} for i, text in enumerate(texts)][::-1]
     Path("out.jsonl").write_text("\n".join(map(json.dumps, rows)))
     numbers = [name.replace("out.csv", "out.jsonl") for name in report]
     assert main([*numbers, "--id", "row", "--examples"]) == 0
-    told = capsys.readouterr().out
-    assert "Copies: 100.0%" in told
-    assert "original: the secret of" in told
+    printed = capsys.readouterr().out
+    assert "Copies: 100.0%" in printed
+    assert "original: the secret of" in printed
     assert main([*report, "--html", "by-order.html", "--candidates", "5"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "Copies: 0.0%" in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Copies: 0.0%" in printed
     assert (files / "by-order.html").exists()
-    assert "Texts may be in another order" in told
+    assert "Texts may be in another order" in printed
     assert (
-        "by the order of the rows. Both files have the column 'row': --id row." in told
+        "by the order of the rows. Both files have the column 'row': --id row."
+        in printed
     )
     # a column of other values, or of equal ones, is none of ids
     for ids in (range(1, 11), [0] * 10):
         write_rows("other.csv", ["row", "said"], zip(ids, texts, strict=True))
         assert main(["report", "in.csv", "other.csv", "--text", "said"]) == 0
-        told = " ".join(capsys.readouterr().out.split())
-        assert "by the order of the rows. If it may differ, give a column of" in told
+        printed = " ".join(capsys.readouterr().out.split())
+        assert "by the order of the rows. If it may differ, give a column of" in printed
     # of the originals each name is rare; this public text says that nothing here is
     write_rows("web.csv", ["said"], [[" ".join(texts)]])
     assert main([*report, "--id", "row", "--public", "web.csv"]) == 0
@@ -389,9 +390,9 @@ def test_report_refuses_what_does_not_match(files, capsys):
         write_rows("out.csv", ["row", "said"], other)
         arguments = ["report", "in.csv", "out.csv", "--text", "said", "--id", "row"]
         assert main(arguments) == 2
-        told = capsys.readouterr().err
-        assert message in told
-        assert "zqcanary" not in told
+        error = capsys.readouterr().err
+        assert message in error
+        assert "zqcanary" not in error
     write_rows("out.csv", ["row", "said"], rows[:2])
     for more, message in (
         ([], "equal length, got 5 and 2 texts"),
@@ -400,9 +401,9 @@ def test_report_refuses_what_does_not_match(files, capsys):
         (["--public", "gone.csv"], "gone.csv"),
     ):
         assert main(["report", "in.csv", "out.csv", "--text", "said", *more]) == 2
-        told = capsys.readouterr().err
-        assert message in told
-        assert "zqcanary" not in told
+        error = capsys.readouterr().err
+        assert message in error
+        assert "zqcanary" not in error
     noise = ["--epsilon", "1", "--length", "5"]
     assert main(["report", "in.csv", *noise, "--public", "in.csv"]) == 2
     assert "--public must not be given with one source" in capsys.readouterr().err
@@ -487,31 +488,31 @@ def test_help_teaches(command, capsys):
     with pytest.raises(SystemExit) as stopped:
         main([*command.split(), "--help"])
     assert stopped.value.code == 0
-    told = capsys.readouterr().out
-    assert len(told.split()) > 20
+    text = capsys.readouterr().out
+    assert len(text.split()) > 20
     if command == "release":
         assert (
             "anyone who has the key can undo the noise"
-            in " ".join(told.split()).lower()
+            in " ".join(text.split()).lower()
         )
-        assert "exponential" in told
+        assert "exponential" in text
     if command == "verify":
-        assert "exit status:" in told
-        assert "1  incomplete or changed" in told
+        assert "exit status:" in text
+        assert "1  incomplete or changed" in text
 
 
 def test_help_offers_what_can_be_had_in_the_order_of_use(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         main(["release", "--help"])
-    told = capsys.readouterr().out
-    named = told.partition("a word is perturbed:")[2].partition("(default")[0]
+    text = capsys.readouterr().out
+    named = text.partition("a word is perturbed:")[2].partition("(default")[0]
     assert named.split() == [
         "directional,", "exponential,", "mahalanobis-noise,", "randomized-response,",
         "ranked,", "sensitive-words,", "word-classes,", "word-lists",
     ]  # fmt: skip
-    examples = told.partition("\npositional")[0].count("\n")
-    assert max(map(len, told.splitlines()[examples:])) <= 80
+    examples = text.partition("\npositional")[0].count("\n")
+    assert max(map(len, text.splitlines()[examples:])) <= 80
     with pytest.raises(SystemExit):
         main(["--help"])
     commands = re.findall(r"^    (\w+)", capsys.readouterr().out, re.MULTILINE)
@@ -559,8 +560,8 @@ def test_an_interrupted_process_is_continued(files, monkeypatch):
     while process.poll() is None and len(list(files.glob("out/*.jsonl"))) < 5:
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
-    told = process.communicate()[1]
-    assert (process.returncode, told.splitlines()[-1]) == (130, INTERRUPTED)
+    printed = process.communicate()[1]
+    assert (process.returncode, printed.splitlines()[-1]) == (130, INTERRUPTED)
     there = {path: path.stat().st_mtime_ns for path in files.glob("out/*.jsonl")}
     assert 5 <= len(there) < 120
     assert main(["verify", "out"]) == 1
@@ -572,8 +573,8 @@ def test_an_interrupted_process_is_continued(files, monkeypatch):
 def test_a_key_of_the_environment_is_shown_nowhere(files, capsys, monkeypatch):
     monkeypatch.setenv("THE_KEY", KEY.hex())
     assert main([*RELEASE, "--key", "env:THE_KEY", "--format", "jsonl"]) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.out == ""
     lines = [
         json.loads(line)
         for path in (files / "out").glob("*.jsonl")
@@ -581,7 +582,7 @@ def test_a_key_of_the_environment_is_shown_nowhere(files, capsys, monkeypatch):
     ]
     assert sorted(int(line["row"]) for line in lines) == list(range(24))
     assert all(len(line["said"].split()) == 4 for line in lines)
-    shown = (files / "out" / "_release.json").read_text() + told.err
+    shown = (files / "out" / "_release.json").read_text() + printed.err
     assert KEY.hex()[:16] not in shown.lower()
 
 
@@ -619,9 +620,9 @@ def test_a_pipe_that_is_closed_ends_it_quietly(
     process.join()
     os.close(writing)
     assert process.exitcode == 141
-    told = capfd.readouterr().err
-    assert "Errno" not in told
-    assert "Error" not in told
+    printed = capfd.readouterr().err
+    assert "Errno" not in printed
+    assert "Error" not in printed
     assert (files / made).exists()
 
 
@@ -664,12 +665,12 @@ def test_whatever_is_wrong_the_message_names_the_flag(valid, files, capsys, no_f
                 warnings.simplefilter("ignore")
                 if main([*valid, flag, value]) == 2:
                     refused += 1
-                    told = capsys.readouterr().err.rpartition("skdptext ")[2]
-                    subject = told.partition(" must ")[0].partition(": ")[2]
+                    message = capsys.readouterr().err.rpartition("skdptext ")[2]
+                    subject = message.partition(" must ")[0].partition(": ")[2]
                     if subject.isidentifier() and subject not in ("source", "out"):
-                        python[flag, value] = told
-                    if re.search(r"\w=\S", told.replace("NAME=VALUE", "")):
-                        other[flag, value] = told
+                        python[flag, value] = message
+                    if re.search(r"\w=\S", message.replace("NAME=VALUE", "")):
+                        other[flag, value] = message
             capsys.readouterr()
             shutil.rmtree("out", ignore_errors=True)
     assert (python, other) == ({}, {})

@@ -112,9 +112,9 @@ def similarity(everything):
 
 @pytest.mark.no_cover
 def test_no_document_is_a_near_copy(corpus, everything, similarity):
-    found = similarity(corpus.data, corpus.data)
-    np.fill_diagonal(found, 0)
-    assert found.max() < 0.5
+    similarities = similarity(corpus.data, corpus.data)
+    np.fill_diagonal(similarities, 0)
+    assert similarities.max() < 0.5
     whole = [text for text in everything.data if len(text.split()) >= 100]
     assert set(corpus.data) < set(whole)
     assert len(corpus.data) < 0.65 * len(whole)
@@ -292,7 +292,7 @@ def planted():
             raise importlib.metadata.PackageNotFoundError(name)
         return real(name)
 
-    found = {}
+    texts_without = {}
     with pytest.MonkeyPatch.context() as patch:
         # else what has been read would be remembered, and this be afterwards
         for name in ("_walk", "_distinct"):
@@ -303,8 +303,8 @@ def planted():
         for removed in ([], ["examples"], ["headers"], ["signatures"], ["names"]):
             corpus = load_docstrings(min_words=1, remove=removed)
             texts = dict(zip(corpus.names, corpus.data, strict=True))
-            found[" ".join(removed)] = texts
-    return found, corpus.author_names, corpus.DESCR
+            texts_without[" ".join(removed)] = texts
+    return texts_without, corpus.author_names, corpus.DESCR
 
 
 def test_a_library_that_cannot_be_imported_is_left_out(planted):
@@ -424,10 +424,10 @@ def test_remove_strips_what_it_names_and_no_more(planted, remove, gone, kept):
 
 @pytest.mark.no_cover
 def test_remove_acts_on_the_corpus_before_min_words():
-    some = ["linear algebra", "optimal transport", "text"]  # of all five libraries
-    corpus = load_docstrings(topics=some)
+    topics = ["linear algebra", "optimal transport", "text"]  # of all five libraries
+    corpus = load_docstrings(topics=topics)
     part = load_docstrings(
-        topics=some, remove=["examples", "headers", "names", "signatures"]
+        topics=topics, remove=["examples", "headers", "names", "signatures"]
     )
     whole = "\n".join(part.data)
     assert ">>>" not in whole
@@ -463,9 +463,9 @@ def test_calls_do_not_share_their_lists(corpus):
     again.data.clear()
     again.names.clear()
     text = corpus.target_names.index("text")
-    kept = np.count_nonzero(corpus.target == text)
+    n_texts = np.count_nonzero(corpus.target == text)
     again = load_docstrings(topics=["text"])
-    assert len(again.data) == len(again.names) == kept > 0
+    assert len(again.data) == len(again.names) == n_texts > 0
 
 
 @pytest.mark.parametrize(

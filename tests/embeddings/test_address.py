@@ -40,16 +40,16 @@ def test_a_pickle_is_an_address_and_arrives_as_one_mapped_object(path):
     held, fingerprint = pickled(path, 101)
     assert len(held) < 400
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(pickle.loads, [held] * 4))
-    embedding = found[0]
-    assert all(other is embedding for other in found)
+        arrived = list(pool.map(pickle.loads, [held] * 4))
+    embedding = arrived[0]
+    assert all(other is embedding for other in arrived)
     assert embedding.fingerprint == fingerprint == table(101).fingerprint
     assert mapped_file(embedding.vectors) == str(path)
     assert pickle.loads(pickle.dumps(embedding)) is embedding
     assert copy.deepcopy(embedding) is embedding
     # it stays where the task that it came with has ended
     number = id(embedding)
-    del embedding, found
+    del embedding, arrived
     gc.collect()
     assert id(pickle.loads(held)) == number
 

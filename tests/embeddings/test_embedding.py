@@ -267,10 +267,10 @@ def test_restrict_to_the_first_shares_memory(table):
 
 
 def test_restrict_to_words(table):
-    some = table.restrict(["apple", "king"])
-    assert some.words == ("apple", "king")
-    np.testing.assert_array_equal(some["apple"], ROWS[2])
-    assert some.find(["king", "queen"]).tolist() == [1, -1]
+    part = table.restrict(["apple", "king"])
+    assert part.words == ("apple", "king")
+    np.testing.assert_array_equal(part["apple"], ROWS[2])
+    assert part.find(["king", "queen"]).tolist() == [1, -1]
     assert table.restrict({"apple", "king"}).words == ("king", "apple")
     assert table.restrict(word for word in ["queen"]).words == ("queen",)
 

@@ -62,9 +62,9 @@ def test_workers_map_one_file_of_a_table_in_memory(large, tmp_path):
         "logisticregression__C": [0.1, 1.0, 10.0],
     }
     pipeline = make_pipeline(Averager(large, log=tmp_path), LogisticRegression())
-    found = GridSearchCV(pipeline, grid, cv=2, error_score="raise", n_jobs=2)
-    found.fit(X, np.tile([0, 1], 20))
-    assert found.best_estimator_[0].embedding is large
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise", n_jobs=2)
+    search.fit(X, np.tile([0, 1], 20))
+    assert search.best_estimator_[0].embedding is large
     logged = [file.read_text().split("\t") for file in tmp_path.iterdir()]
     workers = [line for line in logged if int(line[0]) != os.getpid()]
     assert len(workers) == 18

@@ -41,17 +41,17 @@ def trade(**changes):
     epsilon, lam = [20, 5, 10, 20, 5, 10], [0, 0, 0, 1, 1, 1]
     changed = np.array([0.2, 0.9, 0.5, 0.1, 0.8, 0.4])
     accuracy = np.array([0.9, 0.5, 0.8, 0.85, 0.45, 0.7])
-    found = {
+    results = {
         "params": [
             {"noise__epsilon": e, "noise__lam": x}
             for e, x in zip(epsilon, lam, strict=True)
         ],
     }
     for name, scores in (("changed", changed), ("accuracy", accuracy)):
-        found[f"mean_test_{name}"] = scores
-        found[f"split0_test_{name}"] = scores - 0.01
-        found[f"split1_test_{name}"] = scores + 0.01
-    return found | changes
+        results[f"mean_test_{name}"] = scores
+        results[f"split0_test_{name}"] = scores - 0.01
+        results[f"split1_test_{name}"] = scores + 0.01
+    return results | changes
 
 
 def shown(container):
@@ -161,26 +161,26 @@ def test_a_result_without_a_grid_into_given_axes(perturber):
 def test_neighbourhood_of_a_word(perturber, small_embedding):
     word = small_embedding.words[3]
     options = {"n_neighbors": 5, "n_landed": 3, "n_draws": 4000, "random_state": 0}
-    found = NeighborhoodDisplay.from_estimator(perturber, word, **options)
+    display = NeighborhoodDisplay.from_estimator(perturber, word, **options)
     gaps = np.linalg.norm(
         small_embedding.vectors.astype(float) - small_embedding[word], axis=1
     )
     order = np.argsort(gaps, kind="stable")
-    assert found.words[0] == word
-    assert found.words[1:6].tolist() == [small_embedding.words[i] for i in order[1:6]]
-    np.testing.assert_allclose(found.distances[:6], gaps[order[:6]])
-    assert (np.diff(found.shares[6:]) <= 0).all()
-    assert found.shares.sum() <= 1 + 1e-12
+    assert display.words[0] == word
+    assert display.words[1:6].tolist() == [small_embedding.words[i] for i in order[1:6]]
+    np.testing.assert_allclose(display.distances[:6], gaps[order[:6]])
+    assert (np.diff(display.shares[6:]) <= 0).all()
+    assert display.shares.sum() <= 1 + 1e-12
     # the law of the release itself, from draws of its own
     outcome = perturber.perturb_words([word], 4000)[0]
-    for name, share in zip(found.words, found.shares, strict=True):
+    for name, share in zip(display.words, display.shares, strict=True):
         a, b = round(share * 4000), int((outcome == name).sum())
         p = stats.fisher_exact([[a, 4000 - a], [b, 4000 - b]]).pvalue
-        assert p > ALPHA / len(found.words)
+        assert p > ALPHA / len(display.words)
     again = NeighborhoodDisplay.from_estimator(perturber, word, **options)
-    np.testing.assert_array_equal(found.points, again.points)
+    np.testing.assert_array_equal(display.points, again.points)
     fresh = NeighborhoodDisplay.from_estimator(perturber, word)
-    assert not np.array_equal(fresh.points, found.points)
+    assert not np.array_equal(fresh.points, display.points)
 
 
 def test_plane_of_columns_and_of_directions(perturber, small_embedding):
@@ -215,18 +215,18 @@ def test_contours_hold_their_share_of_the_noise(dim, lam):
     spread = rng.normal(size=(40, dim)) * np.linspace(0.3, 2, dim)
     table = WordEmbedding([f"w{i}" for i in range(40)], spread)
     model = DPWordPerturber(table, epsilon=4.0, lam=lam, document_length=1).fit([])
-    found = NeighborhoodDisplay.from_estimator(
+    display = NeighborhoodDisplay.from_estimator(
         model,
         "w0",
         n_draws=1000,
         levels=np.array([0.3, 0.5, 0.95]),
         projection=(0, dim - 1),
     )
-    assert found.levels == (0.3, 0.5, 0.95)
-    for level, outline in zip(found.levels, found.contours, strict=True):
+    assert display.levels == (0.3, 0.5, 0.95)
+    for level, outline in zip(display.levels, display.contours, strict=True):
         # inside the ellipse: nearer than its corner in its own scatter
         scatter = np.linalg.inv(outline[:-1].T @ outline[:-1] / (len(outline) - 1) * 2)
-        lengths = np.einsum("ij,jk,ik->i", found.points, scatter, found.points)
+        lengths = np.einsum("ij,jk,ik->i", display.points, scatter, display.points)
         inside = int((lengths <= 1).sum())
         assert stats.binomtest(inside, 1000, level).pvalue > ALPHA
 

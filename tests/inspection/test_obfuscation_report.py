@@ -304,7 +304,7 @@ def test_names_kept_in_clear_give_the_author_away():
     authors = np.repeat(["ann", "bob"], 15)
     hero = {"ann": "Severus", "bob": "Bella"}
     texts = [" ".join([hero[a], *rng.choice(words, 20)]) for a in authors]
-    found = {}
+    accuracy = {}
     for oov in ("keep", "drop"):
         perturber = DPWordPerturber(
             embedding,
@@ -316,11 +316,11 @@ def test_names_kept_in_clear_give_the_author_away():
         )
         options = {"cv": 2, "linkage": False, "random_state": 0}
         report = obfuscation_report(texts, authors, None, perturber, **options)
-        found[oov] = report.strongest()["noisy"]
+        accuracy[oov] = report.strongest()["noisy"]
         said = any("clear; names" in warning for warning in report.warnings)
         assert said == (oov == "keep")
-    assert found["keep"] == 1.0
-    assert found["drop"] < 0.9
+    assert accuracy["keep"] == 1.0
+    assert accuracy["drop"] < 0.9
 
 
 def test_groups_stay_together(synthetic):
@@ -381,8 +381,8 @@ def test_words_and_documents_side_by_side(synthetic):
     assert report.exponents[1] == 24.0
     assert report.linkages[1].rows[0].adversary == "likelihood"
     # of two groups by topic, e^24 : 1 of the stand-ins are of the topic of the document
-    told = (r["release"] == 1) & (r["adversary"] == "channel topic")
-    assert r["noisy"][told & (r["trained_on"] == "originals")] == 1.0
+    of_channel = (r["release"] == 1) & (r["adversary"] == "channel topic")
+    assert r["noisy"][of_channel & (r["trained_on"] == "originals")] == 1.0
     for view in (str(report), report._repr_html_()):
         assert "DPDocumentReplacer" in view
         assert "nan" not in view

@@ -50,21 +50,21 @@ def test_chance_is_that_of_the_documents_attacked(small_embedding, documents):
     authors = np.array(["ann", "bob"] * 6 + ["ann"] * 9 + ["bob"] * 3)
     topics = np.array(["x", "y"] * 6 + ["x"] * 6 + ["y"] * 6)
     halves = [(np.arange(12), np.arange(12, 24))]
-    found = report(small_embedding, documents, authors, topics, cv=halves).results
-    assert (found["n_documents"] == 12).all()
-    assert (found["chance_majority"] == 9 / 12).all()
-    assert (found["chance_from_other"] == 9 / 12).all()
+    results = report(small_embedding, documents, authors, topics, cv=halves).results
+    assert (results["n_documents"] == 12).all()
+    assert (results["chance_majority"] == 9 / 12).all()
+    assert (results["chance_from_other"] == 9 / 12).all()
 
 
 def test_warning_of_authors_of_whom_nothing_is_known(small_embedding, documents):
     """A group per author: no accuracy, which would look well hidden."""
     authors = np.repeat(["ann", "bob", "eve"], 8)
     for groups, n in ((authors, 24), (np.arange(24) // 2, 0)):
-        found = report(small_embedding, documents, authors, groups=groups, cv=3)
-        said = [w for w in found.warnings if "cannot name them, hidden or not" in w]
+        made = report(small_embedding, documents, authors, groups=groups, cv=3)
+        said = [w for w in made.warnings if "cannot name them, hidden or not" in w]
         assert len(said) == bool(n)
         assert all(w.startswith(f"{n} documents") for w in said)
-        assert (found.results["clean"] == 0).all() == bool(n)
+        assert (made.results["clean"] == 0).all() == bool(n)
 
 
 @pytest.mark.parametrize("resize", ["truncate", "sample"])
@@ -75,7 +75,7 @@ def test_nothing_is_promised_where_unknown_words_are_kept(
     perturber = DPWordPerturber(
         small_embedding, document_length=20, resize=resize, oov="keep", output="text"
     )
-    found = report(
+    obfuscation = report(
         small_embedding,
         named,
         ["ann", "bob"] * 12,
@@ -83,5 +83,5 @@ def test_nothing_is_promised_where_unknown_words_are_kept(
         adversaries={"k": (KoppelAuthorClassifier(random_state=0), "author")},
         cv=2,
     )
-    assert np.isinf(found.exponents).all()
-    assert "∞" in found._repr_html_()
+    assert np.isinf(obfuscation.exponents).all()
+    assert "∞" in obfuscation._repr_html_()

@@ -313,11 +313,11 @@ def test_it_begins_with_which_document_it_was(synthetic):
     synthetic = some(synthetic)
     few = {"adversaries": {"a": (bayes(), "author")}, "cv": 2}
     report = small(synthetic, **few)
-    (found,) = report.linkages
-    assert (found.n_candidates, found.n_targets) == (18, 18)
+    (linkage,) = report.linkages
+    assert (linkage.n_candidates, linkage.n_targets) == (18, 18)
     lines = repr(report).splitlines()
     head = " ".join(lines[: lines.index("")])
-    assert head.startswith(found.in_words())
+    assert head.startswith(linkage.in_words())
     assert max(map(len, lines[: lines.index("")])) <= 88
     assert report._repr_html_().count("candidates in clear") == 1
     counts = np.array(
@@ -326,7 +326,7 @@ def test_it_begins_with_which_document_it_was(synthetic):
     again = small((synthetic[0], counts, *synthetic[2:]), **few)
     # the same documents, though in another order of words
     assert [r.adversary for r in again.linkages[0].rows] == [
-        r.adversary for r in found.rows
+        r.adversary for r in linkage.rows
     ]
     both = [
         DPWordPerturber(synthetic[0], epsilon=e, lam=0.0, document_length=12)

@@ -90,8 +90,8 @@ def test_another_order_is_suspected_and_noise_is_not(prose):
     def noisy(text: str, share: float) -> str:
         words = text.split()
         drawn = rng.choice(every, len(words))
-        kept = rng.random(len(words)) >= share
-        return " ".join(np.where(kept, words, drawn))
+        unchanged = rng.random(len(words)) >= share
+        return " ".join(np.where(unchanged, words, drawn))
 
     for share in (0, 0.3):
         shuffled = [noisy(texts[i], share) for i in rng.permutation(len(texts))]
@@ -108,16 +108,16 @@ def test_another_order_is_suspected_and_noise_is_not(prose):
 
 
 def test_what_is_matched_by_ids_is_not_said_to_be_by_order():
-    some = CLEAR[:6]
-    clear = pd.Series(some, index=[f"d{i}" for i in range(6)])
+    texts = CLEAR[:6]
+    clear = pd.Series(texts, index=[f"d{i}" for i in range(6)])
     shuffled = clear.sample(frac=1, random_state=0)
     for released, by_order in (
-        (shuffled, False), (clear, False), (some, True), (shuffled.tolist(), True)
+        (shuffled, False), (clear, False), (texts, True), (shuffled.tolist(), True)
     ):  # fmt: skip
         notes = release_report(clear, released, random_state=0).notes
         assert any("matched by their order" in note for note in notes) == by_order
     # rows that are only numbered have no ids
-    numbered = pd.Series(some)
+    numbered = pd.Series(texts)
     notes = release_report(numbered, numbered, random_state=0).notes
     assert "matched by their order" in notes[0]
 
@@ -289,8 +289,8 @@ def test_columns_of_any_kind():
     clear, released = CLEAR[:8], CLEAR[1:8] + CLEAR[:1]
     expected = release_report(clear, released, random_state=0).frame()
     for kind in (pd.Series, pl.Series, pa.array, np.array, tuple, iter):
-        found = release_report(kind(clear), kind(released), random_state=0).frame()
-        pd.testing.assert_frame_equal(found, expected)
+        frame = release_report(kind(clear), kind(released), random_state=0).frame()
+        pd.testing.assert_frame_equal(frame, expected)
     tokens = [text.rstrip(".").split() for text in clear]
     assert release_report(tokens, tokens, random_state=0).scores["words"].value == 1
     # two Series are matched by index, not by place
@@ -348,16 +348,16 @@ def test_no_text_is_quoted_unless_asked(capsys):
         report = release_report(
             secret, secret, examples=examples, random_state=0, verbose=1
         )  # fmt: skip
-        told = [str(report), repr(report), report._repr_html_(), report.to_html()]
-        told += [report.frame().to_csv(), str(vars(report)), *capsys.readouterr()]
-        assert any("zqcanary" in text for text in told) == examples
+        shown = [str(report), repr(report), report._repr_html_(), report.to_html()]
+        shown += [report.frame().to_csv(), str(vars(report)), *capsys.readouterr()]
+        assert any("zqcanary" in text for text in shown) == examples
         assert len(report.examples) == (3 if examples else 0)
 
 
 @pytest.mark.no_cover
 def test_says_at_least_and_is_one_file(tmp_path):
-    some, names = CLEAR[:20], PAIRED[:20]
-    report = release_report(some, some, authors=names, topics=names, random_state=0)
+    texts, names = CLEAR[:20], PAIRED[:20]
+    report = release_report(texts, texts, authors=names, topics=names, random_state=0)
     assert isinstance(report, ReleaseReport)
     assert "a guess finds 5%)" in report.sentences()[0]
     for text in report.sentences():
@@ -409,7 +409,7 @@ def test_rare_words_are_spelled_as_texts_are():
 def test_bad_input():
     with pytest.raises(InvalidParameterError, match="topics must hold classes"):
         release_report(["a", "b"] * 20, ["x"] * 40, topics=[0.5, 1.5] * 20)
-    some = CLEAR[:4]
+    texts = CLEAR[:4]
     for released, message in (
         (CLEAR[:3], "equal length, got 4 and 3 texts"),
         ("abc", "got a single str"),
@@ -419,9 +419,9 @@ def test_bad_input():
         ([*CLEAR[:3], float("nan")], "as document 3"),
         ([*CLEAR[:3], ["a", 1]], "something else as document 3"),
         (np.eye(4), "got a matrix of numbers"),
-        (pd.Series(some, index=list("abcd")), "must hold texts|same index"),
+        (pd.Series(texts, index=list("abcd")), "must hold texts|same index"),
     ):
-        original = pd.Series(some) if isinstance(released, pd.Series) else some
+        original = pd.Series(texts) if isinstance(released, pd.Series) else texts
         with pytest.raises(InvalidParameterError, match=message):
             release_report(original, released)
     for options, message in (
@@ -458,7 +458,7 @@ def test_bad_input():
         ({"random_state": "x"}, "random_state"),
     ):
         with pytest.raises(InvalidParameterError, match=message):
-            release_report(some, some, **options)
+            release_report(texts, texts, **options)
     with pytest.raises(InvalidParameterError, match="at least 2 texts, got 1"):
         release_report(["a"], ["a"])
     for original in (["!", "?"], ["a", ""]):

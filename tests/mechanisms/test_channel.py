@@ -176,8 +176,8 @@ def test_iterators_are_read_once(steps):
     two = steps.guarantee().compose(steps.guarantee())
     x, y = ["w0", "w5", "w9"], ["w9", "w1", "w7"]
     assert two.exponent(iter(x), iter(y)) == two.exponent(x, y) > 0
-    found = two.epsilon_for(iter(x), (w for w in y), factor=2.0)
-    assert found == two.epsilon_for(x, y, factor=2.0) < math.inf
+    epsilon = two.epsilon_for(iter(x), (w for w in y), factor=2.0)
+    assert epsilon == two.epsilon_for(x, y, factor=2.0) < math.inf
 
 
 def test_composed_words_of_drawn_documents_are_not_those_of_the_text():
@@ -226,11 +226,11 @@ def test_what_only_a_metric_on_vectors_has_says_so(steps, ask):
 @pytest.mark.no_cover
 def test_statistics_and_calibration(steps):
     exact = np.diag(law(0.8, 12))
-    found = plausible_deniability(steps, n_draws=4000, random_state=0)
+    deniability = plausible_deniability(steps, n_draws=4000, random_state=0)
     error = np.sqrt(exact * (1 - exact) / 4000)
-    assert (np.abs(found.n_unchanged / 4000 - exact) < 6 * error).all()
-    mean = abs(found.n_unchanged.mean() - 4000 * exact.mean())
-    assert mean < 6 * found.unchanged_error
+    assert (np.abs(deniability.n_unchanged / 4000 - exact) < 6 * error).all()
+    mean = abs(deniability.n_unchanged.mean() - 4000 * exact.mean())
+    assert mean < 6 * deniability.unchanged_error
     grid = plausible_deniability(steps, epsilons=[0.1, 5.0], n_draws=50, random_state=0)
     assert grid.n_unchanged.shape == (2, 1, 12)
     assert grid.n_unchanged[0].mean() < grid.n_unchanged[1].mean()
@@ -643,8 +643,8 @@ def test_mixins_have_their_own_law():
             return Clear(self, embedding, epsilon, lam)
 
     perturber = DPWordPerturber(ROW, mechanism=ClearNoise(), document_length=1)
-    found = plausible_deniability(perturber.fit([]), n_draws=20)
-    assert (found.n_unchanged == 20).all()
+    deniability = plausible_deniability(perturber.fit([]), n_draws=20)
+    assert (deniability.n_unchanged == 20).all()
 
 
 def test_noise_or_draws_of_ones_own_have_no_known_lengths():

@@ -284,10 +284,10 @@ def test_a_search_over_mechanisms_and_their_options():
 @pytest.mark.parametrize("name", ["Vickrey", "exact", "sensitive", "list"])
 def test_statistics_and_attacks(name):
     fitted = perturber(name, document_length=1)
-    found = plausible_deniability(fitted, n_draws=200, random_state=0)
+    deniability = plausible_deniability(fitted, n_draws=200, random_state=0)
     sure = perturber(name, document_length=1, epsilon=1e4)
     stays = plausible_deniability(sure, n_draws=20, random_state=0)
-    assert found.n_unchanged.mean() / 200 < 0.9
+    assert deniability.n_unchanged.mean() / 200 < 0.9
     if name != "Vickrey":
         assert stays.n_unchanged.mean() / 20 > 0.85
     share = 0.7 if name == "sensitive" else 0.3
@@ -401,7 +401,7 @@ def test_across_the_list_epsilon_does_not_bound_exponents_per_unit():
     table = WordEmbedding([*names, "centre"], np.r_[np.eye(200), [[1 / 200] * 200]])
     ids, p, epsilon = np.arange(201), 0.5, 2.0
     d = np.linalg.norm(table.vectors[0].astype(float) - table.vectors[200])
-    found = {}
+    exponents = {}
     for calibration in ("exact", "half"):
         channel = SensitiveWords(
             Exponential(calibration), words=names, probability=p
@@ -411,10 +411,10 @@ def test_across_the_list_epsilon_does_not_bound_exponents_per_unit():
         (claimed,) = channel.exponents(ids[:1], ids[200:])[0]
         assert lost == pytest.approx(claimed, rel=1e-9)
         assert lost <= 2 * channel.inner.rate * d + math.log(1 / p)
-        found[calibration] = lost
+        exponents[calibration] = lost
     stated = epsilon * d + math.log(1 / p)
-    assert found["half"] < stated == pytest.approx(2.688, abs=1e-3)
-    assert found["exact"] == pytest.approx(3.445, abs=1e-3)
+    assert exponents["half"] < stated == pytest.approx(2.688, abs=1e-3)
+    assert exponents["exact"] == pytest.approx(3.445, abs=1e-3)
 
 
 def test_numerical_delta_is_no_additive_delta():

@@ -273,9 +273,9 @@ def test_weights_with_equal_nearly_equal_and_zero_vectors(
         channel = Exponential(calibration).prepare(table, epsilon, lam)
     except InvalidParameterError as refused:
         assert calibration == "tight"
-        found = re.search(r"([\d.e-]+) is feasible", str(refused))
-        if found:  # it is, and is not below what was asked for
-            feasible = float(found[1])
+        match = re.search(r"([\d.e-]+) is feasible", str(refused))
+        if match:  # it is, and is not below what was asked for
+            feasible = float(match[1])
             assert feasible > epsilon
             assert Exponential("tight").prepare(table, feasible, lam).attained > epsilon
         return
@@ -473,9 +473,9 @@ TAIL = 1 - np.linspace(1e-7, 1e-5, 40)
 
 def test_small_masses_are_not_lost():
     channel = Exponential("half").prepare(RARE, 2.0, 0.0)
-    found = channel.apply(np.zeros(40, int), (TAIL,))
-    np.testing.assert_array_equal(found, inverse(channel, 0, TAIL))
-    assert len(set(found.tolist())) > 20
+    words = channel.apply(np.zeros(40, int), (TAIL,))
+    np.testing.assert_array_equal(words, inverse(channel, 0, TAIL))
+    assert len(set(words.tolist())) > 20
 
 
 def test_sums_of_float32_are_caught():
@@ -487,9 +487,9 @@ def test_sums_of_float32_are_caught():
             return below.sum(axis=1).clip(0, len(upto[0]) - 1)
 
     channel = Float32(Exponential("half"), RARE, 2.0, 0.0)
-    found = channel.apply(np.zeros(40, int), (TAIL,))
+    released = channel.apply(np.zeros(40, int), (TAIL,))
     true = Exponential("half").prepare(RARE, 2.0, 0.0)
-    assert (found != inverse(true, 0, TAIL)).mean() > 0.5
+    assert (released != inverse(true, 0, TAIL)).mean() > 0.5
 
 
 def test_the_ends_of_the_uniforms():
@@ -497,10 +497,10 @@ def test_the_ends_of_the_uniforms():
     table = named([[-5000.0], [0.0], [1.0], [5000.0]])
     channel = Exponential("half").prepare(table, 2.0, 0.0)
     ends = np.array([0.0, 2.0**-53, 1 - 2.0**-53, np.nextafter(1, 0)])
-    found = channel.apply(np.ones(4, int), (ends,))
-    assert found.tolist() == [1, 1, 2, 2]
-    found = channel.apply(np.arange(4), (ends,))
-    assert found.tolist() == [0, 1, 2, 3]
+    words = channel.apply(np.ones(4, int), (ends,))
+    assert words.tolist() == [1, 1, 2, 2]
+    words = channel.apply(np.arange(4), (ends,))
+    assert words.tolist() == [0, 1, 2, 3]
     assert channel.apply(np.empty(0, int), (np.empty(0),)).shape == (0,)
 
 
@@ -559,9 +559,9 @@ def test_bags_by_the_cheapest_matching():
 
 def says(text, pattern):
     """The number in a text after a pattern."""
-    found = re.search(pattern + r"(\d[\d.]*\d|\d)", text)
-    assert found, f"{pattern!r} is not in {text!r}"
-    return float(found[1])
+    match = re.search(pattern + r"(\d[\d.]*\d|\d)", text)
+    assert match, f"{pattern!r} is not in {text!r}"
+    return float(match[1])
 
 
 @pytest.mark.parametrize("calibration", ["half", "exact", "balanced", "tight"])
@@ -611,10 +611,10 @@ def most_words_kept(D, epsilon):
         row[other, z] -= math.exp(epsilon * D[w, other])
         rows.append(row.ravel())
     sums = np.repeat(np.eye(n), n, axis=1)
-    found = linprog(-np.eye(n).ravel(), np.array(rows), np.zeros(len(rows)), sums,
+    solution = linprog(-np.eye(n).ravel(), np.array(rows), np.zeros(len(rows)), sums,
                     np.ones(n))  # fmt: skip
-    assert found.success
-    return -found.fun / n
+    assert solution.success
+    return -solution.fun / n
 
 
 @pytest.mark.parametrize("cap", [None, 1.5])
@@ -642,8 +642,8 @@ def test_where_weights_are_cut_off_nothing_is_said_to_be_best():
     assert "keeps more" not in " ".join(channel.law().said())
     with pytest.raises(InvalidParameterError, match='"tight" where only some of the'):
         Exponential("tight").prepare_among(TABLE, 12.0, 0.0, [1, 2, 3])
-    some = Exponential("balanced").prepare_among(TABLE, 12.0, 0.0, [1, 2, 3])
-    assert "keeps more" not in " ".join(some.law().said())
+    among = Exponential("balanced").prepare_among(TABLE, 12.0, 0.0, [1, 2, 3])
+    assert "keeps more" not in " ".join(among.law().said())
 
 
 @pytest.mark.parametrize("n_words", [1, 3])
@@ -879,9 +879,9 @@ def far_words_fall_back(P):
 def the_least_similar(P):
     """pyPANTERA's CusText: the eight candidates sorted the wrong way round."""
     far = distances(TABLE).argsort(axis=1)[:, -8:]
-    found = np.zeros_like(P)
-    np.put_along_axis(found, far, np.take_along_axis(P, far, axis=1), axis=1)
-    return found / found.sum(axis=1, keepdims=True)
+    wrong = np.zeros_like(P)
+    np.put_along_axis(wrong, far, np.take_along_axis(P, far, axis=1), axis=1)
+    return wrong / wrong.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize(

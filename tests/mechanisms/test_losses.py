@@ -106,8 +106,8 @@ def test_figures_of_the_design():
         (300, 15, 4, 64, 509),
         (50, 8, 4, 1, 23.8),
     ):
-        found = LossDistribution.of_noise(epsilon * d, dim).times(n_words)
-        assert found.exponent(1e-6) == pytest.approx(known, rel=5e-3)
+        loss = LossDistribution.of_noise(epsilon * d, dim).times(n_words)
+        assert loss.exponent(1e-6) == pytest.approx(known, rel=5e-3)
 
 
 @pytest.mark.parametrize("distance", [1e-3, 0.5, 3.0, 40.0])
@@ -218,9 +218,9 @@ def test_known_laws_by_enumeration(seed):
     ):
         ts = np.linspace(-4, 8, 40)
         exact = [hockey_stick(x, y, t) for t in ts]
-        found = [loss.delta(t) for t in ts]
-        assert np.all(np.array(found) >= np.array(exact) - 1e-13)
-        assert np.allclose(found, exact, atol=1e-3)
+        deltas = [loss.delta(t) for t in ts]
+        assert np.all(np.array(deltas) >= np.array(exact) - 1e-13)
+        assert np.allclose(deltas, exact, atol=1e-3)
 
 
 def mistaken_delta(loss, t):
@@ -253,9 +253,9 @@ def test_mistakes_are_caught(mistake):
 
 def binomial(epsilon, n):
     """Losses and probabilities of n answers by randomized response."""
-    kept = np.arange(n + 1)
-    return epsilon * (2 * kept - n), stats.binom.pmf(
-        kept, n, 1 / (1 + np.exp(-epsilon))
+    n_kept = np.arange(n + 1)
+    return epsilon * (2 * n_kept - n), stats.binom.pmf(
+        n_kept, n, 1 / (1 + np.exp(-epsilon))
     )
 
 
@@ -331,19 +331,19 @@ def test_mixture_by_enumeration():
 
 
 def test_infinite_losses():
-    told = LossDistribution.of_exponents(math.inf, math.inf)
+    certain = LossDistribution.of_exponents(math.inf, math.inf)
     none = LossDistribution.total([])
-    assert told.delta(50.0) == 1.0
-    assert told.exponent(0.999) == math.inf
+    assert certain.delta(50.0) == 1.0
+    assert certain.exponent(0.999) == math.inf
     assert none.exponent(0.0) == 0.0
     assert none.delta(-1.0) == pytest.approx(1 - math.exp(-1))
-    for both in (told.plus(none), none.plus(told), told.times(3)):
+    for both in (certain.plus(none), none.plus(certain), certain.times(3)):
         assert both.exponent(0.5) == math.inf
-    assert LossDistribution.mixture([told, told], [0.5, 0.5]).infinite == 1
+    assert LossDistribution.mixture([certain, certain], [0.5, 0.5]).infinite == 1
     dust = LossDistribution.of(np.zeros(1), np.array([1e-31]), 1.0)
     assert dust.infinite == 1
     assert dust.exponent(0.5) == math.inf
-    rare = LossDistribution.mixture([told, none], [0.01, 0.99])
+    rare = LossDistribution.mixture([certain, none], [0.01, 0.99])
     assert rare.exponent(0.009) == math.inf
     assert rare.exponent(0.011) == 0.0
     assert rare.times(2).infinite == pytest.approx(1 - 0.99**2)

@@ -95,9 +95,9 @@ def aggressive_custext(epsilon=2.0, k=4):
     """Each word has its own list of the k nearest words."""
     D = cdist(*[np.random.default_rng(0).normal(size=(12, 3))] * 2)
     radius = np.sort(D, axis=1)[:, [k - 1]]
-    kept = radius >= D
-    u = 1 - D / np.where(kept, D, 0).max(axis=1, keepdims=True)
-    P = np.where(kept, np.exp(epsilon / 2 * u), 0)
+    near = radius >= D
+    u = 1 - D / np.where(near, D, 0).max(axis=1, keepdims=True)
+    P = np.where(near, np.exp(epsilon / 2 * u), 0)
     return P / P.sum(axis=1, keepdims=True), epsilon * (D > 0)
 
 
@@ -245,8 +245,8 @@ def test_a_budget_split_by_the_sentence_is_exceeded_by_its_other_words():
 
 def test_a_budget_of_zero_is_a_word_in_the_clear():
     gaps = distances(LINE)
-    kept, noisy = np.eye(4)[0], np.exp(exponential_at(np.full(4, 1.0), gaps))[1]
-    assert losses(np.array([kept, noisy]))[1, 0] == np.inf
+    clear, noisy = np.eye(4)[0], np.exp(exponential_at(np.full(4, 1.0), gaps))[1]
+    assert losses(np.array([clear, noisy]))[1, 0] == np.inf
 
 
 def test_rates_by_a_public_table_are_sound_and_dear():

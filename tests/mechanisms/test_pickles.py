@@ -68,10 +68,10 @@ def uses(channel, rng):
     x, y = rng.integers(0, n, (2, 10))
     y[5:8] = x[5:8]
     x[:2], y[:2] = [3, 5], [5, 3]  # equal vectors
-    found = [channel.apply(words, channel.draw(rng, 50)), channel.exponents(x, y)]
+    answers = [channel.apply(words, channel.draw(rng, 50)), channel.exponents(x, y)]
     if channel.law().log_proba is not None:
-        found.append(channel.law().log_proba(x[:5]))
-    return [*found, np.frombuffer(channel.fingerprint, np.uint8)]
+        answers.append(channel.law().log_proba(x[:5]))
+    return [*answers, np.frombuffer(channel.fingerprint, np.uint8)]
 
 
 @pytest.mark.no_cover
@@ -85,8 +85,8 @@ def test_pickles_are_small_and_nothing_is_lost(name, embeddings):
         held = pickle.dumps(channel)  # nor does it grow with use
         sizes.append(len(held))
         for again in (unused, pickle.loads(held), pickle.loads(pickle.dumps(unused))):
-            found = uses(again, np.random.default_rng(1))
-            for ours, theirs in zip(found, expected, strict=True):
+            answers = uses(again, np.random.default_rng(1))
+            for ours, theirs in zip(answers, expected, strict=True):
                 np.testing.assert_array_equal(ours, theirs)
                 assert ours.dtype == theirs.dtype
     # the rest does not depend on the number of words

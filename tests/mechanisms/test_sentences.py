@@ -68,8 +68,8 @@ def feasible(table):
 
 def says(pattern, text):
     """A number in a text; None if it does not say it."""
-    found = re.search(pattern.replace("NUMBER", _NUMBER), text)
-    return None if found is None else float(found[1].rstrip("."))
+    match = re.search(pattern.replace("NUMBER", _NUMBER), text)
+    return None if match is None else float(match[1].rstrip("."))
 
 
 #: What is said, and what it bounds: of exponents, distances, class labels and ε.
@@ -138,9 +138,9 @@ def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
         assert rate == pytest.approx(inner.rate, rel=1e-3)
         if said["kappa"] is not None:
             assert inner.rate * (1 + said["kappa"]) * slack >= inner.attained
-    if (kept := said["kept"]) is not None:
+    if (stated := said["kept"]) is not None:
         true = np.exp(channel.law().log_proba(everything)).diagonal().mean()
-        assert kept == pytest.approx(true, rel=6e-3)
+        assert stated == pytest.approx(true, rel=6e-3)
     if said["1 - p"] is not None:
         p = channel.mechanism.probability
         assert said["1 - p"] == pytest.approx(1 - p, rel=1e-9)

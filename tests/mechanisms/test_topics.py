@@ -142,12 +142,12 @@ def test_outputs_are_named_by_topic():
     assert bags.sum(axis=1).ravel().tolist() == [[3, 3, 3]]
     tokens = perturber(output="tokens", random_state=2**90).transform(texts)
     text = perturber(output="text", random_state=2**90).transform(texts)
-    assert [" ".join(some) for some in tokens] == text
-    assert {word for some in tokens for word in some} <= set(NAMES)
+    assert [" ".join(names) for names in tokens] == text
+    assert {word for names in tokens for word in names} <= set(NAMES)
     counts = CountVectorizer(vocabulary=NAMES).fit_transform(text)
     np.testing.assert_array_equal(counts.toarray(), bags.toarray())
-    kept = perturber(output="text", oov="keep", document_length=None)
-    assert kept.transform(["w0 stranger"])[0].split()[1] == "stranger"
+    keeping = perturber(output="text", oov="keep", document_length=None)
+    assert keeping.transform(["w0 stranger"])[0].split()[1] == "stranger"
     released = fitted.mechanism_.released
     assert released.dim == TABLE.dim
     # where it lies: at the words that speak for it
@@ -182,11 +182,11 @@ def test_adversaries_and_audits():
     P = exact(ODDS, 4.0)
     likelihood = ReleaseLikelihood(fitted, texts, ordered=True)
     releases = [["art", "tea", "law"], ["law"] * 3]
-    found = likelihood(releases)
+    logs = likelihood(releases)
     codes = np.array([TABLE.find(text.split()) for text in texts])
     for i, release in enumerate(releases):
         z = [NAMES.index(name) for name in release]
-        np.testing.assert_allclose(found[i], np.log(P[codes, z]).sum(axis=1), rtol=1e-4)
+        np.testing.assert_allclose(logs[i], np.log(P[codes, z]).sum(axis=1), rtol=1e-4)
     bag = ReleaseLikelihood(fitted, texts, ordered=False)(releases)
     shares = np.array([[P[c].mean(axis=0)] for c in codes])[:, 0]
     expected = np.log(shares[:, [0, 2, 1]]).sum(axis=1)

@@ -138,8 +138,8 @@ def test_ties_are_ranked_in_the_order_of_the_table():
         # in the middle of the rank's share of the uniforms
         u = (1 - q**rank + 1 - q ** (rank + 1)) / 2 / (1 - q**4)
         given = (*draws[:-1], np.full(4, u))
-        found = channel.apply(np.array([0, 3, 0, 3]), given)
-        assert found.tolist() == [*expected, *expected]
+        words = channel.apply(np.array([0, 3, 0, 3]), given)
+        assert words.tolist() == [*expected, *expected]
 
 
 def test_a_seed_inside_of_the_loop_is_no_noise_for_a_text():
@@ -156,10 +156,10 @@ def test_a_seed_inside_of_the_loop_is_no_noise_for_a_text():
     assert two - one
     # and a release here draws a vector for each word
     channel = Ranked(spread=1e-3).prepare(TABLE, 0.2, 0.0)
-    found = channel.apply(
+    words = channel.apply(
         np.repeat(2, 400), channel.draw(np.random.default_rng(0), 400)
     )
-    assert len(set(found.tolist())) > 3
+    assert len(set(words.tolist())) > 3
 
 
 def test_ranks_are_found_once_where_they_fit(monkeypatch):
@@ -184,12 +184,12 @@ def test_ranks_are_found_once_where_they_fit(monkeypatch):
         assert len(pickle.dumps(channel)) < 2 * len(pickle.dumps(table))
         return np.concatenate(parts)
 
-    kept = law(64)
+    held = law(64)
     assert sum(ranked) == 400
     ranked.clear()
     made_anew = law(1)
     assert sum(ranked) == 3 * 400
-    np.testing.assert_allclose(kept, made_anew, rtol=1e-13)  # blocks differ
+    np.testing.assert_allclose(held, made_anew, rtol=1e-13)  # blocks differ
     # each word's law by a sort of all distances, in the order of the table if equal
     distances = cdist(table.vectors, table.vectors)
     order = distances.argsort(axis=1, kind="stable")
@@ -198,7 +198,7 @@ def test_ranks_are_found_once_where_they_fit(monkeypatch):
     moves = np.empty((400, 400))
     np.put_along_axis(moves, order, np.tile(masses, (400, 1)), axis=1)
     inner = RandomizedResponse().prepare(table, 4.0, 0.0).log_proba(words)
-    np.testing.assert_allclose(np.exp(kept), np.exp(inner) @ moves, rtol=1e-9)
+    np.testing.assert_allclose(np.exp(held), np.exp(inner) @ moves, rtol=1e-9)
 
 
 def test_small_spreads_keep_the_pivot():

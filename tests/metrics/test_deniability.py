@@ -131,9 +131,9 @@ def test_standard_errors_are_those_of_repeats(repeats):
     for statistic in ("unchanged", "distinct"):
         means = [getattr(result, f"n_{statistic}").mean() for result in repeats]
         errors = [getattr(result, f"{statistic}_error") for result in repeats]
-        found = np.var(means, ddof=1) / np.mean(np.square(errors))
-        assert found < ratio.isf(ALPHA / 4), statistic
-        assert found > ratio.ppf(ALPHA / 4), statistic
+        quotient = np.var(means, ddof=1) / np.mean(np.square(errors))
+        assert quotient < ratio.isf(ALPHA / 4), statistic
+        assert quotient > ratio.ppf(ALPHA / 4), statistic
     # Independent words would promise far less than is true: a quarter of the spread,
     # so that half of it is beyond any chance.
     unchanged = [result.n_unchanged.mean() for result in repeats]
@@ -155,9 +155,9 @@ def test_the_error_of_distinct_words_is_no_jackknife(n_words, even):
     channel = FixedLaw(chances)
     table = WordEmbedding([f"w{i}" for i in range(n_words)], np.eye(n_words, 2))
     source = DPWordPerturber(table, mechanism=channel, document_length=1).fit([])
-    found = [plausible_deniability(source, ["w0"], n_draws=50) for _ in range(500)]
-    spread = np.std([f.n_distinct[0] for f in found], ddof=1)
-    claimed = np.sqrt(np.mean([f.distinct_error**2 for f in found]))
+    estimates = [plausible_deniability(source, ["w0"], n_draws=50) for _ in range(500)]
+    spread = np.std([f.n_distinct[0] for f in estimates], ddof=1)
+    claimed = np.sqrt(np.mean([f.distinct_error**2 for f in estimates]))
     assert 0.75 * claimed < spread < 1.25 * claimed
 
 

@@ -34,14 +34,15 @@ def test_distances_are_brute_forces(n_words, dim, seed, whole):
     expected = expected.min(axis=1)
     for memory in (64, 0.001):
         with config_context(working_memory=memory):
-            found = density_statistics(table, n_extreme=3)
-        np.testing.assert_allclose(found.distances, expected, rtol=1e-12)
-    assert (found.d_max, found.d_min) == (found.distances.max(), found.distances.min())
+            density = density_statistics(table, n_extreme=3)
+        np.testing.assert_allclose(density.distances, expected, rtol=1e-12)
+    assert density.d_max == density.distances.max()
+    assert density.d_min == density.distances.min()
     ranked = np.sort(expected)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = ranked[-3:].mean() / ranked[:3].mean()
-        np.testing.assert_allclose(found.sparse_over_dense, ratio, rtol=1e-12)
-        np.testing.assert_allclose(found.max_over_min, ranked[-1] / ranked[0])
+        np.testing.assert_allclose(density.sparse_over_dense, ratio, rtol=1e-12)
+        np.testing.assert_allclose(density.max_over_min, ranked[-1] / ranked[0])
 
 
 def test_close_words_far_from_the_origin():
@@ -57,31 +58,31 @@ def test_corpus():
     counts = CountVectorizer(vocabulary=table.words).fit_transform(texts)
     tokens = [["Aa", "bb", "bb"], ["far", "far", "zzz"], [], ["cc", "far"]]
     for X in (texts, tokens, counts, counts.toarray()):
-        found = density_statistics(table, X, n_extreme=2)
-        assert found.words.tolist() == ["aa", "bb", "cc", "far"]
+        density = density_statistics(table, X, n_extreme=2)
+        assert density.words.tolist() == ["aa", "bb", "cc", "far"]
         # without the unused word, which is near to cc
-        assert found.distances.tolist() == [1.0, 1.0, 2.0, 7.0]
-        assert found.sparsest.tolist() == ["far", "cc"]
-        assert found.densest.tolist() == ["aa", "bb"]
-        assert found.sparse_over_dense == 4.5
-        assert (found.n_records, found.n_words) == (4, 4)
-        assert found.mean_record_size == 7 / 4
-        assert found.std_record_size == np.std([3, 2, 0, 2])
-        assert found.records_with_sparse == 2 / 4
-        assert found.records_per_sparse == (2 + 1) / (2 * 4)
-        assert "4 records" in repr(found)
+        assert density.distances.tolist() == [1.0, 1.0, 2.0, 7.0]
+        assert density.sparsest.tolist() == ["far", "cc"]
+        assert density.densest.tolist() == ["aa", "bb"]
+        assert density.sparse_over_dense == 4.5
+        assert (density.n_records, density.n_words) == (4, 4)
+        assert density.mean_record_size == 7 / 4
+        assert density.std_record_size == np.std([3, 2, 0, 2])
+        assert density.records_with_sparse == 2 / 4
+        assert density.records_per_sparse == (2 + 1) / (2 * 4)
+        assert "4 records" in repr(density)
 
 
 def test_sparse_words_are_rare_in_real_messages(google_8k, sms):
     """Table 5 has 0.4 % of the messages per sparse word."""
     texts = sms[0][::3]
-    found = density_statistics(google_8k, texts)
-    assert found.n_records == len(texts)
-    assert found.sparse_over_dense > 1.5
-    assert found.max_over_min > found.sparse_over_dense
-    assert found.records_per_sparse < 0.005
-    assert found.records_per_sparse <= found.records_with_sparse
-    assert found.records_with_sparse <= 50 * found.records_per_sparse
+    density = density_statistics(google_8k, texts)
+    assert density.n_records == len(texts)
+    assert density.sparse_over_dense > 1.5
+    assert density.max_over_min > density.sparse_over_dense
+    assert density.records_per_sparse < 0.005
+    assert density.records_per_sparse <= density.records_with_sparse
+    assert density.records_with_sparse <= 50 * density.records_per_sparse
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,11 @@ def test_a_few_draws_tell_more_than_counts_of_them(source, few):
 
 def test_profiles_are_distributions_of_what_counts_say(few):
     profiles = RNG.dirichlet(np.ones(500), 3)
-    found = few.profiles(profiles)
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-4)
+    released = few.profiles(profiles)
+    np.testing.assert_allclose(released.sum(axis=1), 1, rtol=1e-4)
     counts = few.counts(np.arange(500))  # proportional to Pr[z | w], by z
     shares = counts / counts.sum(axis=0)
-    np.testing.assert_allclose(found, profiles @ shares.T, rtol=2e-3, atol=1e-7)
+    np.testing.assert_allclose(released, profiles @ shares.T, rtol=2e-3, atol=1e-7)
 
 
 def test_small_vocabularies_have_no_form():
@@ -57,17 +57,17 @@ def test_what_is_known_needs_no_form():
     """One word is certain: nothing is left to estimate."""
     prior = np.eye(500)[7]
     source = DPWordPerturber(TABLE, epsilon=3.0, document_length=1).fit([])
-    found = word_transitions(source, prior, n_draws=5, random_state=0)
-    assert found.form_smoothing == 0
-    assert found.vulnerability().value == pytest.approx(1)
-    assert found.log_loss().value == pytest.approx(0, abs=1e-12)
+    transitions = word_transitions(source, prior, n_draws=5, random_state=0)
+    assert transitions.form_smoothing == 0
+    assert transitions.vulnerability().value == pytest.approx(1)
+    assert transitions.log_loss().value == pytest.approx(0, abs=1e-12)
 
 
 def test_words_of_equal_vectors():
     table = WordEmbedding(TABLE.words, np.ones((500, 2)))
     options = {"mechanism": Directional(), "document_length": 1}
     source = DPWordPerturber(table, epsilon=3.0, **options).fit([])
-    found = word_transitions(source, n_draws=5, random_state=0)
-    assert (found.proba[:, 0] == 1).all()  # the first of equals is released
-    bits = -np.log2(found.posterior(["w0"]))
+    transitions = word_transitions(source, n_draws=5, random_state=0)
+    assert (transitions.proba[:, 0] == 1).all()  # the first of equals is released
+    bits = -np.log2(transitions.posterior(["w0"]))
     assert bits.mean() == pytest.approx(np.log2(500), rel=0.05)

@@ -217,8 +217,8 @@ def test_bad_jobs(bags, small_embedding):
 def test_no_documents(small_embedding):
     X, none = np.eye(200)[:3], np.empty((0, 200))
     for x, y, shape in ((none, None, (0, 0)), (none, X, (0, 3)), (X, none, (3, 0))):
-        found = pairwise_word_movers_distances(x, y, embedding=small_embedding)
-        assert found.shape == shape
+        distances = pairwise_word_movers_distances(x, y, embedding=small_embedding)
+        assert distances.shape == shape
 
 
 def test_columns_named_by_other_words_are_refused(small_embedding):

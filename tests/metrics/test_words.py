@@ -125,9 +125,9 @@ def test_perturbers_by_name_or_path(small_embedding):
     assert find_perturber(model, "columns__body") is noisy
     model.fit(frame, [0, 1])
     for name, epsilon in (("title", 1e9), ("columns__title", 1e9), ("body", 1e-9)):
-        found = find_perturber(model, name)
-        assert found.epsilon == epsilon
-        assert found.guarantee().epsilon == epsilon  # fitted
+        perturber = find_perturber(model, name)
+        assert perturber.epsilon == epsilon
+        assert perturber.guarantee().epsilon == epsilon  # fitted
         changed = words_changed_scorer(model, frame, name=name)
         assert (changed == 0) if epsilon > 1 else (changed > 0.5)
         assert words_unchanged_scorer(model, frame, name=name) == 1 - changed
@@ -149,10 +149,10 @@ def test_names_that_tell_no_perturber():
     two = Pipeline([("a", DPWordPerturber()), ("b", DPWordPerturber())])
     nested = Pipeline([("x", two), ("y", Pipeline([("a", DPWordPerturber())]))])
     assert find_perturber(nested, "y__a") is nested.steps[1][1].steps[0][1]
-    for name, told in (("c", 0), ("a", 2), ("y", 0)):
+    for name, n_matches in (("c", 0), ("a", 2), ("y", 0)):
         with pytest.raises(
             InvalidParameterError,
-            match=rf"got '{name}', which matches {told} of 3 \(x__a, x__b, y__a\)",
+            match=rf"got '{name}', which matches {n_matches} of 3 \(x__a, x__b, y__a\)",
         ):
             find_perturber(nested, name)
     with pytest.raises(InvalidParameterError, match="name must be a str or None, got"):

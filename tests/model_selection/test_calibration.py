@@ -62,14 +62,14 @@ def test_interval_covers_the_law():
 @pytest.mark.parametrize("target", [0.6, 0.9, 0.99])
 def test_closed_form(target):
     n = 100_000
-    found = calibrate_epsilon(LINE.fit([]), target, n_draws=n)
-    assert (found.n_words, found.n_draws, found.target) == (2, n, target)
+    calibrated = calibrate_epsilon(LINE.fit([]), target, n_draws=n)
+    assert (calibrated.n_words, calibrated.n_draws, calibrated.target) == (2, n, target)
     # of n independent draws, each of which changes at most one of the two words
     p = 2 * target - 1
     error = np.sqrt(p * (1 - p) / n) / 2
-    true = 1 - np.exp(-found.epsilon / 2) / 2
+    true = 1 - np.exp(-calibrated.epsilon / 2) / 2
     assert abs(true - target) < 6 * error  # false alarm 2e-9
-    np.testing.assert_allclose(found.standard_error, error, rtol=0.05)
+    np.testing.assert_allclose(calibrated.standard_error, error, rtol=0.05)
 
 
 def test_share_is_reached_on_the_noise_drawn(small_embedding):
@@ -79,17 +79,17 @@ def test_share_is_reached_on_the_noise_drawn(small_embedding):
         small_embedding, mechanism=KnownNoise(noise), document_length=1
     ).fit([])
     for target in (0.2, 0.5, 0.9):
-        found = calibrate_epsilon(small, target, n_draws=60)
-        assert -1e-12 < found.share - target < 1 / (200 * 60) + 1e-12
+        calibrated = calibrate_epsilon(small, target, n_draws=60)
+        assert -1e-12 < calibrated.share - target < 1 / (200 * 60) + 1e-12
         # a little to the side, for the rounding of float32
         below, above = plausible_deniability(
             small,
-            epsilons=[found.epsilon * (1 - 1e-4), found.epsilon * (1 + 1e-4)],
+            epsilons=[calibrated.epsilon * (1 - 1e-4), calibrated.epsilon * (1 + 1e-4)],
             n_draws=60,
         ).n_unchanged.mean(axis=(1, 2))
-        assert below / 60 <= found.share <= above / 60
+        assert below / 60 <= calibrated.share <= above / 60
         assert above / 60 - below / 60 < 0.002
-        low, high = found.interval
+        low, high = calibrated.interval
         ends = plausible_deniability(
             small, epsilons=[low * 0.999, high * 1.001], n_draws=60
         )
@@ -99,9 +99,9 @@ def test_share_is_reached_on_the_noise_drawn(small_embedding):
 
 def test_rises_with_the_target(small):
     targets = [0.1, 0.3, 0.301, 0.6, 0.95]
-    found = [calibrate_epsilon(small, t, random_state=1).epsilon for t in targets]
-    assert found == sorted(found)
-    assert len(set(found)) == len(found)
+    epsilons = [calibrate_epsilon(small, t, random_state=1).epsilon for t in targets]
+    assert epsilons == sorted(epsilons)
+    assert len(set(epsilons)) == len(epsilons)
     assert small.epsilon == 1.0
 
 
@@ -113,9 +113,9 @@ def test_options(small):
     changed = calibrate_epsilon(small, 0.7, statistic="changed", random_state=2)
     assert (changed.epsilon, changed.interval) == (one.epsilon, one.interval)
     np.testing.assert_allclose(changed.share, 1 - one.share)
-    some = calibrate_epsilon(small, 0.3, words=["w1", "w2"], random_state=2)
-    assert some.n_words == 2
-    assert some.epsilon != one.epsilon
+    two = calibrate_epsilon(small, 0.3, words=["w1", "w2"], random_state=2)
+    assert two.n_words == 2
+    assert two.epsilon != one.epsilon
     assert one.interval[0] < one.epsilon < one.interval[1]
 
 
@@ -187,17 +187,17 @@ def root(share, target):
 def test_exact_laws_against_a_plain_search(small_embedding, mechanism, lam):
     table = small_embedding.restrict(60)
     perturber = DPWordPerturber(table, epsilon=1.0, lam=lam, mechanism=mechanism)
-    found = calibrate_epsilon(perturber.fit([]), 0.4, random_state=0)
+    calibrated = calibrate_epsilon(perturber.fit([]), 0.4, random_state=0)
     true = root(lambda e: kept(mechanism, table, e, lam).mean(), 0.4)
-    assert found.epsilon == pytest.approx(true, rel=1e-6)
-    assert found.share == pytest.approx(0.4, abs=1e-7)
-    again = kept(mechanism, table, found.epsilon, lam).mean()
-    assert found.share == pytest.approx(again, rel=1e-12)
-    assert (found.standard_error, found.exact) == (0.0, True)
-    assert found.interval == (found.epsilon, found.epsilon)
+    assert calibrated.epsilon == pytest.approx(true, rel=1e-6)
+    assert calibrated.share == pytest.approx(0.4, abs=1e-7)
+    again = kept(mechanism, table, calibrated.epsilon, lam).mean()
+    assert calibrated.share == pytest.approx(again, rel=1e-12)
+    assert (calibrated.standard_error, calibrated.exact) == (0.0, True)
+    assert calibrated.interval == (calibrated.epsilon, calibrated.epsilon)
     # once more with weights, and from the other side
-    some, counts = ["w3", "w9", "w31"], [5, 1, 2]
-    documents = [[w] * n for w, n in zip(some, counts, strict=True)]
+    words, counts = ["w3", "w9", "w31"], [5, 1, 2]
+    documents = [[w] * n for w, n in zip(words, counts, strict=True)]
     changed = calibrate_epsilon(
         perturber, 0.3, statistic="changed", documents=documents
     )
@@ -213,13 +213,13 @@ def test_exact_laws_against_a_plain_search(small_embedding, mechanism, lam):
 
 def test_exact_laws_start_anywhere(small_embedding):
     # all words, from a start by some of them
-    found = [
+    epsilons = [
         calibrate_epsilon(
             DPWordPerturber(small_embedding, epsilon=e, mechanism=Exponential()).fit([])
         ).epsilon
         for e in (1e-3, 2.0, 500.0)
     ]
-    np.testing.assert_allclose(found, found[0], rtol=1e-6)
+    np.testing.assert_allclose(epsilons, epsilons[0], rtol=1e-6)
     big = WordEmbedding(
         [f"v{i}" for i in range(400)], np.random.default_rng(1).normal(size=(400, 3))
     )
@@ -240,8 +240,8 @@ def test_a_rate_is_calibrated_once(small_embedding):
     perturber = DPWordPerturber(small_embedding, epsilon=2.0, mechanism=Counted())
     perturber.fit([])
     PREPARED.clear()
-    found = calibrate_epsilon(perturber, 0.6)
-    assert set(PREPARED) == {2.0, found.epsilon}
+    calibrated = calibrate_epsilon(perturber, 0.6)
+    assert set(PREPARED) == {2.0, calibrated.epsilon}
 
 
 def test_exact_targets_out_of_reach(small_embedding):
@@ -285,10 +285,10 @@ def test_tight_reaches_every_share_that_it_can(smallest):
     # of "tight", all normalizers are 1 and a word stays with its own weight
     _, least, share_at = smallest
     for target in (least + 1e-3, (1 + least) / 2, 0.999):
-        found = calibrate_epsilon(TIGHT.fit([]), target)
-        assert found.share == pytest.approx(target, abs=1e-6)
-        assert share_at(found.epsilon) == pytest.approx(target, abs=1e-6)
-        assert (found.exact, found.n_draws) == (True, 0)
+        calibrated = calibrate_epsilon(TIGHT.fit([]), target)
+        assert calibrated.share == pytest.approx(target, abs=1e-6)
+        assert share_at(calibrated.epsilon) == pytest.approx(target, abs=1e-6)
+        assert (calibrated.exact, calibrated.n_draws) == (True, 0)
     # from next to the smallest ε, too, and by some of the words
     near = clone(TIGHT).set_params(epsilon=smallest[0] * 1.001).fit([])
     assert calibrate_epsilon(near, 0.9).share == pytest.approx(0.9, abs=1e-6)
@@ -306,10 +306,10 @@ def test_tight_names_the_smallest_epsilon(smallest, over):
     perturber = clone(TIGHT).set_params(embedding=embedding).fit([])
     with pytest.raises(InvalidParameterError, match="no epsilon below") as raised:
         calibrate_epsilon(perturber, target)
-    told = re.search(r"between (\S+) .* below (\S+)\.$", str(raised.value))
+    match = re.search(r"between (\S+) .* below (\S+)\.$", str(raised.value))
     if not over:
-        assert float(told[1]) == pytest.approx(least, abs=1e-3)
-    assert float(told[2]) == pytest.approx(epsilon, rel=1e-3)
+        assert float(match[1]) == pytest.approx(least, abs=1e-3)
+    assert float(match[2]) == pytest.approx(epsilon, rel=1e-3)
 
 
 class NotAbove(RandomizedResponse):
@@ -347,7 +347,7 @@ def test_the_share_asked_for_is_the_share_changed_in_a_text(
         mechanism=mechanism,
         output="tokens",
     ).fit([])
-    found = calibrate_epsilon(
+    calibrated = calibrate_epsilon(
         perturber,
         0.3,
         statistic="changed",
@@ -355,18 +355,18 @@ def test_the_share_asked_for_is_the_share_changed_in_a_text(
         tuned_on="public",
         n_draws=150,
     )
-    perturber.set_params(epsilon=found.epsilon).fit([])
+    perturber.set_params(epsilon=calibrated.epsilon).fit([])
     before = np.concatenate(perturber.known_words(texts))
     after = np.concatenate(perturber.transform(texts))
     share = (before != after).mean()
-    assert found.n_words == len(set(before))
-    assert "the words of 800 documents, by their frequency" in repr(found)
+    assert calibrated.n_words == len(set(before))
+    assert "the words of 800 documents, by their frequency" in repr(calibrated)
     # Words change independently, each with a probability of its own: the variance of
     # the share is at most p(1 − p)/n. The interval is about normal.
-    error = np.hypot(found.standard_error, np.sqrt(0.21 / len(before)))
+    error = np.hypot(calibrated.standard_error, np.sqrt(0.21 / len(before)))
     limit = stats.norm.isf(ALPHA / 2) * error
     assert abs(share - 0.3) < limit
-    if not found.exact:
+    if not calibrated.exact:
         return
     # and each word once is another question
     plain = calibrate_epsilon(
@@ -392,8 +392,8 @@ def test_documents_are_counted_as_they_are_read(small_embedding, resize):
     redrawn = {"w1": 0.25, "w2": 0.25, "w3": 0.5, "w7": 1.0}
     weights = truncated if resize == "truncate" else redrawn
     texts = texts[:2] if resize == "truncate" else texts
-    found = calibrate_epsilon(perturber, documents=texts, tuned_on="public")
-    assert found.n_words == len(weights)
+    calibrated = calibrate_epsilon(perturber, documents=texts, tuned_on="public")
+    assert calibrated.n_words == len(weights)
     # a law by which each word stays at an ε of its own tells the weights
     near = DPWordPerturber(
         small_embedding,
@@ -402,9 +402,9 @@ def test_documents_are_counted_as_they_are_read(small_embedding, resize):
         mechanism=Exponential("half"),
         lam=0,
     ).fit([])
-    found = calibrate_epsilon(near, documents=texts, tuned_on="public")
+    calibrated = calibrate_epsilon(near, documents=texts, tuned_on="public")
     share = np.average(
-        kept(Exponential("half"), small_embedding, found.epsilon, 0)[
+        kept(Exponential("half"), small_embedding, calibrated.epsilon, 0)[
             [int(w[1:]) for w in weights]
         ],
         weights=list(weights.values()),
@@ -414,8 +414,8 @@ def test_documents_are_counted_as_they_are_read(small_embedding, resize):
 
 def test_what_was_counted_is_said(small):
     with pytest.warns(CalibrationWarning, match="each word of the embedding once"):
-        found = calibrate_epsilon(small, n_draws=5)
-    assert "every word of the embedding, once" in repr(found)
+        calibrated = calibrate_epsilon(small, n_draws=5)
+    assert "every word of the embedding, once" in repr(calibrated)
     for options, said in (
         ({"words": ["w1"]}, "the words given, once each"),
         ({"documents": ["w1 w2"]}, "the words of 1 document, by their frequency"),
@@ -423,8 +423,8 @@ def test_what_was_counted_is_said(small):
         with pytest.warns(
             PrivacyLeakWarning, match=f"If these {next(iter(options))}"
         ) as caught:
-            found = calibrate_epsilon(small, n_draws=5, **options)
-        assert found.counted == said
+            calibrated = calibrate_epsilon(small, n_draws=5, **options)
+        assert calibrated.counted == said
         assert not any(w.category is CalibrationWarning for w in caught)
     for documents, message in (
         (["zz"], "documents must hold at least one word of the embedding, got none"),
@@ -480,18 +480,18 @@ def test_frequencies_count_as_a_text_of_these_words(mechanism):
         {"documents": bags},
         {"words": ["w3"] * 5 + ["w17"] + ["w40"] * 2},
     ):
-        found = calibrate_epsilon(perturber, 0.4, **given, **options)
+        calibrated = calibrate_epsilon(perturber, 0.4, **given, **options)
         for name in ("epsilon", "share", "standard_error"):
             expected = pytest.approx(getattr(counted, name), rel=1e-6)
-            assert getattr(found, name) == expected
-        np.testing.assert_allclose(found.interval, counted.interval, rtol=0.01)
+            assert getattr(calibrated, name) == expected
+        np.testing.assert_allclose(calibrated.interval, counted.interval, rtol=0.01)
     assert counted.counted == "the words given, by their frequency"
     if mechanism is not None:  # the law of words, independently of the short way
         channel = perturber.set_params(epsilon=counted.epsilon).fit([]).mechanism_
         ids = table.find(list(often))
-        kept = np.exp(channel.log_proba(ids))[np.arange(3), ids]
+        unchanged = np.exp(channel.log_proba(ids))[np.arange(3), ids]
         weights = np.array([5, 1, 2]) / 8
-        assert weights @ kept == pytest.approx(0.4, abs=1e-6)
+        assert weights @ unchanged == pytest.approx(0.4, abs=1e-6)
 
 
 @pytest.mark.parametrize("often", [0, -1, np.nan, np.inf, "2", True, None])

@@ -207,9 +207,9 @@ def test_a_misspelt_score_costs_no_results():
         refit=best_under_constraint(maximize="f2", subject_to={"accuracy": 0.5}),
         cv=2,
     )
-    with pytest.raises(UnknownScoreError, match=r"got 'f2'\. The scores of") as told:
+    with pytest.raises(UnknownScoreError, match=r"got 'f2'\. The scores of") as raised:
         search.fit(X, y)
-    assert isinstance(told.value, InvalidParameterError)
-    assert set(told.value.cv_results) >= {"mean_test_accuracy", "mean_test_f1"}
-    found = best_under_constraint(maximize="f1", subject_to={"accuracy": 0.5})
-    assert found(told.value.cv_results) in (0, 1)
+    assert isinstance(raised.value, InvalidParameterError)
+    assert set(raised.value.cv_results) >= {"mean_test_accuracy", "mean_test_f1"}
+    choose = best_under_constraint(maximize="f1", subject_to={"accuracy": 0.5})
+    assert choose(raised.value.cv_results) in (0, 1)

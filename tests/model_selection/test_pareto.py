@@ -29,14 +29,14 @@ def test_against_the_definition(data, n_scores):
     directions = data.draw(
         st.lists(st.sampled_from(["max", "min"]), min_size=n_scores, max_size=n_scores)
     )
-    found = pareto_front(table, directions=directions)
+    front = pareto_front(table, directions=directions)
     whole = [row for row in table if not np.isnan(row).any()]
     expected = [
         not np.isnan(row).any()
         and not any(dominates(other, row, directions) for other in whole)
         for row in table
     ]
-    assert found.tolist() == expected
+    assert front.tolist() == expected
     named = {f"s{i}": [row[i] for row in table] for i in range(n_scores)}
     by_name = {f"s{i}": d for i, d in enumerate(directions) if d == "min"}
     assert pareto_front(named, directions=by_name).tolist() == expected
@@ -47,9 +47,9 @@ def test_order_of_candidates_does_not_matter_and_the_input_is_kept():
     table = rng.integers(0, 6, (60, 3)).astype(float)
     before = table.copy()
     order = rng.permutation(60)
-    found = pareto_front(table, directions=("max", "min", "max"))
+    front = pareto_front(table, directions=("max", "min", "max"))
     shuffled = pareto_front(table[order], directions=("max", "min", "max"))
-    np.testing.assert_array_equal(found[order], shuffled)
+    np.testing.assert_array_equal(front[order], shuffled)
     np.testing.assert_array_equal(table, before)
     np.testing.assert_array_equal(
         pareto_front(pd.DataFrame(table)), pareto_front(table)

@@ -36,13 +36,13 @@ from skdptext.model_selection import (
 
 def results(*splits, params=None, name="a"):
     """cv_results_ of one score, given by split."""
-    found = {f"split{i}_test_{name}": np.array(s) for i, s in enumerate(splits)}
+    by_split = {f"split{i}_test_{name}": np.array(s) for i, s in enumerate(splits)}
     n = len(splits[0])
     default = [{"noise__epsilon": i + 1, "noise__lam": 0.5} for i in range(n)]
     return {
         "params": default if params is None else params,
         f"mean_test_{name}": np.mean(splits, axis=0),
-        **found,
+        **by_split,
     }
 
 
@@ -124,16 +124,16 @@ def test_interval_is_the_corrected_t_interval(ratio):
 
 def test_arrays_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    found = search_results(results([0.5, 0.9], [0.7, 0.9]), test_over_train=0)
-    assert found.params["epsilon"].tolist() == [1, 2]
-    assert found.params["lam"].tolist() == [0.5, 0.5]
-    assert list(found.scores) == ["a"]
-    np.testing.assert_allclose(found.scores["a"].mean, [0.6, 0.9])
+    summary = search_results(results([0.5, 0.9], [0.7, 0.9]), test_over_train=0)
+    assert summary.params["epsilon"].tolist() == [1, 2]
+    assert summary.params["lam"].tolist() == [0.5, 0.5]
+    assert list(summary.scores) == ["a"]
+    np.testing.assert_allclose(summary.scores["a"].mean, [0.6, 0.9])
     margin = stats.t.ppf(0.975, 1) * statistics.stdev([0.5, 0.7]) / 2**0.5
     assert margin > 0.6
-    np.testing.assert_allclose(found.scores["a"].low, [0, 0.9])
-    assert found.scores["a"].n_splits == 2
-    assert found.chosen is None
+    np.testing.assert_allclose(summary.scores["a"].low, [0, 0.9])
+    assert summary.scores["a"].n_splits == 2
+    assert summary.chosen is None
 
 
 def test_a_single_split_has_no_interval():
@@ -328,8 +328,8 @@ def test_intervals_of_shares_stay_shares():
     def ends(*scores):
         results = {f"split{i}_test_a": [s] for i, s in enumerate(scores)}
         results |= {"params": [{"epsilon": 1, "lam": 0}], "mean_test_a": [0]}
-        found = search_results(results).scores["a"]
-        return found.low[0], found.high[0]
+        score = search_results(results).scores["a"]
+        return score.low[0], score.high[0]
 
     assert ends(0.99, 0.9, 1.0)[1] == 1
     assert ends(0.99, 0.9, 1.0)[0] > 0
@@ -349,8 +349,8 @@ def test_a_search_over_two_perturbers(small_embedding):
             {"a__epsilon": 2, "b__epsilon": 5},
         ]
     }
-    found = search_results(search, name="a").params
-    assert {key: list(values) for key, values in found.items()} == {
+    params = search_results(search, name="a").params
+    assert {key: list(values) for key, values in params.items()} == {
         "epsilon": [1, 2], "lam": [0.25, 0.25], "b__epsilon": [5, 5]
     }  # fmt: skip
     frame = search_results_frame(search, name="b")

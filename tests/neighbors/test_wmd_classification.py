@@ -139,24 +139,24 @@ def test_empty_documents(data, small_embedding):
     assert caught[0].filename == __file__
     assert model.empty_rows_.tolist() == [0, 5, 39]
     assert model.n_samples_fit_ == 40
-    kept = np.setdiff1d(np.arange(40), [0, 5, 39])
-    share = [(y[kept] == label).mean() for label in "abc"]
+    nonempty = np.setdiff1d(np.arange(40), [0, 5, 39])
+    share = [(y[nonempty] == label).mean() for label in "abc"]
     np.testing.assert_allclose(model.class_prior_, share)
 
     # rows are those of the matrix given to fit
-    D = pairwise_word_movers_distances(queries, X[kept], embedding=small_embedding)
-    want = kept[np.argsort(D, axis=1, kind="stable")[:, :4]]
+    D = pairwise_word_movers_distances(queries, X[nonempty], embedding=small_embedding)
+    want = nonempty[np.argsort(D, axis=1, kind="stable")[:, :4]]
     assert np.array_equal(model.kneighbors(queries)[1], want)
     assert model.kneighbors_graph(queries).shape == (20, 40)
 
     full = model.predict_proba(queries)
     queries[[2, 9]] = 0
     with pytest.warns(EmptyDocumentWarning, match="2 of 20 .* class prior") as caught:
-        some = model.predict_proba(queries)
+        proba = model.predict_proba(queries)
     assert len(caught) == 1
-    np.testing.assert_allclose(some[[2, 9]], [share, share])
+    np.testing.assert_allclose(proba[[2, 9]], [share, share])
     others = np.setdiff1d(np.arange(20), [2, 9])
-    assert np.array_equal(some[others], full[others])
+    assert np.array_equal(proba[others], full[others])
     with pytest.warns(EmptyDocumentWarning) as caught:
         labels = model.predict(queries)
     assert len(caught) == 1

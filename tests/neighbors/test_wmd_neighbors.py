@@ -333,11 +333,11 @@ def test_maps_are_those_of_all_distances(corpus, dense, step_of):
         metric="precomputed", init="random", perplexity=6, max_iter=250, random_state=0
     )
     for chart in tsne, Isomap(n_neighbors=15, metric="precomputed"):
-        found = chart.fit_transform(graph)
+        positions = chart.fit_transform(graph)
         want = chart.fit_transform(dense)
-        assert found.shape == (N, 2)
+        assert positions.shape == (N, 2)
         # which side is which is not said
-        np.testing.assert_allclose(np.abs(found), np.abs(want), rtol=0, atol=1e-3)
+        np.testing.assert_allclose(np.abs(positions), np.abs(want), rtol=0, atol=1e-3)
 
 
 @pytest.mark.no_cover
@@ -376,14 +376,14 @@ def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself)
     monkeypatch.setattr(_blocks, "_search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.kneighbors_graph(asked, mode="distance", folder=tmp_path)
-    kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
-    assert len(kept) == 3
+    written = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    assert len(written) == 3
     monkeypatch.setattr(_blocks, "_search", search)
     model.set_params(n_jobs=2)
     again = model.kneighbors_graph(asked, mode="distance", folder=str(tmp_path))
     for part in ("data", "indices", "indptr"):
         assert np.array_equal(getattr(again, part), getattr(want, part))
-    for name, when in kept.items():
+    for name, when in written.items():
         assert (tmp_path / name).stat().st_mtime_ns == when
     assert len(list(tmp_path.glob("*.npz"))) == (5 if itself else 4)
     assert not list(tmp_path.glob(".*"))

@@ -99,8 +99,8 @@ def test_workers_repeat_the_release_of_a_seed(small_embedding):
         small_embedding, epsilon=0.1, document_length=2, random_state=2**90 + 1
     ).fit([])
     expected = noisy(perturber, documents)[0]
-    for found, process in Parallel(n_jobs=2, backend="loky")(
+    for released, process in Parallel(n_jobs=2, backend="loky")(
         delayed(noisy)(perturber, documents) for _ in range(2)
     ):
         assert process != os.getpid()
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(released, expected)

@@ -44,7 +44,7 @@ def test_likelihood_is_that_of_the_words(mechanism):
     perturber = fitted(mechanism)
     law = law_of(perturber)
     options = {"n_draws": 60_000, "random_state": 0}
-    found = perturber.log_likelihood(DOCUMENTS, RELEASED, **options)
+    likelihoods = perturber.log_likelihood(DOCUMENTS, RELEASED, **options)
     bag = perturber.set_params(output="bow")
     counts = np.array([[ids(text).count(j) for j in range(3)] for text in RELEASED])
     of_bags = bag.log_likelihood(DOCUMENTS, counts, **options)
@@ -56,9 +56,9 @@ def test_likelihood_is_that_of_the_words(mechanism):
     for i, z in enumerate(map(ids, RELEASED)):
         for j, w in enumerate(map(ids, DOCUMENTS)):
             if len(z) != len(w):
-                assert found[i, j] == of_bags[i, j] == -np.inf
+                assert likelihoods[i, j] == of_bags[i, j] == -np.inf
                 continue
-            assert found[i, j] == pytest.approx(np.log(law[w, z]).sum(), abs=0.05)
+            assert likelihoods[i, j] == pytest.approx(np.log(law[w, z]).sum(), abs=0.05)
             mixed = np.log(law[w].mean(axis=0))[z].sum()
             assert of_bags[i, j] == pytest.approx(mixed, abs=0.05)
 
@@ -66,10 +66,10 @@ def test_likelihood_is_that_of_the_words(mechanism):
 def test_redrawn_documents_have_no_order_and_may_be_empty():
     perturber = fitted(RandomizedResponse(), document_length=2, resize="sample")
     law = law_of(perturber)
-    found = perturber.log_likelihood(["cat", ""], ["dog tea", "tea"])
+    likelihoods = perturber.log_likelihood(["cat", ""], ["dog tea", "tea"])
     expected = [np.log(law[0, [1, 2]]).sum(), 2 * np.log(1 / 3)]
-    np.testing.assert_allclose(found[0], expected)
-    assert np.isneginf(found[1]).all()
+    np.testing.assert_allclose(likelihoods[0], expected)
+    assert np.isneginf(likelihoods[1]).all()
 
 
 @pytest.mark.parametrize("output", ["text", "bow"])

@@ -69,11 +69,11 @@ def test_a_generator_is_streamed(table, random_state):
 
     def documents():
         for document in stream(3000):
-            kept = Hashable(document)
-            alive.add(kept)
+            hashable = Hashable(document)
+            alive.add(hashable)
             most.append(len(alive))
-            yield kept
-            del kept
+            yield hashable
+            del hashable
 
     perturber = DPWordPerturber(table, lam=0.0, random_state=random_state).fit([])
     assert perturber.transform(documents()).shape == (3000, 16)

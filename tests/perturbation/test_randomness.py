@@ -346,11 +346,11 @@ def drawn(high, n=20_000, seed=5, context=b"c", what=b""):
 @pytest.mark.parametrize("high", [2, 7, 100, 3 * 2**60, 2**62 + 12345, 2**63])
 def test_numbers_of_labels_are_equally_likely(high):
     """The largest ones draw up to half of their numbers again."""
-    found = drawn(high)
-    assert 0 <= found.min() <= found.max() < high
+    draws = drawn(high)
+    assert 0 <= draws.min() <= draws.max() < high
     parts = min(high, 100)  # equally likely to a part in 2^50
     assert_counts(
-        np.bincount([x * parts // high for x in found.tolist()], minlength=parts),
+        np.bincount([x * parts // high for x in draws.tolist()], minlength=parts),
         np.full(parts, 1 / parts),
     )
 

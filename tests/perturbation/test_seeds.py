@@ -77,9 +77,9 @@ def test_no_error_shows_the_seed(perturber):
     ):
         with pytest.raises(InvalidParameterError) as error:
             clone(perturber).set_params(**change).fit([])
-        told = "".join(traceback.format_exception(error.value))
-        assert str(SEED)[:8] not in told
-        assert f"{SEED / 2!r}"[:8] not in told
+        shown = "".join(traceback.format_exception(error.value))
+        assert str(SEED)[:8] not in shown
+        assert f"{SEED / 2!r}"[:8] not in shown
 
 
 @pytest.mark.parametrize("spec", ["", "d", ",", "x", ">60", "e"])

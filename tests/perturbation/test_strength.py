@@ -107,12 +107,12 @@ def test_toys_are_left_alone(small_embedding):
 def test_the_share_is_that_of_a_release():
     epsilon = 0.7
     (message,) = said(DPWordPerturber(TABLE, epsilon=epsilon, lam=0.0))
-    told = float(re.search(r"about ([\d.]+) %", message)[1])
+    percent = float(re.search(r"about ([\d.]+) %", message)[1])
     at = DPWordPerturber(TABLE, epsilon=epsilon, lam=0.0).fit([])
     words = np.array(TABLE.words)
     share = 100 * (at.perturb_words(words, 20) != words[:, None]).mean()
     # 64 words and 8 draws tell 98 % to a per cent or two
-    assert abs(told - share) < 2
+    assert abs(percent - share) < 2
 
 
 class Measured(MahalanobisNoise):

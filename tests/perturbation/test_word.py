@@ -339,16 +339,16 @@ def test_texts_go_through_a_column_transformer(small_embedding, output, kind):
     ).set_output(transform=kind)  # fmt: skip
     table = {"n": [5, 6], "said": texts}
     frame = pl.DataFrame(table) if kind == "polars" else pd.DataFrame(table, [3, 1])
-    found = columns.fit_transform(frame)
+    out = columns.fit_transform(frame)
     names = ["noisy__said", "rest__n"]
     assert columns.get_feature_names_out().tolist() == names
-    assert found.shape == (2, 2)
+    assert out.shape == (2, 2)
     if kind != "default":
-        assert list(found.columns) == names
-        assert isinstance(found, type(frame))
-    released = {"default": lambda: found[:, 0].tolist(),
-                "pandas": lambda: found["noisy__said"].tolist(),
-                "polars": lambda: found["noisy__said"].to_list()}[kind]()  # fmt: skip
+        assert list(out.columns) == names
+        assert isinstance(out, type(frame))
+    released = {"default": lambda: out[:, 0].tolist(),
+                "pandas": lambda: out["noisy__said"].tolist(),
+                "polars": lambda: out["noisy__said"].to_list()}[kind]()  # fmt: skip
     plain = [text.split() for text in texts] if output == "tokens" else texts
     assert released == plain
 
@@ -364,9 +364,9 @@ def test_a_table_of_one_column_is_read_as_its_documents(small_embedding):
         np.array(texts, dtype=object)[:, None],
         np.array(texts)[:, None],
     ):
-        found = perturber.transform(table)
-        assert found.shape == (2, 1)
-        assert found[:, 0].tolist() == texts
+        released = perturber.transform(table)
+        assert released.shape == (2, 1)
+        assert released[:, 0].tolist() == texts
     tokens = perturber.set_params(output="tokens").transform(
         pl.DataFrame({"said": [["w1", "w2"], ["w3", "w4"]]})
     )

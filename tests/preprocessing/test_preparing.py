@@ -84,9 +84,9 @@ def test_is_what_a_perturber_does_without_its_noise(output, stop_words):
 def test_unknown_words():
     texts = ["tea, Cofe", "zzz zzz"]
     assert DocumentPreparer(TABLE).transform(texts) == [["tea"], []]
-    kept = DocumentPreparer(TABLE, oov="keep", output="text")
-    assert kept.transform(texts) == ["tea cofe", "zzz zzz"]
-    assert kept.set_params(lowercase=False).transform(texts) == ["tea Cofe", "zzz zzz"]
+    keep = DocumentPreparer(TABLE, oov="keep", output="text")
+    assert keep.transform(texts) == ["tea cofe", "zzz zzz"]
+    assert keep.set_params(lowercase=False).transform(texts) == ["tea Cofe", "zzz zzz"]
     perturber = DPWordPerturber(TABLE, oov="keep", output="text", **STILL)
     again = DocumentPreparer.from_perturber(perturber, document_length=1)
     assert again.transform(texts) == ["tea", "zzz"]

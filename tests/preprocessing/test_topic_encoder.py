@@ -55,8 +55,8 @@ def test_rows_are_principal_coordinates_of_unit_length(counts, monkeypatch, dens
     new = np.zeros((1, 40))
     new[0, [3, 7]] = 1, 2
     place = (encoder.components_[:, 3] + 2 * encoder.components_[:, 7]) / 3
-    found = encoder.transform(new)[0]
-    np.testing.assert_allclose(found, place / np.linalg.norm(place))
+    row = encoder.transform(new)[0]
+    np.testing.assert_allclose(row, place / np.linalg.norm(place))
     # sizes of the documents do not matter
     np.testing.assert_allclose(encoder.transform(7 * counts), placed, atol=1e-12)
 

@@ -53,14 +53,14 @@ def test_scores_are_pearsons(bags):
 def test_columns_stay_where_they_are(bags):
     counts, _ = bags
     selector = fit(bags, n_words=5)
-    kept = selector.get_support()
-    assert kept.sum() == selector.n_selected_ == 5
+    support = selector.get_support()
+    assert support.sum() == selector.n_selected_ == 5
     for X in (counts, sp.csr_matrix(counts), sp.csc_array(counts.astype(np.float32))):
         before = X.copy()
         out = selector.transform(X)
         assert out.format == "csr"
         assert out.dtype == X.dtype
-        np.testing.assert_array_equal(out.toarray(), counts * kept)
+        np.testing.assert_array_equal(out.toarray(), counts * support)
         assert (out.data != 0).all()
         assert (before != X).sum() == 0
     np.testing.assert_array_equal(
@@ -118,9 +118,9 @@ def test_before_a_perturber(small_embedding):
     released = model[:2].transform(counts)
     assert released.shape == counts.shape
     assert (released.sum(axis=1) == 12).all()
-    kept = model[0].get_support()
-    assert kept[:20].all()
-    assert released[:, ~kept].sum() == 0
+    support = model[0].get_support()
+    assert support[:20].all()
+    assert released[:, ~support].sum() == 0
     assert model.score(counts, topic) > 0.9
     texts = [
         " ".join(np.repeat(small_embedding.words, row.toarray()[0])) for row in counts

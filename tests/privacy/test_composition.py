@@ -107,8 +107,8 @@ def test_epsilon_for_a_mechanism_that_takes_no_small_epsilon():
     distance = np.linalg.norm(table.vectors[0] - table.vectors[1])
     # its exponents are ε d, from the smallest ε on
     for epsilon in (6.0, 20.0):
-        found = guarantee.epsilon_for("w0", "w1", factor=np.exp(epsilon * distance))
-        assert found == pytest.approx(epsilon, rel=1e-5)
+        solution = guarantee.epsilon_for("w0", "w1", factor=np.exp(epsilon * distance))
+        assert solution == pytest.approx(epsilon, rel=1e-5)
     with pytest.raises(InvalidParameterError, match="must be larger"):
         tight.prepare(table, 0.05, 0.0)
     too_little = np.exp(0.05 * distance)
@@ -116,8 +116,8 @@ def test_epsilon_for_a_mechanism_that_takes_no_small_epsilon():
     # from a start that is too small for one of two
     small = PrivacyGuarantee(RandomizedResponse().prepare(table, 0.1, 0.0))
     both = small.compose(guarantee)
-    found = both.epsilon_for("w0", "w1", factor=np.exp(6 * (1 + distance)))
-    assert found == pytest.approx(6, rel=1e-5)
+    solution = both.epsilon_for("w0", "w1", factor=np.exp(6 * (1 + distance)))
+    assert solution == pytest.approx(6, rel=1e-5)
 
 
 def test_epsilon_for_what_is_the_same_or_shows_the_size(small_embedding, parts):

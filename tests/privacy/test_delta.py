@@ -87,11 +87,11 @@ def law(document, rows, *, ordered, drawn=None):
         slots = [rows[w] for w in words]
     else:
         slots = [rows[words].mean(axis=0)] * drawn
-    found = Counter()
+    shares = Counter()
     chances = reduce(np.multiply.outer, slots).ravel().tolist()
     for seen, p in zip(outcomes(len(slots), ordered), chances, strict=True):
-        found[seen] += p
-    return found
+        shares[seen] += p
+    return shares
 
 
 @cache
@@ -103,10 +103,10 @@ def outcomes(n, ordered):
 
 def both(*laws):
     """The law of independent releases that are all seen."""
-    found = Counter()
+    shares = Counter()
     for outcomes in itertools.product(*(one.items() for one in laws)):
-        found[tuple(z for z, _ in outcomes)] += math.prod(p for _, p in outcomes)
-    return found
+        shares[tuple(z for z, _ in outcomes)] += math.prod(p for _, p in outcomes)
+    return shares
 
 
 def assert_holds(guarantee, x, y, one, two):
@@ -123,13 +123,13 @@ def assert_holds(guarantee, x, y, one, two):
 
     pure = guarantee.exponent(x, y)
     assert guarantee.exponent(x, y, delta=0) == pure
-    found = [guarantee.exponent(x, y, delta=delta) for delta in DELTAS]
-    assert [pure, *found] == sorted([pure, *found], reverse=True)
-    assert found[-1] >= 0
-    for delta, t in zip(DELTAS, found, strict=True):
+    exponents = [guarantee.exponent(x, y, delta=delta) for delta in DELTAS]
+    assert [pure, *exponents] == sorted([pure, *exponents], reverse=True)
+    assert exponents[-1] >= 0
+    for delta, t in zip(DELTAS, exponents, strict=True):
         if t < math.inf:
             assert exact(t) <= delta * (1 + 1e-9)
-    return found, exact
+    return exponents, exact
 
 
 def guarantee_of(rows, *, known=True, ordered=True, drawn=None):
@@ -153,8 +153,8 @@ def test_texts_by_enumeration(seed, never, known):
     for x, y in (("a", "b"), ("b", "a"), ("abca", "bbda")):
         one, two = (law(d, rows, ordered=True) for d in (x, y))
         asked = (x, y) if len(x) == 1 else (list(x), list(y))
-        found, exact = assert_holds(guarantee, *asked, one, two)
-        for delta, t in zip(DELTAS, found, strict=True):
+        exponents, exact = assert_holds(guarantee, *asked, one, two)
+        for delta, t in zip(DELTAS, exponents, strict=True):
             if known and t > 0:  # nothing is lost but what the grid takes
                 assert exact(min(t, 60) - 0.02) > delta
 
@@ -279,9 +279,9 @@ def test_one_empty_reading_of_two():
     reader = DocumentReader(WORDS, stop_words=["a", "b"])
     nothing = PrivacyGuarantee(channel(1.0, 0.0, WORDS), reader)
     whole = guaranteed(1.0, 0.0, WORDS)
-    found = whole.compose(nothing).exponent(["a"], ["b"], delta=0.1)
+    exponent = whole.compose(nothing).exponent(["a"], ["b"], delta=0.1)
     alone = whole.exponent(["a"], ["b"], delta=0.1)
-    assert found == pytest.approx(alone, rel=1e-4)
+    assert exponent == pytest.approx(alone, rel=1e-4)
 
 
 def test_releases_and_words_are_the_same_sum():
@@ -317,9 +317,9 @@ def test_many_different_distances_are_rounded_up():
     mechanism = channel(0.2, 0.0, row)
     ids = np.arange(140)
     distances = mechanism.exponents(ids, [0])[:, 0]
-    found = word_losses(mechanism, ids, np.zeros(140, int))
-    assert len({id(loss) for loss in found}) < 100
-    for loss, distance in zip(found[1::20], distances[1::20], strict=True):
+    losses = word_losses(mechanism, ids, np.zeros(140, int))
+    assert len({id(loss) for loss in losses}) < 100
+    for loss, distance in zip(losses[1::20], distances[1::20], strict=True):
         exact = LossDistribution.of_noise(distance, 1).exponent(0.01)
         assert exact <= loss.exponent(0.01) <= 1.04 * distance
 

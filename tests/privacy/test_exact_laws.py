@@ -90,13 +90,13 @@ def release(codes, P, options):
         slots = [one] * n
     else:
         slots = [of_word(code) for code in codes]
-    found = Counter()
+    shares = Counter()
     for outcome in itertools.product(*(slot.items() for slot in slots)):
         words = tuple(word for word, _ in outcome)
         if options["output"] == "bow":
             words = tuple(sorted(words))
-        found[words] += math.prod(p for _, p in outcome)
-    return found
+        shares[words] += math.prod(p for _, p in outcome)
+    return shares
 
 
 texts = st.lists(st.sampled_from(TOKENS), min_size=0, max_size=3)

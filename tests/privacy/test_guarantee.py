@@ -385,10 +385,10 @@ def test_unknown_words_are_not_left_out_in_silence(small_embedding):
         with pytest.warns(UserWarning, match="2 words of x and y are unknown") as seen:
             value(x, y)
         assert [Path(warning.filename) for warning in seen] == [Path(__file__)]
-    kept = guaranteed(1.0, 0.5, small_embedding, unknown_kept=True)
+    in_clear = guaranteed(1.0, 0.5, small_embedding, unknown_kept=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert kept.exponent(x, y) == math.inf
+        assert in_clear.exponent(x, y) == math.inf
         assert guarantee.exponent(["w1", "w2"], np.eye(200)[1] + np.eye(200)[3]) > 0
 
 

@@ -52,8 +52,8 @@ def test_words_do_not_depend_on_batches_order_or_type(make_release, documents, d
     batch = table.combine_chunks().to_batches()[0]
     assert isinstance(release(batch), pa.RecordBatch)
     expected = words(release(documents.take(list(range(0, 300, 7)))))
-    for found in (*parts, release(batch)):
-        assert words(found).items() <= expected.items()
+    for released in (*parts, release(batch)):
+        assert words(released).items() <= expected.items()
 
 
 @pytest.mark.no_cover
@@ -63,22 +63,22 @@ def test_the_schema_is_what_comes_out(make_release, documents, mechanism, output
     keep = {"label": pa.int16()}
     release = make_release(output=output, mechanism=mechanism, keep=keep)
     for part in (documents, documents.slice(0, 0)):
-        found = release(part)
-        assert found.schema == release.schema
-        assert found["id"].to_pylist() == part["id"].to_pylist()
-        assert found["label"].to_pylist() == part["label"].to_pylist()
+        released = release(part)
+        assert released.schema == release.schema
+        assert released["id"].to_pylist() == part["id"].to_pylist()
+        assert released["label"].to_pylist() == part["label"].to_pylist()
 
 
 def test_equal_texts_are_told_apart_by_ids_and_by_names(make_release, documents):
     release = make_release(document_length=8)
     same = pa.table({"id": documents["id"], "text": ["word1 word2"] * 300})
-    found = words(release(same))
+    released = words(release(same))
     # 8 words, each of at least 3 with a probability below .9: by chance 1e-6 are equal
-    assert len(set(found.values())) > 290
+    assert len(set(released.values())) > 290
     again = words(make_release(document_length=8)(same))
-    assert again == found
+    assert again == released
     other = words(make_release("another", document_length=8)(same))
-    assert sum(other[i] == found[i] for i in found) < 10
+    assert sum(other[i] == released[i] for i in released) < 10
     integers = pa.table({"id": range(300), "text": same["text"]})
     strings = integers.set_column(0, "id", integers["id"].cast(pa.string()))
     assert words(release(integers)) == words(release(strings))
@@ -293,8 +293,8 @@ def test_check_values_tell_keys_and_canaries_tell_laws(make_release, monkeypatch
     assert named["key_check"] != manifest["key_check"]
     for name, change in CHANGES.items():
         changed = make_release(**change).manifest()
-        told = {k for k in manifest if manifest[k] != changed[k]}
-        assert ("canary" in told) == (name != "output")
+        different = {k for k in manifest if manifest[k] != changed[k]}
+        assert ("canary" in different) == (name != "output")
     assert make_release(oov="error").canary != manifest["canary"]  # it has no text
 
 

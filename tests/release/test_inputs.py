@@ -106,27 +106,27 @@ def test_a_type_helps_where_the_values_come_late(released, kind, value):
 
 
 def test_without_a_type_it_is_asked_for(refused):
-    told = refused(a_jsonl=late({"k": None}, {"k": "a"}), keep=("k",))
-    assert "a.jsonl cannot be read" in told
-    assert "keep={name: type}" in told
+    message = refused(a_jsonl=late({"k": None}, {"k": "a"}), keep=("k",))
+    assert "a.jsonl cannot be read" in message
+    assert "keep={name: type}" in message
 
 
 def test_a_column_has_one_type_in_all_inputs(refused):
-    some = {name: lines({"id": name, "text": "", "k": k}) for name, k in
+    inputs = {name: lines({"id": name, "text": "", "k": k}) for name, k in
             (("a_jsonl", 1), ("b_jsonl", "x"))}  # fmt: skip
-    told = refused(**some, keep=("k",))
-    assert "b.jsonl: keep must give a type" in told
-    assert "'k' of string here, and of int64 in a.jsonl" in told
+    message = refused(**inputs, keep=("k",))
+    assert "b.jsonl: keep must give a type" in message
+    assert "'k' of string here, and of int64 in a.jsonl" in message
 
 
 @pytest.mark.parametrize("place", [0, MANY])
 def test_values_that_cannot_be_cast(refused, place):
     numbers = ["abc" if i == place else i for i in range(MANY + 1)]
     rows = "".join(f"{i},word1,{n},{PAD}\n" for i, n in enumerate(numbers))
-    told = refused(a_csv="id,text,n,pad\n" + rows, keep={"n": pa.int64()})
-    assert "a.csv: keep must name 'n' as int64" in told
-    assert f"of which the value at position {place} is not" in told
-    assert "abc" not in told
+    message = refused(a_csv="id,text,n,pad\n" + rows, keep={"n": pa.int64()})
+    assert "a.csv: keep must name 'n' as int64" in message
+    assert f"of which the value at position {place} is not" in message
+    assert "abc" not in message
 
 
 def test_formats_that_cannot_hold_a_column(refused, make_release, tmp_path):
@@ -148,8 +148,8 @@ def test_what_is_no_number_in_json_is_null(make_release, tmp_path):
     release = make_release(keep=("k",))
     release_files(tmp_path / "in.parquet", tmp_path / "out", release, format="jsonl")
     (path,) = (tmp_path / "out").glob("*.jsonl")
-    found = [json.loads(line)["k"] for line in path.read_text().splitlines()]
-    assert found == [[1.0, None], [None]]
+    read_back = [json.loads(line)["k"] for line in path.read_text().splitlines()]
+    assert read_back == [[1.0, None], [None]]
     assert "NaN" not in path.read_text()
 
 
@@ -163,8 +163,8 @@ def test_types_are_those_of_pyarrow(make_release, kind):
 
 
 def test_a_column_that_is_there_twice(refused, make_release, tmp_path):
-    told = refused(a_csv="id,text,text\n1,word1,word2\n")
-    assert "a.csv has several named 'text'" in told
+    message = refused(a_csv="id,text,text\n1,word1,word2\n")
+    assert "a.csv has several named 'text'" in message
     table = pa.table([["1"], ["a"], ["b"]], names=["id", "text", "text"])
     parquet.write_table(table, tmp_path / "in.parquet")
     with pytest.raises(InvalidParameterError, match="several named 'text'"):
@@ -177,16 +177,16 @@ def test_bytes_that_are_not_utf8(refused, rows, column):
     good = late({"k": "a"}, {})[: -len(lines({"id": "last", "text": "word1"}))]
     bad = lines({"id": "b", "text": "b", "k": "b", column: "@"}).encode()
     content = good.encode() * bool(rows) + bad.replace(b"@", b"caf\xe9")
-    told = refused(a_jsonl=content, keep=("k",))
-    assert "a.jsonl" in told
+    message = refused(a_jsonl=content, keep=("k",))
+    assert "a.jsonl" in message
     line = len(content.splitlines())
-    assert f"line {line}: it is not UTF-8. Save the file as UTF-8." in told
+    assert f"line {line}: it is not UTF-8. Save the file as UTF-8." in message
 
 
 def test_csv_that_is_not_utf8(refused):
-    told = refused(a_csv=b"id,text\n1,caf\xe9\n")
-    assert "a.csv cannot be read as csv" in told
-    assert "UTF-8" in told
+    message = refused(a_csv=b"id,text\n1,caf\xe9\n")
+    assert "a.csv cannot be read as csv" in message
+    assert "UTF-8" in message
 
 
 def test_a_text_of_another_type(make_release, tmp_path):
@@ -199,8 +199,8 @@ def test_a_text_of_another_type(make_release, tmp_path):
 
 
 def test_a_row_that_is_too_long(refused):
-    told = refused(a_jsonl=lines({"id": "1", "text": "word1 " * 400_000}))
-    assert "line 1: the row is longer than 512 KiB. Cut the document" in told
+    message = refused(a_jsonl=lines({"id": "1", "text": "word1 " * 400_000}))
+    assert "line 1: the row is longer than 512 KiB. Cut the document" in message
 
 
 DEEP = 100_000
@@ -237,8 +237,8 @@ def test_faults_of_csv_are_found_where_they_are(refused, content, problem):
     ],
 )
 def test_faults_of_json_are_found_where_they_are(refused, line, problem):
-    told = refused(a_jsonl=f"{OBJECT}\n{line}\n")
-    assert f"a.jsonl cannot be read as jsonl: line 3: {problem}" in told
+    message = refused(a_jsonl=f"{OBJECT}\n{line}\n")
+    assert f"a.jsonl cannot be read as jsonl: line 3: {problem}" in message
 
 
 def test_brackets_in_a_text_are_no_nesting(released):
@@ -249,16 +249,16 @@ def test_brackets_in_a_text_are_no_nesting(released):
 def test_a_compressed_file_that_is_cut_short(refused):
     whole = gzip.compress((GOOD + "2,word1,3\n" * 50).encode())
     for content in (whole[:-9], whole[:-1], GOOD.encode()):
-        told = refused(a_csv_gz=content)
-        assert "the compressed file is cut short or broken" in told
+        message = refused(a_csv_gz=content)
+        assert "the compressed file is cut short or broken" in message
 
 
 def test_values_that_are_null_in_csv_are_null_in_a_type(released):
     keep = {"n": pa.int64(), "ok": pa.bool_(), "day": pa.date32(), "s": pa.string()}
     given = "id,text,n,ok,day,s\n1,w,,NA,,NA\n2,w,5,true,2024-01-01,\n"
-    none, some = released(a_csv=given, keep=keep)
-    assert [none[k] for k in keep] == [None, None, None, "NA"]
-    assert [some[k] for k in keep] == [5, True, "2024-01-01", ""]
+    nulls, values = released(a_csv=given, keep=keep)
+    assert [nulls[k] for k in keep] == [None, None, None, "NA"]
+    assert [values[k] for k in keep] == [5, True, "2024-01-01", ""]
 
 
 def test_whole_numbers_are_read_as_the_decimals_that_they_are_given_as(released):
@@ -292,12 +292,12 @@ HEADERLESS = "1,zqcanary\n2,zqcanary\n3,zqcanary\n"
     ],
 )  # fmt: skip
 def test_names_are_shown_where_they_are_no_data(refused, given, names):
-    told = refused(**given)
-    assert "zqcanary" not in told
-    asked = ". Does the file have a header row?" in told
+    message = refused(**given)
+    assert "zqcanary" not in message
+    asked = ". Does the file have a header row?" in message
     assert asked == (names is None)
     if names is not None:
-        assert f": {names}" in told
+        assert f": {names}" in message
 
 
 # -- folders -------------------------------------------------------------------------
@@ -314,8 +314,8 @@ def test_links_to_folders_are_not_passed_over(refused, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "linked").symlink_to(tmp_path / "elsewhere")
-    told = refused(a_jsonl=lines({"id": "1", "text": ""}))
-    assert "no symbolic links to folders" in told
+    message = refused(a_jsonl=lines({"id": "1", "text": ""}))
+    assert "no symbolic links to folders" in message
 
 
 def test_out_is_not_among_the_inputs(make_release, tmp_path):
@@ -356,9 +356,9 @@ def test_long_documents_are_released_in_parts(make_release, tmp_path, n_jobs):
             tmp_path / "in.parquet", out, release, batch_rows=5, n_jobs=n_jobs
         )
     shards = sorted(out.glob("*.parquet"))
-    found = [parquet.read_table(path) for path in shards]
-    assert [len(part) for part in found] == [5, 5, 1]
-    assert pa.concat_tables(found).equals(release(table))
+    parts = [parquet.read_table(path) for path in shards]
+    assert [len(part) for part in parts] == [5, 5, 1]
+    assert pa.concat_tables(parts).equals(release(table))
 
 
 @pytest.mark.no_cover

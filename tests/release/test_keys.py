@@ -176,8 +176,8 @@ def test_only_a_file_of_at_most_1_mb_is_read(tmp_path):
     with pytest.raises(InvalidParameterError, match="larger than 1 MB"):
         ReleaseKey(f"file:{large}").derive(b"x")
     os.mkfifo(tmp_path / "pipe", 0o600)
-    for place, told in [(tmp_path / "pipe", "not a file"), ("/dev/zero", "not a file")]:
-        with pytest.raises(InvalidParameterError, match=told):
+    for place in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(InvalidParameterError, match="not a file"):
             ReleaseKey(f"file:{place}").derive(b"x")
     with pytest.raises(InvalidParameterError, match=r"cannot read the key .*irectory"):
         ReleaseKey(f"file:{tmp_path}").derive(b"x")

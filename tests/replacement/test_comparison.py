@@ -112,7 +112,7 @@ def test_the_start_that_keeps_most_is_offered(scoring):
     scores = []
     for start in range(12):
         groups = KMeans(5, n_init=1, random_state=7 + start).fit(vectors).labels_
-        kept = []
+        accuracies = []
         for train, test in splits:
             table = np.array(
                 [
@@ -131,8 +131,8 @@ def test_the_start_that_keeps_most_is_offered(scoring):
                 ]
             )
             each = [right[topics[test] == name].mean() for name in names]
-            kept.append(np.mean(each) if balanced else right.mean())
-        scores.append(np.mean(kept))
+            accuracies.append(np.mean(each) if balanced else right.mean())
+        scores.append(np.mean(accuracies))
     assert max(scores) > scores[0] + 0.005  # there is something to choose
     options = {"n_groups": 5, "epsilon": 2.0, "cv": splits, "random_state": 7}
     for n in (12, 1):
@@ -170,7 +170,7 @@ def test_nats_per_word_by_enumeration(many):
     assert comparison.criterion == "nats per word"
     assert comparison.chance == 0
     channel = (np.ones((3, 3)) + np.eye(3) * np.expm1(2.0)) / (np.exp(2.0) + 2)
-    found = []
+    scores = []
     for train, test in HALVES:
         grouper.fit([texts[i] for i in train])
         pairs = [half for i in train for half in halves(texts[i])]
@@ -204,8 +204,8 @@ def test_nats_per_word_by_enumeration(many):
                             joint[h] / sum(joint) * chance[h][w] for h in range(3)
                         )
                         nats += channel[g, z] * np.log(mixed / frequency[w])
-        found.append(nats / words)
-    assert row.score == pytest.approx(np.mean(found), rel=1e-9)
+        scores.append(nats / words)
+    assert row.score == pytest.approx(np.mean(scores), rel=1e-9)
     assert row.without_noise > row.score > 0
     assert not np.isnan(row.low)
 
@@ -267,11 +267,11 @@ def test_best_is_the_best_within_what_may_be_found(compared):
     frame = compared.frame()
     assert len(frame) == len(compared.rows) == (3 * 3 + 1) * 2
     assert compared.chance == pytest.approx(1 / 3)
-    for found in (0.02, 0.03, 0.1):
-        best = compared.best(found)
-        within = frame[frame.found_at_most <= found]
+    for limit in (0.02, 0.03, 0.1):
+        best = compared.best(limit)
+        within = frame[frame.found_at_most <= limit]
         assert best.score == within.score.max()
-        assert best.found_at_most <= found
+        assert best.found_at_most <= limit
     assert compared.best(0.1, epsilon=2.0).epsilon == 1.0
     tied = frame[(frame.grouper == best.name) & (frame.n_groups == best.n_groups)]
     assert tied.score.is_monotonic_increasing  # in ε

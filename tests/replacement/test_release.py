@@ -56,13 +56,13 @@ def test_files_are_released_and_sealed(folder, public, private):
     key = ReleaseKey(f"file:{folder / 'key'}")
     release = DocumentRelease(replacer, key, "q4", text="said", keep=["topic"])
     manifest = release_files("in.csv", "out", release, batch_rows=7)
-    found = released(folder)
-    assert len(found) == len(private[0])
-    assert set(found.values()) <= set(texts)
+    stand_ins = released(folder)
+    assert len(stand_ins) == len(private[0])
+    assert set(stand_ins.values()) <= set(texts)
     # again, resumed, and in other batches of the same process: the same
     assert release_files("in.csv", "out", release, batch_rows=7) == manifest
     release_files("in.csv", "again", release, batch_rows=50)
-    assert released(folder, "again") == found
+    assert released(folder, "again") == stand_ins
     assert seal("out")["complete"]
     assert verify("out") == []
     # the manifest says what it is, and quotes no document
@@ -82,13 +82,13 @@ def test_files_are_released_and_sealed(folder, public, private):
             release_files("in.csv", "out", another, batch_rows=7)
     another = DocumentRelease(replacer, key, "q5", text="said", keep=["topic"])
     release_files("in.csv", "other", another)
-    assert released(folder, "other") != found
+    assert released(folder, "other") != stand_ins
 
 
 @pytest.mark.parametrize("output", ["text", "bow", "vector", "group", "index"])
 def test_batches_of_every_output(folder, public, private, output):
     texts, topics = public
-    words = [word for some in WORDS.values() for word in some]
+    words = [word for of_topic in WORDS.values() for word in of_topic]
     replacer = DPDocumentReplacer(
         texts, public_labels=topics, output=output, embedding=one_hot_embedding(words)
     )
@@ -138,9 +138,9 @@ COMMAND = [
 )
 def test_the_command(folder, public, capsys, options):
     assert main([*COMMAND, *options]) == 0
-    told = capsys.readouterr().err
-    assert "Of 100 candidates, nobody finds more than" in told
-    assert "Exponents above about 20" not in told
+    warned = capsys.readouterr().err
+    assert "Of 100 candidates, nobody finds more than" in warned
+    assert "Exponents above about 20" not in warned
     allowed = set(WORDS) if "group" in options else set(public[0])
     assert set(released(folder).values()) <= allowed
     assert main(["verify", "out"]) == 0

@@ -192,8 +192,8 @@ def test_nobody_finds_more_fan_fiction_than_is_promised(data_file):
         released = fitted.transform([private[i] for i in np.concatenate(candidates)])
         of_all = fitted.log_likelihood(private, released).reshape(40, 100, -1)
         success = []
-        for some, likelihood in zip(candidates, of_all, strict=True):
-            logs = likelihood[:, some]
+        for ids, likelihood in zip(candidates, of_all, strict=True):
+            logs = likelihood[:, ids]
             best = logs == logs.max(axis=1, keepdims=True)
             success.append((np.diag(best) / best.sum(axis=1)).mean())
         slack = math.sqrt(math.log(1e6) / (2 * 4000))

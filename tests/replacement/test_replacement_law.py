@@ -60,10 +60,10 @@ def test_every_number_leads_where_it_should(k):
     vars(channel)["shares"] = 5, 2, 2 * (k - 1)
     numbers = np.arange(5 + 2 * (k - 1))
     for word in range(k):
-        found = channel.apply(np.full(len(numbers), word), (numbers,))
+        stand_ins = channel.apply(np.full(len(numbers), word), (numbers,))
         expected = np.full(k, 2)
         expected[word] = 5
-        assert np.bincount(found, minlength=k).tolist() == expected.tolist()
+        assert np.bincount(stand_ins, minlength=k).tolist() == expected.tolist()
     law = np.exp(channel.log_proba(np.arange(k)))
     np.testing.assert_allclose(law.sum(axis=1), 1)
     assert law[0, 0] / law[0, 1] == pytest.approx(2.5)
@@ -121,10 +121,10 @@ def test_frequencies_of_groups_and_stand_ins(replacer, seed):
     replacer.set_params(output="index", random_state=state).fit()
     for document in ("cat fur", "tea"):
         ids = [f"{document} {i}" for i in range(n)] if seed == SEED else None
-        found = replacer.transform([document] * n, document_ids=ids)
+        stand_ins = replacer.transform([document] * n, document_ids=ids)
         everything = np.arange(len(replacer.public_))
         p = np.exp(replacer.log_likelihood([document], everything)[:, 0])
-        assert_counts(np.bincount(found, minlength=len(p)), p)
+        assert_counts(np.bincount(stand_ins, minlength=len(p)), p)
 
 
 @pytest.mark.parametrize("output", ["text", "group", "index"])
@@ -232,8 +232,8 @@ class OneGroupTooMany(Mistaken):
 
     def draw(self, rng, true, index, order, starts):
         k, odds = len(starts) - 1, math.exp(self.epsilon)
-        kept = rng.random(len(true)) < odds / (odds + k - 1)
-        group = np.where(kept, true, rng.integers(0, k, len(true)))
+        stays = rng.random(len(true)) < odds / (odds + k - 1)
+        group = np.where(stays, true, rng.integers(0, k, len(true)))
         return order[starts[group] + rng.integers(0, np.diff(starts)[group])]
 
 

@@ -65,11 +65,11 @@ def digest(table):
 
 def files_with_the_key(release, *folders):
     """Files that hold the key or the seed derived from it, as bytes or as digits."""
-    forms, found = secrets_of(release), []
+    forms, holders = secrets_of(release), []
     for folder in folders:
         for path in Path(folder).rglob("*"):
             if path.is_file() and os.access(path, os.R_OK):
                 held = path.read_bytes()
                 if any(form in held for form in forms):
-                    found.append(path)
-    return found
+                    holders.append(path)
+    return holders

@@ -77,8 +77,8 @@ def as_table(frame):
 
 
 def test_a_worker_is_killed(client, released, expected, tmp_path):
-    kept = released.persist()
-    assert digest(as_table(kept.compute())) == expected
+    persisted = released.persist()
+    assert digest(as_table(persisted.compute())) == expected
     n_runs = len(list((tmp_path / "runs").iterdir()))
     before = client.run(os.getpid)
     os.kill(next(iter(before.values())), signal.SIGKILL)
@@ -88,7 +88,7 @@ def test_a_worker_is_killed(client, released, expected, tmp_path):
     ):
         assert time.monotonic() < deadline, "no new worker came"
         time.sleep(0.2)
-    assert digest(as_table(kept.compute())) == expected
+    assert digest(as_table(persisted.compute())) == expected
     assert len(list((tmp_path / "runs").iterdir())) > n_runs, "nothing was lost"
 
 

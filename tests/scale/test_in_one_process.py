@@ -57,9 +57,9 @@ def test_a_function_in_duckdbs_sql_and_a_filter_on_what_it_gave(release, source)
             type="arrow", null_handling="special",
         )  # fmt: skip
         lazy = f"select released(id, text) as noisy from '{source}'"
-        found = db.sql(f"select noisy from ({lazy}) where noisy like '%7%'").fetchall()
-    assert 0 < len(found) < 400
-    assert all("7" in noisy for (noisy,) in found)
+        rows = db.sql(f"select noisy from ({lazy}) where noisy like '%7%'").fetchall()
+    assert 0 < len(rows) < 400
+    assert all("7" in noisy for (noisy,) in rows)
 
 
 @pytest.mark.scale
@@ -88,15 +88,15 @@ def test_datasets_returns_what_it_made_with_another_key(release, source, tmp_pat
         mapped = loaded.with_format("arrow").map(moved, batched=True, **options)
         return digest(mapped[:])
 
-    found = []
+    digests = []
     for key, options in (
         ("5a", {}),
         ("5b", {}),
         ("5b", {"load_from_cache_file": False}),
     ):
         (tmp_path / "key").write_text(key * 32)
-        found.append(released(**options))
-    old, cached, new = found
+        digests.append(released(**options))
+    old, cached, new = digests
     assert old == cached != new
 
 

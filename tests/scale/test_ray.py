@@ -50,10 +50,10 @@ def test_a_node_is_killed(cluster, release, documents, expected, tmp_path):
         # with what is too large to be sent to the driver with the answer
         return release(table), bytes(2**20)
 
-    found = ray.remote(resources={"second": 1}, max_retries=3)(held).remote(documents)
-    ray.wait([found], fetch_local=False)
+    pending = ray.remote(resources={"second": 1}, max_retries=3)(held).remote(documents)
+    ray.wait([pending], fetch_local=False)
     cluster.remove_node(second, allow_graceful=False)
     cluster.add_node(num_cpus=1, resources={"second": 1}, **memory)
-    released, _ = ray.get(found)
+    released, _ = ray.get(pending)
     assert digest(released) == expected
     assert runs.read_bytes() == b".."

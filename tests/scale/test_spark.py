@@ -22,9 +22,9 @@ pytestmark = pytest.mark.scale
 
 
 def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +72,8 @@ def spark(folder):
             assert time.monotonic() < deadline, "no workers came"
             time.sleep(0.5)
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{page}/json/") as told:
-                    alive = len(re.findall(rb'"state" : "ALIVE"', told.read()))
+                with urllib.request.urlopen(f"http://127.0.0.1:{page}/json/") as answer:
+                    alive = len(re.findall(rb'"state" : "ALIVE"', answer.read()))
             except OSError:
                 pass
         (folder / "events").mkdir()
@@ -119,8 +119,8 @@ def test_written_twice(frame, expected, tmp_path):
 
 
 def test_an_executor_is_killed_and_a_cache_is_evicted(spark, frame, expected):
-    kept = frame.persist()
-    assert digest(kept.toArrow()) == expected
+    cached = frame.persist()
+    assert digest(cached.toArrow()) == expected
 
     def executor(rows):
         yield os.getppid()  # of the daemon that forks Python workers
@@ -131,8 +131,8 @@ def test_an_executor_is_killed_and_a_cache_is_evicted(spark, frame, expected):
     with open(f"/proc/{daemon}/stat") as file:
         java = int(file.read().rpartition(")")[2].split()[1])
     os.kill(java, signal.SIGKILL)
-    assert digest(kept.toArrow()) == expected
-    kept.unpersist()
+    assert digest(cached.toArrow()) == expected
+    cached.unpersist()
     assert digest(frame.toArrow()) == expected
 
 

@@ -199,8 +199,8 @@ def test_midpoints_between_words(built_in):
     vectors = built_in.vectors[:300]
     pairs = np.random.default_rng(0).integers(0, 300, (100, 2))
     points = vectors[pairs].astype(np.float64).mean(axis=1)
-    found = make(vectors)(points)
-    np.testing.assert_array_equal(found, nearest_words(points, vectors))
+    nearest = make(vectors)(points)
+    np.testing.assert_array_equal(nearest, nearest_words(points, vectors))
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-25, 1e25, 1e150, 1e300])
@@ -210,8 +210,8 @@ def test_magnitudes_beyond_float32(scale):
     if scale < 1:
         vectors *= np.float32(1e-20)
     points = rng.normal(size=(40, 6)) * scale
-    found = make(vectors)(points)
-    np.testing.assert_array_equal(found, nearest_words(points, vectors))
+    nearest = make(vectors)(points)
+    np.testing.assert_array_equal(nearest, nearest_words(points, vectors))
 
 
 def test_a_point_without_a_number_does_not_harm_the_others():
@@ -220,9 +220,9 @@ def test_a_point_without_a_number_does_not_harm_the_others():
     points = rng.normal(size=(7, 6))
     expected = nearest_words(points, vectors)
     points[2, 1], points[5, 3] = np.nan, np.inf
-    found = make(vectors)(points)
+    nearest = make(vectors)(points)
     good = [0, 1, 3, 4, 6]
-    np.testing.assert_array_equal(found[good], expected[good])
+    np.testing.assert_array_equal(nearest[good], expected[good])
 
 
 def test_vectors_of_very_different_lengths():
@@ -231,8 +231,8 @@ def test_vectors_of_very_different_lengths():
     lengths = 10.0 ** rng.uniform(-6, 6, (400, 1))
     vectors = (rng.normal(size=(400, 20)) * lengths).astype(np.float32)
     points = vectors[rng.integers(0, 400, 200)] * rng.uniform(0.5, 2.0, (200, 1))
-    found = make(vectors)(points)
-    np.testing.assert_array_equal(found, nearest_words(points, vectors))
+    nearest = make(vectors)(points)
+    np.testing.assert_array_equal(nearest, nearest_words(points, vectors))
 
 
 def test_the_fewest_points_and_words():

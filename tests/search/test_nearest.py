@@ -57,8 +57,8 @@ def test_equals_brute_force_on_noisy_words(built_in, noisy_words):
 def test_words_are_nearest_to_themselves(built_in):
     vectors = built_in.vectors
     unique = np.unique(vectors, axis=0, return_index=True)[1]
-    found = nearest_words(vectors[unique].astype(np.float64), vectors)
-    np.testing.assert_array_equal(found, unique)
+    nearest = nearest_words(vectors[unique].astype(np.float64), vectors)
+    np.testing.assert_array_equal(nearest, unique)
 
 
 @both_engines
@@ -111,8 +111,8 @@ def test_small_tables(data):
     for engine in LOOPS.values():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "_compiled_for", lambda _, used=engine: used)
-            found = nearest_words(points, vectors)
-        assert (scores[np.arange(n), found] >= best - slack).all()
+            nearest = nearest_words(points, vectors)
+        assert (scores[np.arange(n), nearest] >= best - slack).all()
 
 
 @both_engines
@@ -157,19 +157,19 @@ def test_the_best_of_all_tiles(scores, cuts):
             tile = slice(start * module._LANES, stop * module._LANES)
             loops(scores[:, tile], half[tile], tile.start, ids, best)
         np.testing.assert_array_equal(best, order[:, :-4:-1].T)
-        found = ids >= 0
-        place, row = np.nonzero(found)
+        filled = ids >= 0
+        place, row = np.nonzero(filled)
         np.testing.assert_array_equal(scores[row, ids[place, row]], best[place, row])
-        assert (ids[0] != ids[1])[found.all(axis=0)].all()
-        assert (best[:2][~found] == -np.inf).all()
+        assert (ids[0] != ids[1])[filled.all(axis=0)].all()
+        assert (best[:2][~filled] == -np.inf).all()
 
 
 def test_the_engines_change_over_after_some_work(monkeypatch):
     asked = []
     monkeypatch.setattr(module, "_n_scored", 0)
     monkeypatch.setattr(module, "_WORTH_LOADING", 60)
-    found = LoadedOnce(lambda: asked.append(1))
-    monkeypatch.setattr(module, "load_tile_best", found)
+    compiled = LoadedOnce(lambda: asked.append(1))
+    monkeypatch.setattr(module, "load_tile_best", compiled)
     vectors = np.eye(3, dtype=np.float32)
     for points, times in ((10, 0), (9, 0), (1, 1), (1, 1)):
         nearest_words(np.ones((points, 3)), vectors)
@@ -212,10 +212,10 @@ def k_brute_force(points, vectors, k, exclude=None):
     for i, point in enumerate(points.astype(np.float64)):
         gaps = vectors.astype(np.float64) - point
         apart = np.sqrt(np.einsum("ij,ij->i", gaps, gaps)).tolist()
-        found = [(d, j) for j, d in enumerate(apart)]
+        candidates = [(d, j) for j, d in enumerate(apart)]
         if exclude is not None:
-            del found[exclude[i]]
-        best = sorted(found)[:k]
+            del candidates[exclude[i]]
+        best = sorted(candidates)[:k]
         ids.append([j for _, j in best])
         distances.append([distance for distance, _ in best])
     return np.array(ids), np.array(distances)

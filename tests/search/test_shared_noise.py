@@ -28,7 +28,7 @@ def _small_tiles():
 
 def winners(vectors, noise, ids, scales):
     """By NumPy, and the same with numba, which is always used once it is loaded."""
-    found = []
+    nearest = []
     for load in (lambda: None, LOAD):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "load_compiled", load)
@@ -36,9 +36,9 @@ def winners(vectors, noise, ids, scales):
             parts = list(shared.nearest(ids, scales))
         covered = np.concatenate([np.arange(len(ids))[rows] for rows, _ in parts])
         assert covered.tolist() == list(range(len(ids)))
-        found.append(np.concatenate([part for _, part in parts], axis=1))
-    np.testing.assert_array_equal(*found)
-    return found[0]
+        nearest.append(np.concatenate([part for _, part in parts], axis=1))
+    np.testing.assert_array_equal(*nearest)
+    return nearest[0]
 
 
 def one_by_one(vectors, noise, ids, scales):
@@ -82,8 +82,8 @@ def test_same_as_points_one_by_one(n_words, dim, n_draws, size, memory, seed):
     scales = [0.1, 1.0, 30.0]
     expected = one_by_one(vectors, noise, ids, scales)
     with config_context(working_memory=memory):
-        found = winners(vectors, noise, ids, scales)
-    np.testing.assert_array_equal(found, expected)
+        words = winners(vectors, noise, ids, scales)
+    np.testing.assert_array_equal(words, expected)
 
 
 @pytest.mark.no_cover
@@ -104,16 +104,16 @@ def test_ties_go_to_the_lowest_index(n_words, dim, memory, seed):
     scores = points @ vectors.T.astype(float) - (vectors.astype(float) ** 2).sum(1) / 2
     exact = scores.argmax(axis=-1)
     with config_context(working_memory=memory):
-        found = winners(vectors, noise, ids, [1.0])[0]
-    np.testing.assert_array_equal(found, exact)
+        words = winners(vectors, noise, ids, [1.0])[0]
+    np.testing.assert_array_equal(words, exact)
 
 
 def test_near_ties_are_decided_in_float64():
     # In float32 the scores of the two words, some 10^6, are equal.
     vectors = np.array([[1000.0, 1e-4], [1000.0, -1e-4], [0.0, 0.0]], np.float32)
     noise = np.array([[0.0, 1e-5], [0.0, -1e-5], [0.0, 1e-3], [0.0, -1e-3]])
-    found = winners(vectors, noise, np.array([0, 1]), [1.0])[0]
-    assert found.tolist() == [[0, 0, 0, 1], [1, 1, 0, 1]]
+    words = winners(vectors, noise, np.array([0, 1]), [1.0])[0]
+    assert words.tolist() == [[0, 0, 0, 1], [1, 1, 0, 1]]
 
 
 def test_beyond_float32():
@@ -135,10 +135,10 @@ def test_little_memory_changes_nothing(monkeypatch):
     def both(megabytes):
         """Winners and scales, and the bytes taken; some 8 MB for A of all draws."""
         with config_context(working_memory=megabytes), traced_memory() as memory:
-            found = winners(vectors, noise, ids, [0.5, 2.0])
+            words = winners(vectors, noise, ids, [0.5, 2.0])
             shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
             inverse = np.concatenate([part for _, part in shared.critical_scales(ids)])
-        return found, inverse, memory.peak
+        return words, inverse, memory.peak
 
     *expected, much = both(1024)
     *again, little = both(1)
@@ -163,7 +163,7 @@ def test_critical_scales(n_words, dim, seed, offset, memory):
     noise, ids = rng.normal(size=(6, dim)), rng.permutation(n_words)[:12]
     with config_context(working_memory=memory):
         shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
-    found = np.concatenate([part for _, part in shared.critical_scales(ids)])
+    critical = np.concatenate([part for _, part in shared.critical_scales(ids)])
     apart = vectors[None].astype(float) - vectors[ids, None]
     square = (apart**2).sum(axis=-1)
     square[np.arange(len(ids)), ids] = np.inf
@@ -175,7 +175,7 @@ def test_critical_scales(n_words, dim, seed, offset, memory):
     radius = np.linalg.norm(vectors - vectors.mean(axis=0, dtype=float), axis=1).max()
     rounding = 4 * 2.0**-24 * np.linalg.norm(noise, axis=1) * radius
     bound = rounding / square.min(axis=1)[:, None] + (dim + 8) * 2.0**-15 * expected
-    assert (np.abs(found - expected) <= 2 * bound).all()
+    assert (np.abs(critical - expected) <= 2 * bound).all()
 
 
 def test_critical_scales_of_equal_vectors():

@@ -26,10 +26,10 @@ def search(monkeypatch):
     monkeypatch.setattr(_engine, "_WORTH_INT8", 0)
 
     def make(embedding):
-        found = embedding_search(embedding, "torch")
-        assert found.fallback_reason is None
-        assert found is embedding_search(embedding, "torch")  # made once
-        return found
+        engine = embedding_search(embedding, "torch")
+        assert engine.fallback_reason is None
+        assert engine is embedding_search(embedding, "torch")  # made once
+        return engine
 
     return make
 
@@ -45,7 +45,7 @@ def test_the_product_is_exact_or_is_told(dim, monkeypatch):
     rng = np.random.default_rng(0)
     integers = rng.integers(-127, 128, (400, dim), dtype=np.int8)
     points, parts = integers[:100], [integers[100:292], integers[292:]]
-    found, expected = (
+    maximal, expected = (
         np.hstack(
             [
                 maxima.copy()
@@ -55,7 +55,7 @@ def test_the_product_is_exact_or_is_told(dim, monkeypatch):
         for ours in (product, EmulatedProduct())
     )
     exact = is_exact(product, dim)
-    assert not exact or np.array_equal(found, expected)
+    assert not exact or np.array_equal(maximal, expected)
     assert exact or dim == 1 or missing_hardware() is not None
 
 
@@ -66,22 +66,22 @@ def test_words_of_the_numpy_engine(search, built_in, epsilon, lam):
     points = sample(mechanism, rng, 1500)
     points += built_in.vectors[rng.integers(0, len(built_in), 1500)]
     expected = nearest_words(points, built_in.vectors)
-    found = search(built_in)
-    np.testing.assert_array_equal(found(points), expected)
-    np.testing.assert_array_equal(found(points[:40], memory=0), expected[:40])
+    nearest = search(built_in)
+    np.testing.assert_array_equal(nearest(points), expected)
+    np.testing.assert_array_equal(nearest(points[:40], memory=0), expected[:40])
 
 
 def test_the_default_device_is_not_used(built_in, search):
     """Another part of the program may have set it to a GPU."""
     import torch
 
-    found = search(built_in)
+    nearest = search(built_in)
     points = built_in.vectors[:50] + 0.01
     expected = nearest_words(points, built_in.vectors)
     before = torch.get_default_device()
     torch.set_default_device("meta")
     try:
-        np.testing.assert_array_equal(found(points), expected)
+        np.testing.assert_array_equal(nearest(points), expected)
     finally:
         torch.set_default_device(before)
 
@@ -89,9 +89,9 @@ def test_the_default_device_is_not_used(built_in, search):
 def test_extremes(search):
     """Ties, copies, a table smaller than a tile, numbers beyond float32."""
     rng = np.random.default_rng(1)
-    some = rng.normal(size=(40, 6)).astype(np.float32)
+    half = rng.normal(size=(40, 6)).astype(np.float32)
     for factor in (1.0, 1e-20, 1e18, 1e37):
-        vectors = np.concatenate([some, some]) * np.float32(factor)
+        vectors = np.concatenate([half, half]) * np.float32(factor)
         table = WordEmbedding(map(str, range(80)), vectors)
         for scale in (1e-25, 1e-3, 1.0, 1e19, 1e150):
             points = rng.normal(size=(30, 6)) * scale
@@ -122,8 +122,8 @@ def test_a_pytorch_without_the_product_is_not_used(built_in, search, monkeypatch
     import torch
 
     monkeypatch.delattr(torch, "_int_mm")
-    found = embedding_search(built_in, "torch")
-    assert "has no exact int8 product" in found.fallback_reason
+    engine = embedding_search(built_in, "torch")
+    assert "has no exact int8 product" in engine.fallback_reason
 
 
 def test_here_it_is_used_or_says_why_not(built_in):

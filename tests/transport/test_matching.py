@@ -32,13 +32,13 @@ def test_plan_is_the_best_of_all(seed, forbidden):
 
     def total(costs):
         # the number of forbidden matches counts first
-        told = np.isinf(costs)
-        return int(told.sum()), float(costs[~told].sum())
+        forbidden_matches = np.isinf(costs)
+        return int(forbidden_matches.sum()), float(costs[~forbidden_matches].sum())
 
     best = min(total(cost[rows, list(o)]) for o in itertools.permutations(columns))
     at = plan.nonzero()
-    found = total(np.repeat(cost[at], plan[at]))
-    assert found[0] == best[0]
-    assert found[1] == pytest.approx(best[1], rel=1e-9)
+    planned = total(np.repeat(cost[at], plan[at]))
+    assert planned[0] == best[0]
+    assert planned[1] == pytest.approx(best[1], rel=1e-9)
     expected = math.inf if best[0] else best[1]
     assert matching_cost(supply, demand, cost) == pytest.approx(expected, rel=1e-9)

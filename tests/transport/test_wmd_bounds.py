@@ -26,7 +26,7 @@ def stages(bags, queries, vectors):
     local = WordBags(bags.starts, columns, bags.weights)
     table = LoweredTable(vectors, words)
     matrix = as_matrix(local, len(words))
-    found = {"relaxed": [], "dual": []}
+    bounds = {"relaxed": [], "dual": []}
     for i in range(len(queries)):
         ids, masses = queries.row(i)
         costs = table.distances(ids)
@@ -34,20 +34,20 @@ def stages(bags, queries, vectors):
         for at, word in enumerate(ids):
             place[words == word] = at
         own = table_columns(words, ids)
-        found["relaxed"].append(
+        bounds["relaxed"].append(
             relaxed_bounds(costs, masses, own, matrix, matrix.tocsc())
         )
-        some = np.random.default_rng(i).permutation(len(bags))
+        order = np.random.default_rng(i).permutation(len(bags))
         dual = np.empty(len(bags))
-        dual[some] = dual_bounds(costs.T, masses, place, local, some)
-        found["dual"].append(dual)
+        dual[order] = dual_bounds(costs.T, masses, place, local, order)
+        bounds["dual"].append(dual)
     exact = [
         pair_distance(*queries.row(i), *bags.row(j), vectors)
         for i in range(len(queries))
         for j in range(len(bags))
     ]
-    found = {name: np.concatenate(parts) for name, parts in found.items()}
-    return found, np.ldexp(exact, -table.exponent)
+    bounds = {name: np.concatenate(parts) for name, parts in bounds.items()}
+    return bounds, np.ldexp(exact, -table.exponent)
 
 
 @settings(max_examples=30)
@@ -64,8 +64,8 @@ def test_bounds_never_exceed_the_distance(seed, dim, scale, lattice):
         vectors = np.round(vectors)
     vectors = (vectors * scale).astype(np.float32)
     bags, queries = random_bags(rng, 8, 30, 7), random_bags(rng, 2, 30, 7)
-    found, exact = stages(bags, queries, vectors)
-    for name, bounds in found.items():
+    by_stage, exact = stages(bags, queries, vectors)
+    for name, bounds in by_stage.items():
         assert (bounds <= exact + 1e-11).all(), name
 
 
@@ -74,8 +74,8 @@ def test_bounds_are_worth_having():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(100, 20)).astype(np.float32)
     bags, queries = random_bags(rng, 60, 100, 10), random_bags(rng, 10, 100, 10)
-    found, exact = stages(bags, queries, vectors)
-    share = {name: bounds.sum() / exact.sum() for name, bounds in found.items()}
+    by_stage, exact = stages(bags, queries, vectors)
+    share = {name: bounds.sum() / exact.sum() for name, bounds in by_stage.items()}
     assert share["relaxed"] < 0.95
     assert share["dual"] > 0.98
 
@@ -83,9 +83,9 @@ def test_bounds_are_worth_having():
 def test_all_words_shared_gives_zero():
     bags = as_word_bags(sp.csr_array(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])))
     vectors = np.eye(3, dtype=np.float32)
-    found, exact = stages(bags, bags, vectors)
+    by_stage, exact = stages(bags, bags, vectors)
     assert not exact.any()
-    for bounds in found.values():
+    for bounds in by_stage.values():
         assert (bounds <= 0).all()
         assert np.isfinite(bounds).all()
 
@@ -129,5 +129,5 @@ def test_masses_that_differ_by_their_rounding_are_no_distance():
     costs = np.float32([[0.0, 1.0], [1.0, 0.0]])
     for trace in (3e-20, 3e-21):
         query = np.array([1.0, trace])
-        found = dual_bounds(costs, query, np.array([0, 1]), bag, np.array([0]))
-        assert -1e-6 < found[0] <= 0
+        bound = dual_bounds(costs, query, np.array([0, 1]), bag, np.array([0]))
+        assert -1e-6 < bound[0] <= 0

@@ -65,7 +65,7 @@ def check_bounds(loops, index, queries):
     every = np.arange(len(index.bags))
     ours, plain = CompiledBounds(index, queries, loops), PlainBounds(index, queries)
     block = BagBlock(index.bags, index.vectors, load_kernels())
-    found = []
+    by_query = []
     for i in range(len(queries)):
         exact = block.distances(*queries.row(i))
         exact = np.ldexp(exact, -index.table.exponent)
@@ -73,9 +73,9 @@ def check_bounds(loops, index, queries):
         want = plain.relax(i)
         np.testing.assert_allclose(relaxed, want, rtol=1e-5, atol=1e-6)
         both = []
-        for some in (ours, plain):
+        for engine in (ours, plain):
             others = np.where(every < 9, relaxed, np.float32(9.0))
-            order, bounds = some.sample(others, 9)
+            order, bounds = engine.sample(others, 9)
             assert (np.diff(bounds) >= 0).all()
             assert np.array_equal(np.sort(order), every[:9])
             assert np.array_equal(np.isinf(others), every < 9)
@@ -89,8 +89,8 @@ def check_bounds(loops, index, queries):
         assert (relaxed[every[:9]] >= 0).all()
         for bounds in (relaxed, np.append(sampled, rows[9:]), rows, soft):
             assert (bounds <= exact + 1e-11).all()
-        found.append([exact, np.append(sampled, rows[9:]), soft])
-    return np.array(found)
+        by_query.append([exact, np.append(sampled, rows[9:]), soft])
+    return np.array(by_query)
 
 
 @pytest.mark.no_cover
@@ -111,8 +111,9 @@ def test_bounds_are_those_of_numpy_and_below_the_distance(
 @pytest.mark.parametrize("lattice", [False, True])
 def test_uncompiled_too(compiled, lattice):
     """A check that the promises made to the compiler hide nothing."""
-    some = setting(3, 3, 1.0, lattice)
-    plain, machine = check_bounds(PLAIN_LOOPS, *some), check_bounds(compiled, *some)
+    problem = setting(3, 3, 1.0, lattice)
+    plain = check_bounds(PLAIN_LOOPS, *problem)
+    machine = check_bounds(compiled, *problem)
     np.testing.assert_allclose(plain[:, 1], machine[:, 1], rtol=0, atol=1e-5)
     # float32 sums in another order, on the way to potentials
     np.testing.assert_allclose(plain[:, 2], machine[:, 2], atol=1e-4)
@@ -143,9 +144,9 @@ def test_first_bounds_are_the_better_of_both_ends(compiled, monkeypatch, start):
         both = CompiledBounds(index, queries, loops, itself=itself)
         with Threads(2) as threads:
             more = CompiledBounds(index, queries, loops, threads, itself)
-        for some in (both, more):
-            found = [some.relax(i) for i in range(len(queries))]
-            assert np.array_equal(found, np.maximum(there, want)[start:])
+        for engine in (both, more):
+            bounds = [engine.relax(i) for i in range(len(queries))]
+            assert np.array_equal(bounds, np.maximum(there, want)[start:])
 
 
 def test_long_bags_round_no_bound_up(compiled):
@@ -167,9 +168,9 @@ def test_long_bags_round_no_bound_up(compiled):
 def test_nothing_left_to_move(compiled):
     index, _ = setting(0, 5, 1.0, False)
     for loops in (PLAIN_LOOPS, compiled):
-        found = check_bounds(loops, index, take_bags(index.bags, np.arange(4)))
-        assert np.isfinite(found).all()
-        assert (found[np.arange(4), :, np.arange(4)] <= 0).all()
+        bounds = check_bounds(loops, index, take_bags(index.bags, np.arange(4)))
+        assert np.isfinite(bounds).all()
+        assert (bounds[np.arange(4), :, np.arange(4)] <= 0).all()
 
 
 # -- POT's solver --------------------------------------------------------------------

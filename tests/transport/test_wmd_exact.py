@@ -166,8 +166,8 @@ def test_weight_that_underflows_is_no_word():
 
 def test_take_bags():
     bags = bags_of([1, 2, 0], [0, 0, 1], [0, 0, 0], [3, 0, 1])
-    some = take_bags(bags, np.array([3, 2, 0]))
-    assert some.sizes.tolist() == [2, 0, 2]
+    taken = take_bags(bags, np.array([3, 2, 0]))
+    assert taken.sizes.tolist() == [2, 0, 2]
     for i, j in enumerate([3, 2, 0]):
-        for got, want in zip(some.row(i), bags.row(j), strict=True):
+        for got, want in zip(taken.row(i), bags.row(j), strict=True):
             assert np.array_equal(got, want)

@@ -27,14 +27,14 @@ def bags(labelled_prose):
 def test_the_second_bound_rules_most_bags_out(bags, built_in, monkeypatch):
     train, queries = bags[0], take_bags(bags[1], np.arange(12))
     index = BagIndex(train, len(built_in), built_in.vectors)
-    found = index.nearest(queries, 5)
+    neighbours = index.nearest(queries, 5)
     monkeypatch.setattr(
         index_module, "dual_bounds", lambda *args: np.zeros(len(args[-1]))
     )
     relaxed_only = index.nearest(queries, 5)
-    for got, want in zip(found[:2], relaxed_only[:2], strict=True):
+    for got, want in zip(neighbours[:2], relaxed_only[:2], strict=True):
         np.testing.assert_array_equal(got, want)
-    assert found[2].sum() < relaxed_only[2].sum() / 5
+    assert neighbours[2].sum() < relaxed_only[2].sum() / 5
 
 
 def peak(index, queries, megabytes):

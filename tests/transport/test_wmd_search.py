@@ -31,8 +31,8 @@ def nearest_of(D, k, itself=False):
     return np.take_along_axis(D, rows, axis=1), rows
 
 
-def assert_same(found, expected):
-    for got, want in zip(found, expected, strict=True):
+def assert_same(neighbours, expected):
+    for got, want in zip(neighbours, expected, strict=True):
         np.testing.assert_array_equal(got, want)  # to the last bit
 
 
@@ -57,19 +57,19 @@ def exact(prose_bags, built_in):
 )
 def test_prose(prose_bags, built_in, exact):
     train, queries = prose_bags[:240], prose_bags[240:270]
-    found = fitted(train, built_in, 5).kneighbors(queries)
-    assert_same(found, nearest_of(exact[240:270, :240], 5))
+    neighbours = fitted(train, built_in, 5).kneighbors(queries)
+    assert_same(neighbours, nearest_of(exact[240:270, :240], 5))
 
 
 def test_prose_with_ties_and_duplicates(prose_bags, built_in, exact):
-    some = prose_bags[:60]
+    bags = prose_bags[:60]
     # every document three times, twice in proportion, in shuffled order
-    train = sp.csr_array(sp.vstack([some, 2 * some, some]))
+    train = sp.csr_array(sp.vstack([bags, 2 * bags, bags]))
     order = np.random.default_rng(0).permutation(train.shape[0])
     train = train[order]
     D = exact[:, order % 60]
     model = fitted(train, built_in, 7)
-    distances, rows = model.kneighbors(some[:40])
+    distances, rows = model.kneighbors(bags[:40])
     assert_same((distances, rows), nearest_of(D[:40], 7))
     assert (distances[:, :3] == 0).all()
     assert (np.diff(rows[:, :3]) > 0).all()
@@ -101,8 +101,8 @@ def test_many_ties(seed, k, scale, n_words):
     X[np.arange(18), rng.integers(0, n_words, 18)] += 1
     train, queries = X[:14], X[14:]
     index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
-    found = index.nearest(as_word_bags(sp.csr_array(queries)), k)[:2]
-    assert_same(found, brute_force(queries, train, embedding, k))
+    neighbours = index.nearest(as_word_bags(sp.csr_array(queries)), k)[:2]
+    assert_same(neighbours, brute_force(queries, train, embedding, k))
     bags = as_word_bags(sp.csr_array(train))
     own = index.nearest(bags, k, exclude=np.arange(14))[:2]
     assert_same(own, brute_force(train, train, embedding, k, itself=True))
@@ -116,8 +116,8 @@ def test_far_from_the_origin(offset):
     embedding = WordEmbedding([f"w{i}" for i in range(80)], vectors)
     X = rng.poisson(0.06, size=(80, 80)).astype(float)
     X[np.arange(80), rng.integers(0, 80, 80)] += 1
-    found = fitted(X[:65], embedding, 4).kneighbors(X[65:])
-    assert_same(found, brute_force(X[65:], X[:65], embedding, 4))
+    neighbours = fitted(X[:65], embedding, 4).kneighbors(X[65:])
+    assert_same(neighbours, brute_force(X[65:], X[:65], embedding, 4))
 
 
 def test_documents_of_very_different_lengths(small_embedding):
@@ -125,8 +125,8 @@ def test_documents_of_very_different_lengths(small_embedding):
     X = np.zeros((60, 200))
     for row, size in zip(X, rng.choice([1, 2, 3, 8, 30, 120], 60), strict=True):
         row[rng.choice(200, size, replace=False)] = rng.integers(1, 5, size)
-    found = fitted(X[:50], small_embedding, 5).kneighbors(X[50:])
-    assert_same(found, brute_force(X[50:], X[:50], small_embedding, 5))
+    neighbours = fitted(X[:50], small_embedding, 5).kneighbors(X[50:])
+    assert_same(neighbours, brute_force(X[50:], X[:50], small_embedding, 5))
 
 
 @pytest.mark.parametrize("embedding", ["table", "one-hot"])
@@ -181,14 +181,14 @@ def test_texts_among_themselves_share_bounds(prose_bags, built_in, exact, monkey
         return bounds(*args)
 
     monkeypatch.setattr(search_module, "CompiledBounds", noted)
-    every, some = np.arange(300), np.arange(90, 200)
+    every, middle = np.arange(300), np.arange(90, 200)
     want = nearest_of(exact, 5, itself=True)
     for memory in (2, 0.5):  # MiB, of which the bounds would take 0.34
         with config_context(working_memory=memory):
-            found = index.nearest(bags, 5, exclude=every)
-            part = index.nearest(take_bags(bags, some), 5, exclude=some, n_jobs=2)
-        assert_same(found[:2], want)
-        assert_same(part[:2], [each[some] for each in want])
+            neighbours = index.nearest(bags, 5, exclude=every)
+            part = index.nearest(take_bags(bags, middle), 5, exclude=middle, n_jobs=2)
+        assert_same(neighbours[:2], want)
+        assert_same(part[:2], [each[middle] for each in want])
     radius = float(np.median(want[0][:, -1]))
     near = index.within(bags, radius, exclude=every)
     alone = index.within(bags, radius)  # which find themselves
@@ -197,7 +197,7 @@ def test_texts_among_themselves_share_bounds(prose_bags, built_in, exact, monkey
     assert np.array_equal(near[0], alone[0] - np.arange(301))
     assert_same(near[1:], (alone[1][others], alone[2][others]))
     shared = [end for end in ends if end is not None]
-    assert np.hstack(shared).tolist() == [*every, *some, *every]
+    assert np.hstack(shared).tolist() == [*every, *middle, *every]
     assert len(ends) > len(shared)
 
 
@@ -207,8 +207,8 @@ def test_query_words_unseen_in_training(small_embedding):
     queries = np.zeros((2, 200))
     queries[0, 150:160] = 1
     queries[1, [2, 199]] = 1
-    found = fitted(X, small_embedding, 6).kneighbors(queries)
-    assert_same(found, brute_force(queries, X, small_embedding, 6))
+    neighbours = fitted(X, small_embedding, 6).kneighbors(queries)
+    assert_same(neighbours, brute_force(queries, X, small_embedding, 6))
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.6])
@@ -244,10 +244,10 @@ def test_equal_in_exact_arithmetic_is_a_tie():
     turned = X.reshape(-1, 4, 4).transpose(0, 2, 1).reshape(-1, 16)
     even = np.ones((1, 16))  # no reflection changes it
     for copies in (flipped, turned):
-        found = fitted(np.vstack([X, copies]), embedding, 150).kneighbors(even)
-        distances = dict(zip(found[1][0].tolist(), found[0][0], strict=True))
+        neighbours = fitted(np.vstack([X, copies]), embedding, 150).kneighbors(even)
+        distances = dict(zip(neighbours[1][0].tolist(), neighbours[0][0], strict=True))
         assert all(distances[i] == distances[75 + i] for i in range(75))
-        order = np.lexsort((found[1][0], found[0][0]))
+        order = np.lexsort((neighbours[1][0], neighbours[0][0]))
         assert np.array_equal(order, np.arange(150))
 
 

@@ -18,13 +18,13 @@ from tests.transport.inside import PLAIN_LOOPS, search_module
 
 def winners(distances, labels, k):
     """The most frequent label of the k first in order, of several the least."""
-    found = []
+    votes = []
     for row in distances:
         nearest = labels[np.argsort(row, kind="stable")[:k]].tolist()
-        found.append(
+        votes.append(
             min(set(nearest), key=lambda label: (-nearest.count(label), label))
         )
-    return found
+    return votes
 
 
 def crowded(seed, n_bags, n_words, n_labels, scale=1.0):
@@ -41,9 +41,9 @@ def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries):
     X, embedding, labels = crowded(seed, n_bags + n_queries, n_words, n_labels, scale)
     train, queries, labels = X[:n_bags], X[n_bags:], labels[:n_bags]
     index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
-    found, _ = index.vote(as_word_bags(sp.csr_array(queries)), k, labels)
+    votes, _ = index.vote(as_word_bags(sp.csr_array(queries)), k, labels)
     D = pairwise_word_movers_distances(queries, train, embedding=embedding)
-    assert found.tolist() == winners(D, labels, k)
+    assert votes.tolist() == winners(D, labels, k)
 
 
 @pytest.mark.no_cover
@@ -91,19 +91,19 @@ def test_texts(loops, labelled_prose, built_in, exact, k):
     train, queries = as_word_bags(X[:500]), as_word_bags(X[500:530])
     index = BagIndex(train, len(built_in), built_in.vectors)
     labels = np.unique(y, return_inverse=True)[1][:500]
-    found, n_solved = index.vote(queries, k, labels)
-    assert found.tolist() == winners(exact, labels, k)
-    assert 0 < found.mean() < 1
+    votes, n_solved = index.vote(queries, k, labels)
+    assert votes.tolist() == winners(exact, labels, k)
+    assert 0 < votes.mean() < 1
     # Were a vote never sure before the neighbours are, it would still be right.
     everything = index.nearest(queries, k)[2]
     assert n_solved.min() == k // 2 + 1
     # the vote of one is sure when the neighbour is
     assert n_solved.mean() <= everything.mean() * (0.9 if k > 1 else 1.0)
     model = WMDKNNClassifier(built_in, n_neighbors=k).fit(X[:500], y[:500])
-    assert model.predict(X[500:530]).tolist() == model.classes_[found].tolist()
+    assert model.predict(X[500:530]).tolist() == model.classes_[votes].tolist()
     model.set_params(n_jobs=2)
     with config_context(working_memory=1):  # runs of a few queries each
-        assert model.predict(X[500:530]).tolist() == model.classes_[found].tolist()
+        assert model.predict(X[500:530]).tolist() == model.classes_[votes].tolist()
 
 
 def test_no_problem_is_solved_twice(loops):

@@ -33,33 +33,33 @@ def test_what_was_asked_for_last_is_kept():
     made = []
 
     def value(key):
-        return kept.get(key, lambda: made.append(key) or key.upper())
+        return memo.get(key, lambda: made.append(key) or key.upper())
 
-    kept = Memo(2)
+    memo = Memo(2)
     assert [value(key) for key in "abacab"] == ["A", "B", "A", "C", "A", "B"]
     assert made == ["a", "b", "c", "b"]  # b had to go for c, and not a
 
 
 def test_sizes_add_up_to_a_limit_that_may_change():
     limit = [10]
-    kept = Memo(lambda: limit[0])
+    memo = Memo(lambda: limit[0])
     for key, size in (("a", 6), ("b", 4), ("large", 11)):
-        assert kept.get(key, lambda: "made", size) == "made"
-    assert kept.get("b", lambda: "again", 4) == "again"  # nothing was left beside it
+        assert memo.get(key, lambda: "made", size) == "made"
+    assert memo.get("b", lambda: "again", 4) == "again"  # nothing was left beside it
     limit[0] = 3
-    assert kept.get("b", lambda: "never", 4) == "again"
-    assert kept.get("b", lambda: "anew", 4) == "anew"
+    assert memo.get("b", lambda: "never", 4) == "again"
+    assert memo.get("b", lambda: "anew", 4) == "anew"
 
 
 def test_two_threads_do_not_make_the_same_twice():
-    made, kept = [], Memo(4)
+    made, memo = [], Memo(4)
 
     def make():
         time.sleep(0.05)
         made.append(1)
         return len(made)
 
-    threads = [threading.Thread(target=lambda: kept.get("key", make)) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: memo.get("key", make)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -68,10 +68,10 @@ def test_two_threads_do_not_make_the_same_twice():
 
 
 def test_what_fails_is_not_kept_and_what_is_made_of_others_can_be():
-    kept = Memo(2)
+    memo = Memo(2)
     with pytest.raises(ZeroDivisionError):
-        kept.get("a", lambda: 1 / 0)
-    assert kept.get("a", lambda: kept.get("b", lambda: 1) + 1) == 2
+        memo.get("a", lambda: 1 / 0)
+    assert memo.get("a", lambda: memo.get("b", lambda: 1) + 1) == 2
 
 
 class Blocking(list):
@@ -123,7 +123,7 @@ def forked_while(hold, reached, go_on, then):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
 def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
-    kept = Memo(3)
+    memo = Memo(3)
     reached, go_on = threading.Event(), threading.Event()
 
     def make():
@@ -132,11 +132,11 @@ def test_a_forked_process_does_not_wait_for_a_thread_that_it_lacks():
             go_on.wait()
 
     def then():
-        kept.get("b", lambda: 1)
+        memo.get("b", lambda: 1)
         with limit_blas_threads(1):
             pass
 
-    assert forked_while(lambda: kept.get("a", make), reached, go_on, then) == 7
+    assert forked_while(lambda: memo.get("a", make), reached, go_on, then) == 7
 
 
 def other_locks():
@@ -222,7 +222,7 @@ def test_a_property_is_computed_once_and_does_not_wait_for_other_objects():
 
 def test_no_lock_is_inherited_and_no_property_waits():
     """Each lock is a `ProcessLock`, each cached property a `memo_property`."""
-    found = {}
+    forbidden = {}
     for path in Path(skdptext.__file__).parent.rglob("*.py"):
         text = path.read_text()
         if path.name == "_system.py":  # the two of `ProcessLock` itself
@@ -230,5 +230,5 @@ def test_no_lock_is_inherited_and_no_property_waits():
                 text = text.replace(f"{own}threading.RLock()", "", 1)
         for word in ("threading.Lock(", "threading.RLock(", "@cached_property"):
             if word in text:
-                found[path.name] = word
-    assert found == {}
+                forbidden[path.name] = word
+    assert forbidden == {}

@@ -29,8 +29,8 @@ def test_a_bar_counts(capsys):
     with progress_bar(1, "counting", total=7, unit="doc") as bar:
         bar.update(3)
         bar.update(4)
-    assert "counting" in (told := capsys.readouterr().err)
-    assert "7/7" in told
+    assert "counting" in (printed := capsys.readouterr().err)
+    assert "7/7" in printed
 
 
 def count():
@@ -134,10 +134,10 @@ LONG = {
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.CalibrationWarning")
 @pytest.mark.parametrize("name", LONG)
 def test_progress_is_shown_where_it_is_asked_for(name, capfd):
-    work, told = LONG[name]
+    work, title = LONG[name]
     work(0)
     assert capfd.readouterr().err == ""
     work(1)
-    assert told in capfd.readouterr().err
+    assert title in capfd.readouterr().err
     with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
         work(-1)
