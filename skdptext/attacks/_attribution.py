@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._similarity import split_words
-from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
+from skdptext.attacks._standard import (
+    linear_topic_classifier,
+    paper_adversaries,
+    tfidf_regression,
+)
 from skdptext.attacks._trials import (
     N_DRAWS,
     Split,
@@ -48,7 +52,11 @@ from skdptext.utils import (
     shown,
 )
 
-_TARGETS = ("author", "topic")
+_NAMES = {
+    "author": ("SRauth", "DRauth", "linear author", "channel author"),
+    "topic": ("SRtopic", "DRtopic", "linear topic", "channel topic"),
+}
+_TARGETS = tuple(_NAMES)
 _SEEDS = 2**31 - 1
 # Number of random permutations of the labels, for the permutation test.
 _SHUFFLES = 199
@@ -222,12 +230,11 @@ def attribution_attack(
     perturbers = check_perturbers(perturber)
     documents = check_documents(documents)
     n_documents = documents.shape[0] if is_count_matrix(documents) else len(documents)
-    labels = Labels(
-        check_labels("authors", authors, n_documents, n_different=2),
-        None
-        if topics is None
-        else check_labels("topics", topics, n_documents, n_different=2),
-    )
+    labels = {
+        target: check_labels(f"{target}s", values, n_documents, n_different=2)
+        for target, values in (("author", authors), ("topic", topics))
+        if target == "author" or values is not None
+    }
     check_option("trained_on", trained_on, ("both", "originals", "releases"))
     n_releases = check_integer("n_releases", n_releases, low=1)
     check_n_jobs(n_jobs)
@@ -237,7 +244,7 @@ def attribution_attack(
     if groups is not None:
         groups = as_labels("groups", groups)
     seed = int(rng.integers(_SEEDS))
-    splits = make_splits(cv, labels.author, groups, documents, seed)
+    splits = make_splits(cv, labels["author"], groups, documents, seed)
     given = None
     if adversaries is not None:
         given = check_adversaries(adversaries, topics is not None)
@@ -248,22 +255,18 @@ def attribution_attack(
     for p in perturbers:
         release = prepare if isinstance(p, DPWordPerturber) else prepare_releaser
         scene = release(p, documents, seed, n_releases, None if fresh else rng)
-        models, informed = given or [], list[Adversary]()
-        if given is None and trained_on != "releases":
-            scene = scene._replace(through=_through_noise(scene, seed))
-        if given is None:
-            models, informed = default_adversaries(
-                scene,
-                with_topics=topics is not None,
-                n_known=n_known,
-                random_state=seed,
-            )
-        scenes.append(scene._replace(adversaries=models, informed=informed))
+        models = given
+        if models is None:
+            if trained_on != "releases":
+                scene = scene._replace(through=_through_noise(scene, seed))
+            models = default_adversaries(scene, list(labels), n_known, seed)
+        scenes.append(scene._replace(adversaries=models))
     attempts = _attack_all(scenes, splits, labels, trained_on, n_jobs, verbose)
     attacked = np.unique(np.concatenate([held for _, held in splits]))
-    strangers = [h[~np.isin(labels.author[h], labels.author[k])] for k, h in splits]
-    author = labels.author[attacked]
-    topic = None if labels.topic is None else labels.topic[attacked]
+    by = labels["author"]
+    strangers = [held[~np.isin(by[held], by[known])] for known, held in splits]
+    author = by[attacked]
+    topic = labels["topic"][attacked] if "topic" in labels else None
     chance = {"author": chance_levels(author, topic)}
     unrelated = None
     if topic is not None:
@@ -277,8 +280,8 @@ def attribution_attack(
         attempts,
         [scene.perturber for scene in scenes],
         documents,
-        labels.author,
-        labels.topic,
+        by,
+        labels.get("topic"),
         chance,
         unrelated,
         len(splits),
@@ -294,18 +297,7 @@ class Adversary(NamedTuple):
     name: str
     model: Any
     target: str  # one of _TARGETS
-
-
-class Labels(NamedTuple):
-    """The labels that the adversaries want to know; topics may be missing."""
-
-    author: np.ndarray
-    topic: np.ndarray | None
-
-    def of(self, target: str) -> np.ndarray:
-        labels = self.author if target == "author" else self.topic
-        assert labels is not None
-        return labels
+    informed: Any = None  # instead, of documents through the noise, whose law it knows
 
 
 class Scene(NamedTuple):
@@ -316,11 +308,8 @@ class Scene(NamedTuple):
     cut: Any  # in clear, as many words as are released
     released: list[Any]
     key: str  # equal for scenes with equal documents in clear
+    through: Any  # whole, as the noise changes them
     adversaries: Sequence[Adversary] = ()
-    # those who know the law of the noise, instead of others of the same name, and what
-    # they learn from
-    informed: Sequence[Adversary] = ()
-    through: Any = None
 
 
 def check_perturbers(perturber: Any) -> list[Any]:
@@ -379,8 +368,8 @@ def prepare(
         if perturber.document_length is not None:
             whole = clone(preparer).set_params(document_length=None)
             whole = whole.fit_transform(documents)
-        scene = Scene(mechanism, whole, cut, released, repr(sorted(shown.items())))
-        return scene._replace(through=whole)
+        key = repr(sorted(shown.items()))
+        return Scene(mechanism, whole, cut, released, key, whole)
 
 
 def prepare_releaser(
@@ -416,7 +405,7 @@ def prepare_releaser(
         for document, text in zip(documents, released[0], strict=True)
     ]
     key = f"releaser {id(noisy)}"
-    return Scene(noisy, documents, cut, released, key, through=documents)
+    return Scene(noisy, documents, cut, released, key, documents)
 
 
 def _through_noise(scene: Scene, seed: int) -> Any:
@@ -433,8 +422,8 @@ def words_of(document: Any) -> Sequence[str]:
 
 
 def default_adversaries(
-    scene: Scene, *, with_topics: bool, n_known: int, random_state: int
-) -> tuple[list[Adversary], list[Adversary]]:
+    scene: Scene, targets: list[str], n_known: int, random_state: int
+) -> list[Adversary]:
     """The adversaries of the 2019 paper that are installed, linear models, and Bayes.
 
     Of other releasers, those that need no embedding. `n_known`: the smallest number of
@@ -442,7 +431,7 @@ def default_adversaries(
     """
     if not isinstance(scene.perturber, DPWordPerturber):
         models = adversaries_of_texts(random_state)
-        return _named(models, ChannelNaiveBayes(scene.perturber), with_topics)
+        return _named(models, ChannelNaiveBayes(scene.perturber), targets)
     embedding = scene.perturber.embedding_
     fasttext = find_spec("floret") is not None
     models = paper_adversaries(
@@ -467,7 +456,7 @@ def default_adversaries(
         for name in ("SRauth", "SRtopic"):
             models[name] = make_pipeline(preparer, models[name])
         every_word = CountVectorizer(lowercase=False, token_pattern=r"\S+")
-        linear = make_pipeline(every_word, *(step for _, step in linear.steps[1:]))
+        linear = tfidf_regression(every_word)
     else:
         models |= _of_both("channel", ChannelNaiveBayes())
         channel = bayes_of_released()
@@ -475,22 +464,15 @@ def default_adversaries(
             channel = ChannelNaiveBayes(
                 scene.perturber, n_draws=N_DRAWS, random_state=random_state
             )
-    return _named(models | _of_both("linear", linear), channel, with_topics)
+    return _named(models | _of_both("linear", linear), channel, targets)
 
 
 def adversaries_of_texts(random_state: int) -> dict[str, Any]:
     """Those that need no embedding."""
-    from sklearn.linear_model import LogisticRegression
-
     words = CountVectorizer(analyzer=words_of, dtype=np.float64)
-    linear = make_pipeline(
-        words,
-        TfidfTransformer(sublinear_tf=True),
-        LogisticRegression(C=10.0, max_iter=1000),
-    )
     return {
         "DRauth": KoppelAuthorClassifier(random_state=random_state),
-        **_of_both("linear", linear),
+        **_of_both("linear", tfidf_regression(words)),
         **_of_both("channel", make_pipeline(words, ChannelNaiveBayes())),
     }
 
@@ -499,25 +481,14 @@ def _of_both(name: str, model: Any) -> dict[str, Any]:
     return {f"{name} {target}": model for target in _TARGETS}
 
 
-def _named(
-    models: dict[str, Any], channel: Any, with_topics: bool
-) -> tuple[list[Adversary], list[Adversary]]:
-    """Adversaries in the order of a report, and those who know the noise."""
-    adversaries = [
-        Adversary(name, models[name], target)
-        for target in _TARGETS[: 1 + with_topics]
-        for name in (
-            "SRauth" if target == "author" else "SRtopic",
-            "DRauth" if target == "author" else "DRtopic",
-            f"linear {target}",
-            f"channel {target}",
-        )
+def _named(models: dict[str, Any], channel: Any, targets: list[str]) -> list[Adversary]:
+    """Adversaries in the order of a report; `channel` is one who knows the noise."""
+    return [
+        Adversary(name, models[name], target, channel if "channel" in name else None)
+        for target in targets
+        for name in _NAMES[target]
         if name in models
     ]
-    informed = [
-        a for a in adversaries if channel is not None and a.name.startswith("chan")
-    ]
-    return adversaries, [a._replace(model=channel) for a in informed]
 
 
 def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
@@ -608,7 +579,7 @@ def make_splits(
 def _attack_all(
     scenes: list[Scene],
     splits: Any,
-    labels: Labels,
+    labels: dict[str, np.ndarray],
     trained_on: str,
     n_jobs: int | None,
     verbose: int,
@@ -619,34 +590,35 @@ def _attack_all(
     places: list[list[tuple[list[int], str, str]]] = []
 
     def plan(
-        known: Any, adversaries: Any, asked: list[tuple[Any, list[int], str]]
+        adversary: Adversary, known: Any, asked: list[tuple[Any, list[int], str]]
     ) -> None:
-        for name, model, target in adversaries if asked else ():
-            sets = [data for data, *_ in asked]
-            trials.append(Trial(model, labels.of(target), known, sets))
-            places.append([(where, name, part) for _, where, part in asked])
+        sets = [data for data, *_ in asked]
+        trials.append(Trial(adversary.model, labels[adversary.target], known, sets))
+        places.append([(where, adversary.name, part) for _, where, part in asked])
 
+    released = [
+        [(data, [i], "originals") for data in scene.released]
+        for i, scene in enumerate(scenes)
+        if trained_on != "releases"
+    ]
     same_clear: dict[str, list[int]] = {}
     for i, scene in enumerate(scenes):
         same_clear.setdefault(scene.key, []).append(i)
     for members in same_clear.values():
         first = scenes[members[0]]
-        asked = [(first.whole, members, "clean"), (first.cut, members, "cut")]
-        knows_noise = {a.name for i in members for a in scenes[i].informed}
-        both = [a for a in first.adversaries if a.name in knows_noise]
-        plan(first.whole, both, asked)
-        if trained_on != "releases":
-            of_all = [(data, [i], "originals") for i in members
-                      for data in scenes[i].released]  # fmt: skip
-            asked += of_all
-        plan(first.whole, [a for a in first.adversaries if a not in both], asked)
+        clear = [(first.whole, members, "clean"), (first.cut, members, "cut")]
+        of_all = [data for i in members if released for data in released[i]]
+        for adversary in first.adversaries:
+            asked = clear + of_all if adversary.informed is None else clear
+            plan(adversary, first.whole, asked)
     for i, scene in enumerate(scenes):
-        if trained_on != "releases":
-            asked = [(data, [i], "originals") for data in scene.released]
-            plan(scene.through, scene.informed, asked)
-        if trained_on != "originals":
-            for data in scene.released:
-                plan(data, scene.adversaries, [(data, [i], "releases")])
+        for adversary in scene.adversaries:
+            if adversary.informed is not None and released:
+                informed = adversary._replace(model=adversary.informed)
+                plan(informed, scene.through, released[i])
+        for data in scene.released if trained_on != "originals" else ():
+            for adversary in scene.adversaries:
+                plan(adversary, data, [(data, [i], "releases")])
     with show_progress(verbose):
         answers = run_trials(trials, splits, n_jobs, "attacks")
     hits: dict[tuple[int, str, str], list[np.ndarray]] = {}
@@ -663,7 +635,7 @@ def _attack_all(
             *(np.mean(hits[i, name, part], axis=0) for part in ("clean", "cut", known)),
         )
         for i, scene in enumerate(scenes)
-        for name, _, target in scene.adversaries
+        for name, _, target, _ in scene.adversaries
         for known in ("originals", "releases")
         if (i, name, known) in hits
     ]

@@ -6,11 +6,22 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
 from skdptext.documents import token_list
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_bags, check_document, is_count_matrix
+from skdptext.utils import DocLinked, check_bags, check_document, is_count_matrix
+
+
+class TextEstimator(DocLinked, BaseEstimator):
+    """An estimator of texts, token lists or bags."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
 
 
 def words_and_bags(

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._bags import words_and_bags
+from skdptext.attacks._bags import TextEstimator, words_and_bags
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    DocLinked,
     check_classes,
     check_flag,
     check_integer,
@@ -30,7 +29,7 @@ _END = "</s>"  # fastText's end of line, which counts as a word of every documen
 _LABEL = "__label__"
 
 
-class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
+class FastTextClassifier(ClassifierMixin, TextEstimator):
     """Classify documents by the mean of word vectors learned for the purpose.
 
     fastText's supervised model [1]_: the vectors of a document's words are averaged,
@@ -263,8 +262,6 @@ class FastTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
         tags.non_deterministic = self.random_state is None
         return tags
 

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._bags import words_and_bags
+from skdptext.attacks._bags import TextEstimator, words_and_bags
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    DocLinked,
     blocks,
     check_classes,
     check_integer,
@@ -27,7 +26,7 @@ from skdptext.utils import (
 )
 
 
-class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
+class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
     """Attribute documents to authors by repeated cosine similarity.
 
     Each author is represented by the counts of character n-grams in all their known
@@ -237,12 +236,6 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             unknown = np.array(self.unknown_label)
             authors = np.where(sure, authors, unknown)
         return authors
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def _ngrams(word: str, size: int) -> list[str]:

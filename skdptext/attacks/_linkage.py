@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.attacks._bags import TextEstimator
 from skdptext.attacks._similarity import (
     FEWEST_PAIRS,
     learned_similarity,
@@ -27,7 +28,6 @@ from skdptext.exceptions import (
 from skdptext.metrics import ReleaseLikelihood, fitted_releaser, words_unchanged
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
-    DocLinked,
     as_array,
     check_flag,
     check_integer,
@@ -48,7 +48,7 @@ _LEARNED = (
 )
 
 
-class DocumentLinkageAttack(DocLinked, BaseEstimator):
+class DocumentLinkageAttack(TextEstimator):
     r"""Find the most likely candidate document, knowing the mechanism.
 
     The adversary holds candidates in clear, one of which was released, and knows the
@@ -235,12 +235,6 @@ class DocumentLinkageAttack(DocLinked, BaseEstimator):
         truth = _check_truth(truth, *joint.shape)
         return float(_among_first(joint, truth, k).mean())
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
-
 
 class LinkageRow(NamedTuple):
     """The result of one adversary.
@@ -327,13 +321,12 @@ class Linkages:
         least = math.floor(best.low * 1000) / 1000  # printed, it is not above the bound
         of = f"the strongest of {len(self.rows)}: " if len(self.rows) > 1 else ""
         times = "" if self.n_releases == 1 else f" {self.n_releases} times"
-        noise = ""
+        noise, bound = "", ""
         if self.changed is not None:
             noise = f"The noise changed {self.changed:.1%} of the words. "
-        bound = ""
         if self.bound is not None:
             bound = (
-                f" The guarantee bounds what any adversary finds, on average over "
+                " The guarantee bounds what any adversary finds, on average over "
                 f"many releases, by {self.bound:.1%}."
             )
         return (

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.attacks._bags import TextEstimator
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import word_transitions
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
-    DocLinked,
     as_array,
     blocks,
     check_integer,
@@ -25,7 +25,7 @@ from skdptext.utils import (
 )
 
 
-class WordReconstructionAttack(DocLinked, BaseEstimator):
+class WordReconstructionAttack(TextEstimator):
     """The Bayes-optimal guess of a word, by an adversary who knows the mechanism.
 
     The adversary knows everything but the word and the noise: the mechanism, the
@@ -347,7 +347,5 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
         tags.non_deterministic = self.random_state is None
         return tags

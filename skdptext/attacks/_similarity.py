@@ -27,6 +27,7 @@ from skdptext.utils import (
     memo_property,
     plain_documents,
     progress_bar,
+    sums_by_label,
     working_memory_bytes,
 )
 
@@ -263,11 +264,7 @@ class _Texts:
 
     def _pooled(self, values: Any) -> Any:
         """Sums over the releases of a document."""
-        n = len(self.groups)
-        member = sp.csr_array(
-            (np.ones(n), (self.groups, np.arange(n))), shape=(self.n_groups, n)
-        )
-        return member @ values
+        return sums_by_label(self.groups, values, self.n_groups)
 
     # -- words ------------------------------------------------------------------------
 
@@ -324,12 +321,11 @@ class _Texts:
         from sklearn.decomposition import TruncatedSVD
 
         bags = sp.vstack([self.of_clear, self.of_released], format="csr")
-        if min(bags.shape) <= _DIM:
-            weights = TfidfTransformer(sublinear_tf=True).fit_transform(bags)
-            if bags.shape[1] <= _DIM:
-                return np.eye(bags.shape[1])
-            return weights.T.toarray()
+        if bags.shape[1] <= _DIM:
+            return np.eye(bags.shape[1])
         weights = TfidfTransformer(sublinear_tf=True).fit_transform(bags)
+        if bags.shape[0] <= _DIM:
+            return weights.T.toarray()
         svd = TruncatedSVD(_DIM, random_state=0).fit(weights)
         return svd.components_.T * svd.singular_values_
 

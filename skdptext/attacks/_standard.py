@@ -58,12 +58,18 @@ def linear_topic_classifier(
     >>> model.predict([[0, 0, 2]]).tolist()
     ['food']
     """
+    embedding = check_embedding(embedding)
+    return tfidf_regression(
+        DocumentPreparer(embedding, stop_words=stop_words, output="bow")
+    )
+
+
+def tfidf_regression(reader: Any) -> Pipeline:
+    """Logistic regression on tf-idf weights of the counts that `reader` makes."""
     from sklearn.linear_model import LogisticRegression
 
     return make_pipeline(
-        DocumentPreparer(
-            check_embedding(embedding), stop_words=stop_words, output="bow"
-        ),
+        reader,
         TfidfTransformer(sublinear_tf=True),
         LogisticRegression(C=10.0, max_iter=1000),
     )
