@@ -13,9 +13,11 @@ from typing import Any
 from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
+    FILES,
     OF_WORDS,
     add_command,
     add_noise,
+    add_option,
     add_reading,
     add_stop_words,
     load_embedding,
@@ -84,23 +86,11 @@ def add_calibrate(commands: Any) -> None:
     summary = "find the ε for a given amount of noise"
     parser = add_command(commands, "calibrate", summary, _CALIBRATE, _calibrate)
     add_noise(parser, epsilon=False)
-    parser.add_argument(
-        "--target",
-        type=float,
-        default=0.25,
-        help="share of words that change, between 0 and 1 (default 0.25)",
-    )
-    parser.add_argument(
-        "--public",
-        metavar="SOURCE",
-        help="public text: .csv, .jsonl or .parquet file, or a folder",
-    )
-    parser.add_argument(
-        "--column", default="text", help="column with the documents (default text)"
-    )
-    parser.add_argument(
-        "--draws", type=int, default=100, help="draws per word (default 100)"
-    )
+    text = "share of words that change, between 0 and 1"
+    add_option(parser, "--target", text, 0.25)
+    add_option(parser, "--public", f"public text: {FILES}", metavar="SOURCE")
+    add_option(parser, "--column", "column with the documents", "text")
+    add_option(parser, "--draws", "draws per word", 100)
     add_stop_words(parser)
 
 
@@ -109,66 +99,40 @@ def add_attacks(commands: Any) -> None:
     summary = "test the claimed privacy"
     parser = add_command(commands, "audit", summary, _AUDIT, _audit)
     add_noise(parser)
-    parser.add_argument(
-        "--draws",
-        type=int,
-        default=20_000,
-        help="random draws per word (default 20000)",
-    )
-    parser.add_argument(
-        "--pairs", type=int, default=10, help="pairs of words to test (default 10)"
-    )
+    add_option(parser, "--draws", "random draws per word", 20_000)
+    add_option(parser, "--pairs", "pairs of words to test", 10)
 
     summary = "attack a release: which document was it, and whose?"
     parser = add_command(commands, "report", summary, _REPORT, _report)
-    parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
-    parser.add_argument(
-        "released",
-        nargs="?",
-        help="the same documents as released by any tool (default: release them here)",
+    add_option(parser, "source", FILES)
+    text = "the same documents as released by any tool (default: release them here)"
+    add_option(parser, "released", text, nargs="?")
+    text = "column with the documents"
+    add_option(parser, "--text --column", text, "text", dest="column")
+    add_option(parser, "--author", "column with the authors")
+    text = "column with the topics; with one source it needs --author"
+    add_option(parser, "--topic", text)
+    text = (
+        "write the report to this file, as a page (with two sources: default "
+        f"{_PAGE}; with one it needs --author)"
     )
-    parser.add_argument(
-        "--text",
-        "--column",
-        dest="column",
-        default="text",
-        help="column with the documents (default text)",
-    )
-    parser.add_argument("--author", help="column with the authors")
-    parser.add_argument(
-        "--topic", help="column with the topics; with one source it needs --author"
-    )
-    parser.add_argument(
-        "--html",
-        type=Path,
-        help="write the report to this file, as a page (with two sources: default "
-        f"{_PAGE}; with one it needs --author)",
-    )
-    parser.add_argument("--n-jobs", type=int, help="processes (default 1)")
+    add_option(parser, "--html", text, type=Path)
+    add_option(parser, "--n-jobs", "processes (default 1)", type=int)
     group = parser.add_argument_group("with two sources")
-    group.add_argument(
-        "--id",
-        help="column of both that says which rows belong together (default: their "
-        "order)",
+    text = "column of both that says which rows belong together (default: their order)"
+    add_option(group, "--id", text)
+    text = (
+        "originals that an adversary has to choose from, at most as many as are "
+        "attacked, which are 1000 or fewer"
     )
-    group.add_argument(
-        "--candidates",
-        type=int,
-        default=100,
-        help="originals that an adversary has to choose from, at most as many as are "
-        "attacked, which are 1000 or fewer (default 100)",
+    add_option(group, "--candidates", text, 100)
+    text = (
+        "public text of the same kind, in the same column, which says which words are "
+        "rare (default: the originals say it)"
     )
-    group.add_argument(
-        "--public",
-        metavar="SOURCE",
-        help="public text of the same kind, in the same column, which says which words "
-        "are rare (default: the originals say it)",
-    )
-    group.add_argument(
-        "--examples",
-        action="store_true",
-        help="QUOTE the documents that were found most surely",
-    )
+    add_option(group, "--public", text, metavar="SOURCE")
+    text = "QUOTE the documents that were found most surely"
+    add_option(group, "--examples", text, action="store_true")
     add_noise(parser, required=False)
     add_reading(parser, required=False)
 
@@ -228,19 +192,15 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.author is None:
         refuse(arguments, "--topic --html --n-jobs", "without --author.")
     columns = {"--text": arguments.column, **_labels(arguments)}
-    texts, *labels = read_flagged(arguments.source, "source", columns)
-    documents = [text or "" for text in texts]
+    read = read_flagged(arguments.source, "source", columns)
+    documents = [text or "" for text in read["--text"]]
     perturber = make_releaser(arguments)
-    if not labels:
+    if "--author" not in read:
         print(linkage_attack(documents, perturber, verbose=1))
         return 0
-    authors, *topics = labels
+    authors, topics = read["--author"], read.get("--topic")
     report = obfuscation_report(
-        documents,
-        authors,
-        topics[0] if topics else None,
-        perturber,
-        n_jobs=arguments.n_jobs,
+        documents, authors, topics, perturber, n_jobs=arguments.n_jobs
     )
     print(report)
     if arguments.html is not None:
@@ -255,7 +215,7 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
 
     def columns_of(flag: str, name: str) -> list[list[Any]]:
         return [
-            read_flagged(source, place, {flag: name})[0]
+            read_flagged(source, place, {flag: name})[flag]
             for place, source in sources.items()
         ]
 
@@ -272,9 +232,7 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
     original, released = ([text or "" for text in column] for column in texts)
     if arguments.id is not None:
         released = [released[place] for place in places_by(arguments.id)]
-    flags = {flag: name for flag, name in _labels(arguments).items() if name}
-    read = read_flagged(arguments.source, "source", flags) if flags else []
-    labels = dict(zip(flags, read, strict=True))
+    labels = read_flagged(arguments.source, "source", _labels(arguments))
     report = release_report(
         original,
         released,
@@ -320,9 +278,8 @@ def _public_texts(arguments: argparse.Namespace) -> list[str] | None:
     if arguments.public is None:
         return None
     flag = "--text" if arguments.command == "report" else "--column"
-    columns = {flag: arguments.column}
-    (texts,) = read_flagged(arguments.public, "--public", columns)
-    return [text or "" for text in texts]
+    texts = read_flagged(arguments.public, "--public", {flag: arguments.column})
+    return [text or "" for text in texts[flag]]
 
 
 def _labels(arguments: argparse.Namespace) -> dict[str, str | None]:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from skdptext.cli._settings import (
+    FILES,
     OF_WORDS,
     add_command,
     add_noise,
+    add_option,
     add_reading,
+    add_several,
     load_embedding,
     make_releaser,
     read_flagged,
@@ -77,74 +80,51 @@ anyone who has it can undo their noise.
 def add_commands(commands: Any) -> None:
     """The three commands."""
     making = add_command(commands, "key", "make a secret key", _KEY, _key)
-    making.add_argument("file", help="new file for the key")
+    add_option(making, "file", "new file for the key")
     _add_release(commands)
     summary = "check that a release is complete and unchanged"
     checking = add_command(commands, "verify", summary, _VERIFY, _verify)
-    checking.add_argument("out", help="folder of the release")
+    add_option(checking, "out", "folder of the release")
 
 
 def _add_release(commands: Any) -> None:
     summary = "release a file, or a folder, of documents"
     parser = add_command(commands, "release", summary, _RELEASE, _release)
-    parser.add_argument("source", help=".csv, .jsonl or .parquet file, or a folder")
-    parser.add_argument("-o", "--out", required=True, help="folder for the release")
-    parser.add_argument(
-        "--name",
-        required=True,
-        help="name of the release; the same documents under another name are another "
-        "release, which costs its own ε",
+    add_option(parser, "source", FILES)
+    add_option(parser, "-o --out", "folder for the release", required=True)
+    text = (
+        "name of the release; the same documents under another name are another "
+        "release, which costs its own ε"
     )
-    parser.add_argument(
-        "--key",
-        metavar="SOURCE",
-        help="secret key: file:PATH or env:NAME; without it, one is made beside the "
-        "output. Take a new one for each release",
+    add_option(parser, "--name", text, required=True)
+    text = (
+        "secret key: file:PATH or env:NAME; without it, one is made beside the output. "
+        "Take a new one for each release"
     )
-    parser.add_argument(
-        "--allow-shared-key",
-        action="store_true",
-        help="accept a key file that others can read, or that belongs to another user",
-    )
+    add_option(parser, "--key", text, metavar="SOURCE")
+    text = "accept a key file that others can read, or that belongs to another user"
+    add_option(parser, "--allow-shared-key", text, action="store_true")
     add_noise(parser)
     add_reading(parser, required=False)
     _add_replacing(parser)
-    columns = parser.add_argument_group("columns and files")
-    columns.add_argument(
-        "--column",
-        default="text",
-        help="column with the documents (default text)",
-    )
-    columns.add_argument("--id", default="id", help="column with the ids (default id)")
-    columns.add_argument(
-        "--keep",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="another column, released IN CLEAR; may be repeated",
-    )
-    columns.add_argument(
-        "--output",
-        choices=["text", "tokens", "bow", "group", "index"],
-        default="text",
-        help="what to release: texts, lists of words, or bags of words, which show no "
+    group = parser.add_argument_group("columns and files")
+    add_option(group, "--column", "column with the documents", "text")
+    add_option(group, "--id", "column with the ids", "id")
+    text = "another column, released IN CLEAR; may be repeated"
+    add_several(group, "--keep", text, metavar="COLUMN")
+    text = (
+        "what to release: texts, lists of words, or bags of words, which show no "
         "order; with --replace-by also the group, or the number of the public "
-        "document. Lists and bags do not fit into CSV (default text)",
+        "document. Lists and bags do not fit into CSV"
     )
-    columns.add_argument(
-        "--format",
-        choices=["parquet", "csv", "jsonl"],
-        help="format of the output (default: as the input)",
-    )
-    columns.add_argument(
-        "--batch-rows", type=int, default=4096, help="documents per file (default 4096)"
-    )
-    columns.add_argument("--n-jobs", type=int, help="processes (default 1)")
-    columns.add_argument(
-        "--quiet",
-        action="store_true",
-        help="show neither progress nor advice; a key that is made is still named",
-    )
+    choices = ["text", "tokens", "bow", "group", "index"]
+    add_option(group, "--output", text, "text", choices=choices)
+    text = "format of the output (default: as the input)"
+    add_option(group, "--format", text, choices=["parquet", "csv", "jsonl"])
+    add_option(group, "--batch-rows", "documents per file", 4096)
+    add_option(group, "--n-jobs", "processes (default 1)", type=int)
+    text = "show neither progress nor advice; a key that is made is still named"
+    add_option(group, "--quiet", text, action="store_true")
 
 
 def _add_replacing(parser: argparse.ArgumentParser) -> None:
@@ -155,28 +135,16 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
         "response, of another. --epsilon holds between any two documents whatever; 4\n"
         "is a usual value.",
     )
-    group.add_argument(
-        "--replace-by",
-        metavar="FILE",
-        help="public documents: .csv, .jsonl or .parquet file, or a folder",
+    add_option(group, "--replace-by", f"public documents: {FILES}", metavar="FILE")
+    text = "its column with the public documents (default: that of --column)"
+    add_option(group, "--text-column", text, metavar="NAME")
+    text = "its column with public labels, which then are the groups"
+    add_option(group, "--label-column", text, metavar="NAME")
+    text = (
+        "groups to make where there are no labels: more keep more, and show more "
+        "(default 8)"
     )
-    group.add_argument(
-        "--text-column",
-        metavar="NAME",
-        help="its column with the public documents (default: that of --column)",
-    )
-    group.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help="its column with public labels, which then are the groups",
-    )
-    group.add_argument(
-        "--groups",
-        type=int,
-        metavar="K",
-        help="groups to make where there are no labels: more keep more, and show more "
-        "(default 8)",
-    )
+    add_option(group, "--groups", text, type=int, metavar="K")
 
 
 def _releaser(arguments: argparse.Namespace) -> Any:
@@ -212,9 +180,9 @@ def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
     }
     read = read_flagged(arguments.replace_by, "--replace-by", columns)
     replacer = DPDocumentReplacer(
-        [text or "" for text in read[0]],
+        [text or "" for text in read[flag]],
         n_groups=8 if arguments.groups is None else arguments.groups,
-        public_labels=read[1] if arguments.label_column else None,
+        public_labels=read.get("--label-column"),
         epsilon=arguments.epsilon,
         output=arguments.output,
         embedding=load_embedding(arguments) if arguments.output == "bow" else None,

@@ -62,6 +62,8 @@ _DEFAULTS = {
 }
 # Of words, which mean nothing where no word is perturbed.
 OF_WORDS = "--length --lam --mechanism --option --stop-words --oov"
+# What a source may be
+FILES = ".csv, .jsonl or .parquet file, or a folder"
 # Those without dashes
 _PLACES = {"source", "released", "file"}
 
@@ -97,77 +99,65 @@ def add_command(
     return parser
 
 
+def add_option(
+    parser: Any, flags: str, text: str, default: Any = None, **settings: Any
+) -> None:
+    """An option whose help ends with its default, of which it takes the type."""
+    if default is not None:
+        shown = default if isinstance(default, str) else f"{default:g}"
+        text += f" (default {shown})"
+        settings |= {"default": default, "type": type(default)}
+    parser.add_argument(*flags.split(), help=text, **settings)
+
+
 def add_noise(
     parser: argparse.ArgumentParser, *, epsilon: bool = True, required: bool = True
 ) -> None:
     """--embedding, --epsilon, --lam, --mechanism and their options."""
     group = parser.add_argument_group("noise")
-    group.add_argument(
-        "--embedding",
-        metavar="FILE",
-        help="public word vectors: .npz (memory-mapped), .txt, .vec or .bin, also "
-        f'.gz; or "{BUILT_IN}", the built-in ones, for a trial',
+    text = (
+        "public word vectors: .npz (memory-mapped), .txt, .vec or .bin, also .gz; or "
+        f'"{BUILT_IN}", the built-in ones, for a trial'
     )
-    group.add_argument(
-        "--n-words", type=int, metavar="N", help="use only its first N words"
-    )
+    add_option(group, "--embedding", text, metavar="FILE")
+    add_option(group, "--n-words", "use only its first N words", type=int, metavar="N")
     if epsilon:
-        group.add_argument(
-            "--epsilon",
-            type=float,
-            required=required,
-            help="privacy loss in nats per unit of distance: smaller is more private. "
-            "What it does depends on the embedding and the mechanism: see skdptext "
-            "calibrate",
+        text = (
+            "privacy loss in nats per unit of distance: smaller is more private. What "
+            "it does depends on the embedding and the mechanism: see skdptext calibrate"
         )
-    group.add_argument(
-        "--lam",
-        type=float,
-        default=_DEFAULTS["lam"],
-        help="shape of the noise, from 0 (spherical) to 1 (as the embedding is spread) "
-        "(default 0)",
-    )
-    group.add_argument(
-        "--mechanism",
-        default=_DEFAULTS["mechanism"],
-        metavar="NAME",
-        help="how a word is perturbed: " + _MECHANISMS + " (default exponential)",
-    )
-    group.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the mechanism, such as calibration=half; may be repeated",
-    )
+        add_option(group, "--epsilon", text, type=float, required=required)
+    text = "shape of the noise, from 0 (spherical) to 1 (as the embedding is spread)"
+    add_option(group, "--lam", text, _DEFAULTS["lam"])
+    text = f"how a word is perturbed: {_MECHANISMS}"
+    add_option(group, "--mechanism", text, _DEFAULTS["mechanism"], metavar="NAME")
+    text = "an option of the mechanism, such as calibration=half; may be repeated"
+    add_several(group, "--option", text, metavar="NAME=VALUE")
+
+
+def add_several(parser: Any, flag: str, text: str, metavar: str) -> None:
+    """An option that may be repeated."""
+    parser.add_argument(flag, help=text, metavar=metavar, action="append", default=[])
 
 
 def add_reading(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """What happens to a document before the noise."""
     group = parser.add_argument_group("documents")
-    group.add_argument(
-        "--length",
-        type=int,
-        required=required,
-        metavar="N",
-        help="words that each document is released with, drawn from its own: more "
-        "words keep more of its content, and reveal more",
+    text = (
+        "words that each document is released with, drawn from its own: more words "
+        "keep more of its content, and reveal more"
     )
+    add_option(group, "--length", text, type=int, required=required, metavar="N")
     add_stop_words(group)
-    group.add_argument(
-        "--oov",
-        choices=["drop", "keep", "error"],
-        default=_DEFAULTS["oov"],
-        help="words unknown to the embedding: left out, released IN CLEAR, or an error "
-        "(default drop)",
-    )
+    text = "words unknown to the embedding: left out, released IN CLEAR, or an error"
+    choices = ["drop", "keep", "error"]
+    add_option(group, "--oov", text, _DEFAULTS["oov"], choices=choices)
 
 
 def add_stop_words(parser: Any) -> None:
     """--stop-words."""
-    parser.add_argument(
-        "--stop-words", choices=["english"], help="words to leave out (default: none)"
-    )
+    text = "words to leave out (default: none)"
+    add_option(parser, "--stop-words", text, choices=["english"])
 
 
 def refuse(arguments: argparse.Namespace, flags: str, reason: str) -> None:
@@ -180,14 +170,16 @@ def refuse(arguments: argparse.Namespace, flags: str, reason: str) -> None:
 
 def read_flagged(
     source: str, place: str, columns: Mapping[str, str | None]
-) -> list[list[Any]]:
+) -> dict[str, list[Any]]:
     """Columns of a source by the flags that name them; errors name the flags.
 
     `place` is the flag of the source. A column without a name is left out.
     """
-    named = {flag: name for flag, name in columns.items() if name}
+    named = {flag: name for flag, name in columns.items() if name is not None}
+    if not named:
+        return {}
     try:
-        return read_columns(source, list(named.values()))
+        return dict(zip(named, read_columns(source, list(named.values())), strict=True))
     except InvalidParameterError as error:
         *first, last = named
         flags = f"{', '.join(first)} and {last}" if first else last
