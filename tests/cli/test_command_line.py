@@ -397,6 +397,8 @@ def test_report_refuses_what_does_not_match(files, capsys):
     for more, message in (
         ([], "equal length, got 5 and 2 texts"),
         (["--text", "gone"], "gone"),
+        (["--text", ""], "--text must name columns of the documents"),
+        (["--author", ""], "--author must name columns of the documents"),
         (["--epsilon", "1"], "--epsilon must not be given with two sources"),
         (["--public", "gone.csv"], "gone.csv"),
     ):
