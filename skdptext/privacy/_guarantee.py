@@ -15,6 +15,7 @@ from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
+from skdptext.privacy._composed import ComposedGuarantee
 from skdptext.privacy._part import PerturbationPart, listed
 from skdptext.privacy._wording import as_html, head, in_words, scale_rows
 from skdptext.utils import (
@@ -25,11 +26,10 @@ from skdptext.utils import (
     check_option,
     check_real,
     kind_of,
-    shown,
 )
 
 
-class PrivacyGuarantee:
+class PrivacyGuarantee(ComposedGuarantee):
     r"""What one or several releases promise; made by `DPWordPerturber.guarantee`.
 
     For two inputs x, x' and any set S of releases, Pr[S | x] ≤ e^t Pr[S | x']. The
@@ -189,11 +189,12 @@ class PrivacyGuarantee:
         )
         self.parts = (part,)
 
-    @classmethod
-    def _of(cls, parts: Iterable[PerturbationPart]) -> PrivacyGuarantee:
-        guarantee = cls.__new__(cls)
-        guarantee.parts = tuple(parts)
-        return guarantee
+    def _check_other(self, other: PrivacyGuarantee) -> None:
+        if other.embedding.fingerprint != self.embedding.fingerprint:
+            raise InvalidParameterError(
+                "other must be a guarantee over the same embedding, got "
+                f"{other.embedding!r:.60} beside {self.embedding!r:.60}."
+            )
 
     # -- what the parts have in common -----------------------------------------
 
@@ -206,11 +207,6 @@ class PrivacyGuarantee:
     def embedding(self) -> WordEmbedding:
         """The public embedding."""
         return self.parts[0].embedding
-
-    @property
-    def releases(self) -> int:
-        """How many releases there are."""
-        return sum(part.releases for part in self.parts)
 
     @property
     def epsilon(self) -> float | None:
@@ -555,44 +551,6 @@ class PrivacyGuarantee:
             if total(start) <= allowed:
                 return start
         return _largest_within(total, allowed, start)
-
-    # -- several releases ------------------------------------------------------
-
-    def compose(self, other: int | PrivacyGuarantee) -> PrivacyGuarantee:
-        """What several releases of one document promise together.
-
-        Parameters
-        ----------
-        other : int >= 1 or PrivacyGuarantee
-            An integer k: these releases k times, with fresh noise each time. A
-            guarantee: these releases and those, over the same embedding; mechanism, ε,
-            λ and everything else may differ.
-
-        Returns
-        -------
-        guarantee : PrivacyGuarantee
-            K times the exponents, or the sum of both.
-
-        Raises
-        ------
-        InvalidParameterError
-            If `other` is neither, or over another embedding.
-        """
-        if isinstance(other, PrivacyGuarantee):
-            if other.embedding.fingerprint != self.embedding.fingerprint:
-                raise InvalidParameterError(
-                    "other must be a guarantee over the same embedding, got "
-                    f"{other.embedding!r:.60} beside {self.embedding!r:.60}."
-                )
-            return self._of([*self.parts, *other.parts])
-        try:
-            k = check_integer("other", other, low=1)
-        except InvalidParameterError:
-            raise InvalidParameterError(
-                "other must be an integer >= 1 or a PrivacyGuarantee, got "
-                f"{shown(other)}."
-            ) from None
-        return self._of(replace(p, releases=k * p.releases) for p in self.parts)
 
     # -- utility ---------------------------------------------------------------
 

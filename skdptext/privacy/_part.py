@@ -48,6 +48,12 @@ class PerturbationPart:
     converted: tuple[float, MahalanobisMetric] | None = None
 
     @property
+    def kind(self) -> tuple[Any, ...]:
+        """What parts share that differ in the number of releases, or in caveats."""
+        same = id(self.channel), id(self.reader)  # not all channels have a hash
+        return *same, self.ordered, self.size, self.converted
+
+    @property
     def embedding(self) -> WordEmbedding:
         return self.reader.vocabulary
 

@@ -17,6 +17,7 @@ from skdptext.mechanisms import (
     check_exponents,
     word_losses,
 )
+from skdptext.privacy import ComposedGuarantee
 from skdptext.utils import (
     bisect,
     bullets,
@@ -25,7 +26,6 @@ from skdptext.utils import (
     page,
     paragraph,
     rounded_up,
-    shown,
     table,
     wrapped,
 )
@@ -51,6 +51,11 @@ class ReplacementPart:
     def epsilon(self) -> float:
         """Of one release."""
         return self.channel.epsilon
+
+    @property
+    def kind(self) -> tuple[bytes, float]:
+        """What parts share that differ in the number of releases, or in caveats."""
+        return self.grouping, self.epsilon
 
     @property
     def n_groups(self) -> int:
@@ -134,7 +139,7 @@ def _log_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.asarray(logsumexp(terms, axis=1))
 
 
-class ReplacementGuarantee:
+class ReplacementGuarantee(ComposedGuarantee):
     r"""What one or several releases promise; made by `DPDocumentReplacer.guarantee`.
 
     For any two documents x, x' whatever and any set S of releases,
@@ -215,11 +220,6 @@ class ReplacementGuarantee:
         """K, the number of groups."""
         each = {part.n_groups for part in self.parts}
         return each.pop() if len(each) == 1 else None
-
-    @property
-    def releases(self) -> int:
-        """How many releases there are."""
-        return sum(part.releases for part in self.parts)
 
     @property
     def numerical_delta(self) -> float:
@@ -347,33 +347,6 @@ class ReplacementGuarantee:
             return math.inf
         return bisect(within, low, high, precision=1e-12)[0]
 
-    def compose(self, other: int | ReplacementGuarantee) -> ReplacementGuarantee:
-        """What several releases of one document promise together.
-
-        Parameters
-        ----------
-        other : int >= 1 or ReplacementGuarantee
-            An integer k: these releases k times, with fresh noise each time. A
-            guarantee: these releases and those.
-
-        Returns
-        -------
-        guarantee : ReplacementGuarantee
-            The ε adds up.
-        """
-        if isinstance(other, ReplacementGuarantee):
-            return ReplacementGuarantee(_merged([*self.parts, *other.parts]))
-        try:
-            k = check_integer("other", other, low=1)
-        except InvalidParameterError:
-            raise InvalidParameterError(
-                "other must be an integer >= 1 or a ReplacementGuarantee, got "
-                f"{shown(other)}."
-            ) from None
-        return ReplacementGuarantee(
-            replace(part, releases=k * part.releases) for part in self.parts
-        )
-
     # -- in words --------------------------------------------------------------
 
     @property
@@ -468,21 +441,6 @@ class ReplacementGuarantee:
             paragraph("Not promised:"),
             bullets(self.limits),
         )
-
-
-def _merged(parts: Iterable[ReplacementPart]) -> Iterable[ReplacementPart]:
-    """Parts that differ in the number of releases are one: its bounds are tighter."""
-    merged: dict[tuple[bytes, float], ReplacementPart] = {}
-    for part in parts:
-        kind = part.grouping, part.epsilon
-        if kind in merged:
-            part = replace(
-                merged[kind],
-                releases=merged[kind].releases + part.releases,
-                caveats=tuple(dict.fromkeys([*merged[kind].caveats, *part.caveats])),
-            )
-        merged[kind] = part
-    return merged.values()
 
 
 def _at(channel: ExactResponseChannel, epsilon: float) -> ExactResponseChannel:
