@@ -17,13 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.neighbors._blocks import search_in_blocks
-from skdptext.transport import (
-    BagIndex,
-    WordBags,
-    as_word_bags,
-    name_rows,
-    take_bags,
-)
+from skdptext.transport import BagIndex, WordBags, as_word_bags, name_rows, take_bags
 from skdptext.utils import (
     DocLinked,
     as_array,
@@ -320,14 +314,13 @@ class Predictor(WMDNeighborsBase):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.weights is not None and not callable(self.weights):
-            try:
-                check_option("weights", self.weights, ("uniform", "distance"))
-            except InvalidParameterError:
-                raise InvalidParameterError(
-                    "weights must be 'uniform', 'distance', a callable or None, got "
-                    f"{shown(self.weights)}."
-                ) from None
+        weights = self.weights
+        named = isinstance(weights, str) and weights in ("uniform", "distance")
+        if not (named or weights is None or callable(weights)):
+            raise InvalidParameterError(
+                "weights must be 'uniform', 'distance', a callable or None, got "
+                f"{shown(weights)}."
+            )
 
     def _read_targets(
         self, X: Any, y: Any, rule: str, dtype: Any = None
@@ -367,10 +360,10 @@ def _weigh(weights: Weights, distances: np.ndarray) -> np.ndarray:
                 "weights must return an array of the shape of the distances "
                 f"{distances.shape}, got {given.shape}."
             )
-        if not np.isfinite(given).all() or (given < 0).any():
+        wrong = given[~(np.isfinite(given) & (given >= 0))]
+        if len(wrong):
             raise InvalidParameterError(
-                "weights must return finite numbers >= 0, got "
-                f"{given[~(np.isfinite(given) & (given >= 0))][0]}."
+                f"weights must return finite numbers >= 0, got {wrong[0]}."
             )
         if not given.any(axis=1).all():
             row = int(np.argmin(given.any(axis=1)))

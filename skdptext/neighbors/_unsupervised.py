@@ -47,13 +47,8 @@ class Unlabelled(WMDNeighborsBase):
         """
         embedding = self._check_fit(X)
         with as_parameter_error():
-            weights = check_array(
-                X,
-                accept_sparse="csr",
-                dtype=np.float64,
-                estimator=self,
-                input_name="X",
-            )
+            options = {"accept_sparse": "csr", "dtype": np.float64}
+            weights = check_array(X, estimator=self, input_name="X", **options)
         self._keep(X, weights, embedding)
         return self
 
@@ -188,12 +183,10 @@ class WMDNeighbors(Unlabelled):
         """
         with_distance = check_flag("return_distance", return_distance)
         starts, rows, distances = self._within(X, radius, sort_results)
-        n = len(starts) - 1
-        ragged = np.empty(n, dtype=object), np.empty(n, dtype=object)
-        for i in range(n):
-            part = slice(starts[i], starts[i + 1])
-            ragged[0][i], ragged[1][i] = distances[part], rows[part]
-        return ragged if with_distance else ragged[1]
+        near = np.empty((2, len(starts) - 1), dtype=object)
+        for i, part in enumerate(map(slice, starts[:-1], starts[1:])):
+            near[0, i], near[1, i] = distances[part], rows[part]
+        return (near[0], near[1]) if with_distance else near[1]
 
     def radius_neighbors_graph(
         self,
@@ -405,13 +398,10 @@ class WMDNeighborsTransformer(
         distances, places = np.empty(0), np.empty(0, dtype=np.intp)
         if k:
             distances, places = self._nearest(self._bags, k, itself=True)
-        begin = np.concatenate(
-            [np.arange(self.n_samples_fit_), np.repeat(self._rows, k)]
-        )
-        end = np.concatenate(
-            [np.arange(self.n_samples_fit_), self._rows[places].ravel()]
-        )
-        distances = np.concatenate([np.zeros(self.n_samples_fit_), distances.ravel()])
+        every = np.arange(self.n_samples_fit_)
+        begin = np.concatenate([every, np.repeat(self._rows, k)])
+        end = np.concatenate([every, self._rows[places].ravel()])
+        distances = np.concatenate([np.zeros(len(every)), distances.ravel()])
         if self.symmetric:
             begin, end = np.concatenate([[begin, end], [end, begin]], axis=1)
             distances = np.tile(distances, 2)
