@@ -17,10 +17,6 @@ _OWN_FILES = (
     "docstring-embedding-*.npz",
     "sms_spam.tsv",
     "disaster_tweets.csv",
-    # left by a process that was killed
-    ".docstring-embedding-*.npz.*.tmp",
-    ".sms_spam.tsv.*.tmp",
-    ".disaster_tweets.csv.*.tmp",
 )
 
 
@@ -95,7 +91,8 @@ def clear_data_home(data_home: str | os.PathLike[str] | None = None) -> None:
     """
     home = Path(get_data_home(data_home))
     for pattern in _OWN_FILES:
-        for path in home.glob(pattern):
+        left_by_the_killed = home.glob(f".{pattern}.*.tmp")
+        for path in (*home.glob(pattern), *left_by_the_killed):
             path.unlink(missing_ok=True)
     if not any(home.iterdir()):
         home.rmdir()
@@ -114,12 +111,13 @@ def text_bunch(
 
     `columns` are further columns of the frame; they come before the target.
     """
-    if not as_frame:
-        if return_X_y:
-            return texts, target
-        return Bunch(data=texts, target=target, frame=None, **extra)
-    pandas = import_pandas("as_frame=True")
-    frame = pandas.DataFrame({"text": texts, **columns, "target": target})
+    data: Any = texts
+    frame = None
+    if as_frame:
+        frame = import_pandas("as_frame=True").DataFrame(
+            {"text": texts, **columns, "target": target}
+        )
+        data, target = frame["text"], frame["target"]
     if return_X_y:
-        return frame["text"], frame["target"]
-    return Bunch(data=frame["text"], target=frame["target"], frame=frame, **extra)
+        return data, target
+    return Bunch(data=data, target=target, frame=frame, **extra)

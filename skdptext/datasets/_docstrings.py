@@ -7,7 +7,7 @@ import inspect
 import itertools
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -179,8 +179,8 @@ def load_docstrings(
             "No document is left: lower min_words or allow more topics and authors, "
             f"got min_words={min_words}, topics={topics!r}, authors={authors!r}."
         )
-    target_names, target = _encode([document.topic for document in documents])
-    author_names, author = _encode([document.author for document in documents])
+    target_names, target = np.unique([d.topic for d in documents], return_inverse=True)
+    author_names, author = np.unique([d.author for d in documents], return_inverse=True)
     names = [document.name for document in documents]
     versions = ", ".join(f"{name} {version}" for name, version in library_versions())
     return text_bunch(
@@ -189,9 +189,9 @@ def load_docstrings(
         columns={"name": names, "author": author},
         return_X_y=return_X_y,
         as_frame=as_frame,
-        target_names=target_names,
+        target_names=target_names.tolist(),
         author=author,
-        author_names=author_names,
+        author_names=author_names.tolist(),
         names=names,
         DESCR=_DESCR.format(n_words=_COPY_WORDS, share=_COPY_SHARE, versions=versions),
     )
@@ -211,9 +211,8 @@ def library_versions() -> list[tuple[str, str]]:
 
 
 def _check_names(
-    name: str, value: Iterable[str] | None, known: Iterable[str]
+    name: str, value: Iterable[str] | None, known: Collection[str]
 ) -> frozenset[str]:
-    known = tuple(known)
     if value is None and name != "remove":
         return frozenset(known)
     rule = f"{name} must be an iterable of names among {', '.join(map(repr, known))}"
@@ -229,13 +228,6 @@ def _check_names(
     if unknown:
         raise InvalidParameterError(f"{rule}, got {shown(unknown[0])}.")
     return frozenset(chosen)
-
-
-def _encode(labels: list[str]) -> tuple[list[str], np.ndarray]:
-    """Sorted names that occur, and the index of each label among them."""
-    names = sorted(set(labels))
-    index = {name: i for i, name in enumerate(names)}
-    return names, np.array([index[label] for label in labels], dtype=np.intp)
 
 
 # -- reading the libraries -------------------------------------------------------
