@@ -16,7 +16,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import describe
-from skdptext.release._types import CastError, cast, converted, type_shown
+from skdptext.release._types import CastError, converted, type_shown
 from skdptext.utils import import_pyarrow, is_fitted, kind_of, shown
 
 # Columns of a bag: the ids of its words, and how often each occurs.
@@ -391,7 +391,8 @@ def columns_of(
     `start` is the position of the first document, for an error.
     """
     ids = ids_of(_column(batch, "id", release.id), start)
-    texts = _texts(_column(batch, "text", release.text), start)
+    text = _column(batch, "text", release.text)
+    texts = [said or "" for said in _values(text, "text", "strings", "is_null", start)]
     columns = [
         _cast_column(_column(batch, "keep", name), name, kind, start)
         for name, kind in release.keep.items()
@@ -400,8 +401,12 @@ def columns_of(
 
 
 def _cast_column(column: Any, name: str, kind: Any, start: int) -> Any:
+    def convert(part: Any) -> Any:
+        part.validate(full=True)
+        return part if kind is None else part.cast(kind)
+
     try:
-        return cast(column, kind)
+        return converted(convert, column)
     except CastError as error:
         wanted = "valid columns" if kind is None else f"{name!r} as {kind}"
         raise InvalidParameterError(
@@ -420,32 +425,12 @@ def _column(batch: Any, role: str, name: str) -> Any:
     return batch.column(places[0])
 
 
-def _plain(column: Any) -> Any:
-    """A column, decoded if it is stored as a dictionary."""
-    kind = column.type
-    pa = import_pyarrow("DocumentRelease")
-    return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
-
-
-def _is_text(kind: Any) -> bool:
-    types = import_pyarrow("DocumentRelease").types
-    tests = (types.is_string, types.is_large_string, types.is_string_view)
-    return any(test(kind) for test in tests)
-
-
 def ids_of(column: Any, start: int = 0) -> list[str]:
     """Ids as strings: an engine or format that turns "17" into 17 changes nothing.
 
     `start` is the position of the first one, for an error.
     """
-    pa = import_pyarrow("DocumentRelease")
-    column = _plain(column)
-    if not _is_text(column.type) and not pa.types.is_integer(column.type):
-        raise InvalidParameterError(
-            f"id must be a column of strings or integers, got "
-            f"{type_shown(column.type)}."
-        )
-    values = _values(column, "id", start)
+    values = _values(column, "id", "strings or integers", "is_integer", start)
     ids = ["" if identity is None else str(identity) for identity in values]
     if "" in ids:
         raise InvalidParameterError(
@@ -456,18 +441,16 @@ def ids_of(column: Any, start: int = 0) -> list[str]:
     return ids
 
 
-def _texts(column: Any, start: int) -> list[str]:
-    """Documents as strings, null as an empty one."""
-    pa = import_pyarrow("DocumentRelease")
-    column = _plain(column)
-    if not _is_text(column.type) and not pa.types.is_null(column.type):
+def _values(column: Any, role: str, wanted: str, also: str, start: int) -> list[Any]:
+    """Values of a column of strings, or of a further type of pyarrow's tests."""
+    types = import_pyarrow("DocumentRelease").types
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    allowed = ("is_string", "is_large_string", "is_string_view", also)
+    if not any(getattr(types, test)(column.type) for test in allowed):
         raise InvalidParameterError(
-            f"text must be a column of strings, got {type_shown(column.type)}."
+            f"{role} must be a column of {wanted}, got {type_shown(column.type)}."
         )
-    return [text or "" for text in _values(column, "text", start)]
-
-
-def _values(column: Any, role: str, start: int) -> list[Any]:
     try:
         return converted(lambda part: part.to_pylist(), column)
     except CastError as error:

@@ -234,7 +234,7 @@ def _survey(
     """Sizes and digests of the inputs, after a check of all that is read of them."""
     surveyed: list[dict[str, Any]] = []
     types = _types(release)
-    column_types = _ColumnTypes(release, form)
+    first_types: dict[str, tuple[Any, str]] = {}
     texts = _Texts()
     with UniqueIds() as unique:
         for place in inputs:
@@ -248,7 +248,9 @@ def _survey(
                         ids, said, columns = columns_of(
                             release, table, before + rows[-1]
                         )
-                        column_types.check(columns, place.name)
+                        kinds = [column.type for column in columns]
+                        kept_types = dict(zip(release.keep, kinds, strict=True))
+                        _check_types(first_types, kept_types, place.name, form)
                     except InvalidParameterError as error:
                         raise InvalidParameterError(f"{place.name}: {error}") from None
                     unique.add(ids)
@@ -300,26 +302,19 @@ class _Texts:
             )
 
 
-class _ColumnTypes:
-    """The types of the columns kept, which are those of the first table."""
-
-    def __init__(self, release: DocumentRelease, form: str) -> None:
-        self.names, self.form = list(release.keep), form
-        self.types: list[Any] | None = None
-        self.place = ""
-
-    def check(self, columns: list[Any], place: str) -> None:
-        types = [column.type for column in columns]
-        if self.types is None:
-            self.types, self.place = types, place
-            check_writable(dict(zip(self.names, types, strict=True)), self.form)
-        for name, first, kind in zip(self.names, self.types, types, strict=True):
-            if kind != first:
-                raise InvalidParameterError(
-                    f"keep must give a type for a column that has several, got {name!r}"
-                    f" of {type_shown(kind)} here, and of {type_shown(first)} in "
-                    f"{self.place}."
-                )
+def _check_types(
+    first: dict[str, tuple[Any, str]], kinds: dict[str, Any], place: str, form: str
+) -> None:
+    """Refuse columns of other types than the `first` table has, which is noted."""
+    if not first:
+        check_writable(kinds, form)
+    for name, kind in kinds.items():
+        known, where = first.setdefault(name, (kind, place))
+        if kind != known:
+            raise InvalidParameterError(
+                f"keep must give a type for a column that has several, got {name!r} of "
+                f"{type_shown(kind)} here, and of {type_shown(known)} in {where}."
+            )
 
 
 def digest_of(path: Path, key: bytes = b"") -> str:

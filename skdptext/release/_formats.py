@@ -58,24 +58,22 @@ class Input:
         one row. A CSV or JSON file is one group.
         """
         if self.format != "parquet":
-            yield _in_tables(self._streamed(types), n_rows)
+            read = self._csv_batches if self.format == "csv" else self._json_batches
+            yield _in_tables(self._watched(read(types)), n_rows)
             return
-        with self._errors():
-            file = self._parquet()
-            columns = list(types)
-            for group in range(file.num_row_groups):
-                batches = file.iter_batches(
-                    min(n_rows, _BUFFER_ROWS),
-                    row_groups=[group],
-                    columns=columns,
-                    use_threads=False,
-                )
-                yield _in_tables((self._selected(batches, columns)), n_rows)
+        file = self._parquet()
+        columns, size = list(types), min(n_rows, _BUFFER_ROWS)
+        for group in range(file.num_row_groups):
+            batches = file.iter_batches(
+                size, row_groups=[group], columns=columns, use_threads=False
+            )
+            ordered = (batch.select(columns) for batch in batches)
+            yield _in_tables(self._watched(ordered), n_rows)
 
-    def _selected(self, batches: Iterable[Any], columns: list[str]) -> Iterator[Any]:
+    def _watched(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The same batches; an error that comes as they are read is told as ours."""
         with self._errors():
-            for batch in batches:
-                yield batch.select(columns)
+            yield from batches
 
     def check_columns(self, columns: Iterable[str], parameters: str) -> None:
         """Refuse a file that lacks one of the columns, or has it twice."""
@@ -130,12 +128,6 @@ class Input:
             _, first = next(_in_blocks(json_rows(self.path)), (None, None))
             return None if first is None else list(dict.fromkeys(chain(*first)))
 
-    def _streamed(self, types: Mapping[str, Any]) -> Iterator[Any]:
-        """Batches of a file without types, read as those given."""
-        read = self._csv_batches if self.format == "csv" else self._json_as_batches
-        with self._errors():
-            yield from read(types)
-
     def _csv_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
         """What looks like a number stays as it is written."""
         pa = import_pyarrow("release_files")
@@ -156,7 +148,7 @@ class Input:
                 arrays.append(pa.array(values, pa.string()))
             yield pa.record_batch(arrays, names=list(types))
 
-    def _json_as_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
+    def _json_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
         pa = import_pyarrow("release_files")
         known: dict[str, Any] = {}
         for lines, rows in _in_blocks(json_rows(self.path)):
@@ -403,17 +395,19 @@ def _as_json(value: Any) -> Any:
 def check_writable(types: Mapping[str, Any], form: str) -> None:
     """Refuse columns of types that a format cannot hold."""
     pa = import_pyarrow("release_files")
+    kinds = ("is_binary", "is_large_binary", "is_fixed_size_binary")
+    binary = [
+        name
+        for name, kind in types.items()
+        if form != "parquet" and any(getattr(pa.types, test)(kind) for test in kinds)
+    ]
+    refused = binary[-1:]
     try:
         write_table(pa.schema(list(types.items())).empty_table(), io.BytesIO(), form)
-        problem = None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        problems = (f"{name!r} is {type_shown(kind)}" for name, kind in types.items())
-        problem = ", ".join(problems)
-    binary = ("is_binary", "is_large_binary", "is_fixed_size_binary")
-    for name, kind in types.items() if form != "parquet" else ():
-        if any(getattr(pa.types, is_kind)(kind) for is_kind in binary):
-            problem = f"{name!r} is {type_shown(kind)}"
-    if problem:
+        refused = refused or list(types)
+    if refused:
+        problem = ", ".join(f"{n!r} is {type_shown(types[n])}" for n in refused)
         raise InvalidParameterError(
             f"format must be one that can hold the columns kept, got {form!r}: "
             f"{problem}. Parquet can."

@@ -7,8 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import ExitStack
 from hashlib import blake2b
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 import numpy as np
 
@@ -17,30 +16,19 @@ _MAX_HELD = 1 << 16
 _N_BUCKETS = 256
 
 
-class UniqueIds:
+class UniqueIds(ExitStack):
     """Counts the ids that come more than once.
 
     Ids are hashed to 128 bits under a key of this object, so two of a billion agree by
     chance with probability 10⁻²¹. Beyond 65,536 they are sorted by their first byte
-    into temporary files, which are checked one by one.
+    into temporary files, which are checked one by one; they go when it is closed.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._key = secrets.token_bytes(32)
         self._held = bytearray()
         self._files: list[IO[bytes]] = []
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.close()
 
     def add(self, ids: Iterable[str]) -> None:
         """Add some ids."""
@@ -53,7 +41,7 @@ class UniqueIds:
     def _spill(self) -> None:
         if not self._files:
             opened = (tempfile.TemporaryFile() for _ in range(_N_BUCKETS))  # noqa: SIM115
-            self._files = [self._stack.enter_context(file) for file in opened]
+            self._files = [self.enter_context(file) for file in opened]
         digests = _digests(bytes(self._held))
         bucket = (digests[:, 0] % _N_BUCKETS).astype(np.intp)
         order = np.argsort(bucket, kind="stable")

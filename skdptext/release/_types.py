@@ -17,19 +17,6 @@ class CastError(ValueError):
         self.position = position
 
 
-def cast(column: Any, kind: Any) -> Any:
-    """A column as another type, after a check of its values; None: as it is.
-
-    It is a CastError if a value does not fit.
-    """
-
-    def checked(part: Any) -> Any:
-        part.validate(full=True)
-        return part if kind is None else part.cast(kind)
-
-    return converted(checked, column)
-
-
 def converted(convert: Callable[[Any], Any], values: Any) -> Any:
     """`convert(values)`; if that fails, a CastError that says at which value."""
     pa = import_pyarrow("DocumentRelease")
