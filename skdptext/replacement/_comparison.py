@@ -11,27 +11,28 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
 from skdptext.model_selection import score_summary
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._groups import (
     check_grouper,
+    check_public_labels,
     default_grouper,
     is_classifier,
     words_of,
 )
-from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
+from skdptext.replacement._guarantee import (
+    ReplacementGuarantee,
+    ReplacementPart,
+    response,
+)
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
     check_integer,
-    check_labels,
     check_n_jobs,
     check_numbers,
     check_option,
@@ -41,6 +42,7 @@ from skdptext.utils import (
     kind_of,
     page,
     paragraph,
+    sums_by_label,
     table,
     wrapped,
 )
@@ -387,13 +389,7 @@ def compare_groupings(
     documents = list(PublicDocuments.of(public_documents))
     labels = None
     if public_labels is not None:
-        labels = check_labels(
-            "public_labels",
-            public_labels,
-            len(documents),
-            of="public document",
-            n_different=2,
-        )
+        labels = check_public_labels(public_labels, len(documents))
     sizes = _as_sizes(n_groups)
     epsilons = check_numbers(
         "epsilon",
@@ -456,12 +452,9 @@ class _Data(NamedTuple):
     balanced: bool
 
 
-class _Cell(NamedTuple):
-    """One grouping in one split: the scores at each ε, and without noise."""
-
-    n_groups: int
-    scores: list[float]
-    without_noise: float
+# Of one grouping in one split: K, and an array with a row for each start. Its columns
+# are the scores without noise, and at each ε.
+_Scores = tuple[int, np.ndarray]
 
 
 # -- checks --------------------------------------------------------------------------
@@ -580,8 +573,8 @@ def _split_scores(
     of_all: list[tuple[int, np.ndarray]],
     train: np.ndarray,
     test: np.ndarray,
-) -> list[list[_Cell]]:
-    """For each number of groups of one grouper, a cell for each start."""
+) -> list[_Scores]:
+    """For each number of groups of one grouper."""
     score: _Completion | _Accuracy
     parts: Any = ((k, (groups[train], groups[test])) for k, groups in of_all)
     learned = [data.documents[i] for i in train]
@@ -595,12 +588,12 @@ def _split_scores(
         score = _Accuracy(labels, data.labels[test], data.balanced)
         if not of_all:
             parts = _grouped(grouper, data, labels, learned, [learned, asked])
-    cells: dict[int, list[_Cell]] = {}
+    starts: dict[int, list[list[float]]] = {}
     for k, (of_given, of_asked) in parts:
         score.learn(of_given, of_asked, k)
-        scores = [score.at(_response(k, epsilon)) for epsilon in data.epsilons]
-        cells.setdefault(k, []).append(_Cell(k, scores, score.at(np.eye(k))))
-    return list(cells.values())
+        laws = [_law(_part(k, epsilon)) for epsilon in data.epsilons]
+        starts.setdefault(k, []).append([score.at(P) for P in (np.eye(k), *laws)])
+    return [(k, np.array(scores)) for k, scores in starts.items()]
 
 
 def _k_means(n_groups: int, data: _Data, start: int) -> Any:
@@ -657,17 +650,14 @@ def _learned(fit: Any, learned: list[Any], *labels: Any) -> Any:
         ) from error
 
 
-def _guarantee(n_groups: int, epsilon: float) -> ReplacementGuarantee:
-    channel = ExactResponseChannel(
-        RandomizedResponse(), one_hot_embedding(n_groups), epsilon, 0.0
-    )
-    return ReplacementGuarantee([ReplacementPart(channel, np.asarray, b"")])
+def _part(n_groups: int, epsilon: float) -> ReplacementPart:
+    return ReplacementPart(response(n_groups, epsilon), np.asarray, b"")
 
 
-def _response(n_groups: int, epsilon: float) -> np.ndarray:
+def _law(part: ReplacementPart) -> np.ndarray:
     """Pr[z | g]."""
-    p = math.exp(_guarantee(n_groups, epsilon).parts[0].log_proba_own)
-    P = np.full((n_groups, n_groups), (1 - p) / (n_groups - 1))
+    p, k = math.exp(part.log_proba_own), part.n_groups
+    P = np.full((k, k), (1 - p) / (k - 1))
     np.fill_diagonal(P, p)
     return P
 
@@ -721,13 +711,13 @@ class _Completion:
         self._others = counter.transform(others)
 
     def learn(self, groups: np.ndarray, of_asked: np.ndarray, k: int) -> None:
-        counts = _by_group(self._counts, groups, k)
+        counts = sums_by_label(groups, self._counts, k).toarray()
         sums = counts.sum(axis=1, keepdims=True)
         self._word_shares = (counts + _PRIOR_WORDS * self._words) / (
             sums + _PRIOR_WORDS
         )
         self._share = (sums.ravel() + 1 / k) / (sums.sum() + 1)
-        self._asked = _by_group(self._others, of_asked, k)
+        self._asked = sums_by_label(of_asked, self._others, k).toarray()
 
     def at(self, P: np.ndarray) -> float:
         joint = self._share[:, None] * P
@@ -735,13 +725,6 @@ class _Completion:
         gain = np.log(mixed) - np.log(self._words)
         nats = float((P * (self._asked @ gain.T)).sum())
         return nats / max(float(self._asked.sum()), 1.0)
-
-
-def _by_group(counts: Any, groups: np.ndarray, k: int) -> np.ndarray:
-    """Counts of words in each group."""
-    n = len(groups)
-    members = sp.csr_array((np.ones(n), (groups, np.arange(n))), shape=(k, n))
-    return np.asarray((members @ counts).toarray(), dtype=np.float64)
 
 
 def _halves(documents: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -763,28 +746,26 @@ def _halves(documents: list[Any]) -> tuple[list[Any], list[Any]]:
 def _rows(
     name: str,
     grouper: Any,
-    cells: list[list[list[_Cell]]],
+    by_split: list[list[_Scores]],
     data: _Data,
     n_candidates: int,
 ) -> list[GroupingScore]:
-    """Of one grouper, from its cells by split, number of groups and start."""
+    """Of one grouper, from its scores for each split and number of groups."""
     rows = []
-    for splits in zip(*cells, strict=True):
-        k = max(cell.n_groups for starts in splits for cell in starts)
-        for j, epsilon in enumerate(data.epsilons):
-            by_start = np.array(
-                [[cell.scores[j] for cell in starts] for starts in splits]
-            )
-            best = int(by_start.mean(axis=0).argmax())
+    for splits in zip(*by_split, strict=True):
+        k = max(n_groups for n_groups, _ in splits)
+        scores = np.array([of_starts for _, of_starts in splits])
+        for j, epsilon in enumerate(data.epsilons, 1):
+            best = int(scores[:, :, j].mean(axis=0).argmax())
             made = grouper
             if _is_encoder(grouper):
                 k_means = _k_means(k, data, best)
                 made = make_pipeline(clone(grouper, safe=False), k_means)
             of_splits = {
-                f"split{i}_test_score": [x] for i, x in enumerate(by_start[:, best])
+                f"split{i}_test_score": [x] for i, x in enumerate(scores[:, best, j])
             }
             score = score_summary(of_splits, "score", 0.95, None)
-            clear = np.mean([starts[best].without_noise for starts in splits])
+            guarantee = ReplacementGuarantee([_part(k, epsilon)])
             rows.append(
                 GroupingScore(
                     name,
@@ -793,10 +774,10 @@ def _rows(
                     float(score.mean[0]),
                     float(score.low[0]),
                     float(score.high[0]),
-                    float(clear),
-                    _guarantee(k, epsilon).found_at_most(n_candidates),
-                    made,
-                    is_classifier(grouper),
+                    without_noise=float(scores[:, best, 0].mean()),
+                    found_at_most=guarantee.found_at_most(n_candidates),
+                    grouper=made,
+                    uses_labels=is_classifier(grouper),
                 )
             )
     return rows

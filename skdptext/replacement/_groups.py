@@ -168,6 +168,12 @@ def _kind(grouper: Any) -> str | None:
     return kind
 
 
+def check_public_labels(labels: Any, n: int) -> np.ndarray:
+    """One label per public document, at least two different ones."""
+    of = "public document"
+    return check_labels("public_labels", labels, n, of=of, n_different=2)
+
+
 def is_classifier(grouper: Any) -> bool:
     """Whether it learns labels."""
     return _kind(grouper) == "classifier"
@@ -184,13 +190,7 @@ def fitted_groups(
                 "public_labels must be None for a grouper that is no classifier, which "
                 "does not learn them, got labels."
             )
-        labels = check_labels(
-            "public_labels",
-            public_labels,
-            len(documents),
-            of="public document",
-            n_different=2,
-        )
+        labels = check_public_labels(public_labels, len(documents))
     if grouper is None:
         of_labels = (
             b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()

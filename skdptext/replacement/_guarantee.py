@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     ExactResponseChannel,
     LossDistribution,
+    RandomizedResponse,
     check_exponents,
     word_losses,
 )
@@ -35,6 +37,12 @@ _MANY = 32
 # Candidates of which a printed guarantee speaks.
 _CANDIDATES = 100
 _UP = 1 + 2.0**-40
+
+
+def response(n_groups: int, epsilon: float) -> ExactResponseChannel:
+    """Randomized response over so many groups."""
+    groups = one_hot_embedding(n_groups)
+    return ExactResponseChannel(RandomizedResponse(), groups, epsilon, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,8 +344,11 @@ class ReplacementGuarantee(ComposedGuarantee):
         share = check_real("found", found, low=0, high=1, open_low=True)
         n = check_integer("n_candidates", n_candidates, low=1)
 
+        own = part.channel
+
         def within(epsilon: float) -> bool:
-            at = replace(part, channel=_at(part.channel, epsilon))
+            channel = type(own)(own.mechanism, own.embedding, epsilon, 0.0)
+            at = replace(part, channel=channel)
             return ReplacementGuarantee([at]).found_at_most(n) <= share * _UP**2
 
         low, high = 2.0**-30, 64.0
@@ -441,11 +452,6 @@ class ReplacementGuarantee(ComposedGuarantee):
             paragraph("Not promised:"),
             bullets(self.limits),
         )
-
-
-def _at(channel: ExactResponseChannel, epsilon: float) -> ExactResponseChannel:
-    """The channel at another ε."""
-    return type(channel)(channel.mechanism, channel.embedding, epsilon, 0.0)
 
 
 def _factor(epsilon: float) -> str:

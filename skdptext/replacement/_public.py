@@ -125,7 +125,7 @@ class PublicDocuments(Sequence[Any]):
     @memo_property
     def hashes(self) -> frozenset[int]:
         """Python's hashes of the documents: those of this process."""
-        return frozenset(hash(d if isinstance(d, str) else tuple(d)) for d in self)
+        return frozenset(map(document_hash, self))
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -209,6 +209,11 @@ def _restored(
             documents.__dict__["fingerprint"] = fingerprint
             _live[fingerprint] = documents
     return documents
+
+
+def document_hash(document: Any) -> int:
+    """Python's hash of a text or token list."""
+    return hash(document if isinstance(document, str) else tuple(document))
 
 
 def document_bytes(document: Any, position: int, of: str = "") -> bytes:

@@ -21,14 +21,9 @@ from skdptext.documents import (
     DocumentReader,
     as_column,
 )
-from skdptext.embeddings import WordEmbedding, one_hot_embedding
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.mechanisms import (
-    ExactResponseChannel,
-    RandomizedResponse,
-    check_draws,
-    check_words,
-)
+from skdptext.mechanisms import check_draws, check_words
 from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
@@ -37,11 +32,16 @@ from skdptext.replacement._groups import (
     in_blocks,
     last_step,
 )
-from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
+from skdptext.replacement._guarantee import (
+    ReplacementGuarantee,
+    ReplacementPart,
+    response,
+)
 from skdptext.replacement._public import (
     PublicDocuments,
     PublicLabels,
     document_bytes,
+    document_hash,
 )
 from skdptext.utils import (
     REPEATABLE,
@@ -269,20 +269,19 @@ class DPDocumentReplacer(
         check_grouper(self.grouper)
         public = PublicDocuments.of(self.public_documents)
         groups = fitted_groups(public, self.grouper, n_groups, self.public_labels)
-        channel = ExactResponseChannel(
-            RandomizedResponse(), one_hot_embedding(len(groups.names)), epsilon, 0.0
-        )
         self._check_encoder(groups.grouper)
         warn_of_repeats(self.random_state, has_ids=True)
         self._groups = groups
-        self.channel_ = channel
+        self.channel_ = response(len(groups.names), epsilon)
         self.grouper_ = groups.grouper
         self.groups_ = groups.names
         self.n_groups_ = len(groups.names)
         self.public_ = public
         self.public_groups_ = groups.of_public
         self._fitted_with = self._fixed()
-        self._rows = self._encoded()
+        self._rows: dict[Any, Any] = {}
+        if self.output in ("bow", "vector"):
+            self._public_rows()
         return self
 
     def _check_parameters(self) -> float:
@@ -421,7 +420,7 @@ class DPDocumentReplacer(
     ) -> tuple[np.ndarray, np.ndarray]:
         """Groups of documents, and their answers: noisy groups, or stand-ins."""
         streams = NoiseStreams(self.random_state, self._context())
-        watch = _Watch(groups.documents)
+        watch, channel = _Watch(groups.documents), self.channel_
         clear = [np.empty(0, dtype=np.int64)]
         answers = [np.empty(0, dtype=np.int64)]
         start = 0
@@ -433,16 +432,9 @@ class DPDocumentReplacer(
             for block, numbers in grouped:
                 watch.see(block)
                 draws = _Draws(streams, ids, block, start)
-                noisy = check_words(
-                    self.channel_,
-                    self.channel_.apply(
-                        numbers,
-                        check_draws(
-                            self.channel_, draws.given(b"answer", numbers), len(block)
-                        ),
-                    ),
-                    len(block),
-                )
+                rng = draws.given(b"answer", numbers)
+                drawn = check_draws(channel, rng, len(block))
+                noisy = check_words(channel, channel.apply(numbers, drawn), len(block))
                 if self.output != "group":
                     # only the noisy group matters, and never the one it is in
                     order, starts = groups.members
@@ -470,23 +462,15 @@ class DPDocumentReplacer(
         return self._public_rows()[index]
 
     def _public_rows(self) -> Any:
-        """Bags or vectors of all public documents."""
-        form, rows = self._rows
-        if form != self._form():  # by set_params, since fit
-            _, rows = self._rows = self._encoded()
-        return rows
-
-    def _form(self) -> tuple[str, bytes]:
+        """Bags or vectors of all public documents, in the form of `output`."""
         of_words = self.embedding if self.output == "bow" else None
-        return self.output, b"" if of_words is None else of_words.fingerprint
+        form = self.output, b"" if of_words is None else of_words.fingerprint
+        if form not in self._rows:  # by set_params, since fit
+            self._rows = {form: self._encoded()}
+        return self._rows[form]
 
-    def _encoded(self) -> tuple[tuple[str, bytes], Any]:
-        """The form of what is released, and its rows, if it is a matrix.
-
-        All at once, so that a document has the same row whenever it is released.
-        """
-        if self.output not in ("bow", "vector"):
-            return self._form(), None
+    def _encoded(self) -> Any:
+        # All at once, so that a document has the same row whenever it is released.
         rows = []
         for block in in_blocks(iter(self.public_)):
             if self.output == "bow":
@@ -496,8 +480,8 @@ class DPDocumentReplacer(
             else:
                 rows.append(_encoder(self.grouper_).transform(block))
         if sp.issparse(rows[0]):
-            return self._form(), sp.csr_matrix(sp.vstack(rows))
-        return self._form(), np.concatenate([np.asarray(part) for part in rows])
+            return sp.csr_matrix(sp.vstack(rows))
+        return np.concatenate([np.asarray(part) for part in rows])
 
     # -- what adversaries, guarantees and audits ask for -----------------------
 
@@ -694,12 +678,13 @@ class _Watch:
     """Looks for public documents among those to be released."""
 
     def __init__(self, public: PublicDocuments) -> None:
-        self._public = public.hashes
+        self._public = public
         self._seen = self._same = 0
         self._long = False
 
     def see(self, documents: list[Any]) -> None:
-        same = [d for d in documents if _hash(d) in self._public]
+        known = self._public.hashes
+        same = [d for d in documents if document_hash(d) in known]
         self._seen += len(documents)
         self._same += len(same)
         self._long = self._long or any(len(d) >= _LONG for d in same)
@@ -712,10 +697,6 @@ class _Watch:
                 "are not, neither the stand-ins nor the groups may be made of them.",
                 PrivacyLeakWarning,
             )
-
-
-def _hash(document: Any) -> int:
-    return hash(document if isinstance(document, str) else tuple(document))
 
 
 def _checked(X: Any) -> Iterator[Any]:
