@@ -15,6 +15,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.datasets import load_docstrings
 from skdptext.exceptions import InvalidParameterError
+from tests.expected import refusals
 
 TEXTS = [
     "thou art as lovely as thy rose",
@@ -171,23 +172,19 @@ def test_noise_hides_real_authors(built_in):
     assert hidden < (clean + chance) / 2
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("embedding", "glove", "embedding must be None or a WordEmbedding"),
-        ("ngram_size", 0, "ngram_size must be an integer >= 1, got 0"),
-        ("n_features", 2.5, r"n_features must be an integer >= 1, got 2\.5"),
-        ("n_rounds", "many", "n_rounds must be an integer >= 1"),
-        ("feature_share", 0.0, r"feature_share must be a finite number in \(0, 1\]"),
-        ("feature_share", 1.5, r"feature_share must be a finite number in \(0, 1\]"),
-        ("threshold", -0.1, r"threshold must be a finite number in \[0, 1\]"),
-        ("threshold", 0.5, "unknown_label must be given"),
-        ("random_state", -1, "random_state must be None, an integer >= 0"),
-    ],
+@refusals(
+    ("embedding", "glove", "embedding must be None or a WordEmbedding"),
+    ("ngram_size", 0, "ngram_size must be an integer >= 1, got 0"),
+    ("n_features", 2.5, r"n_features must be an integer >= 1, got 2\.5"),
+    ("n_rounds", "many", "n_rounds must be an integer >= 1"),
+    ("feature_share", 0.0, r"feature_share must be a finite number in \(0, 1\]"),
+    ("feature_share", 1.5, r"feature_share must be a finite number in \(0, 1\]"),
+    ("threshold", -0.1, r"threshold must be a finite number in \[0, 1\]"),
+    ("threshold", 0.5, "unknown_label must be given"),
+    ("random_state", -1, "random_state must be None, an integer >= 0"),
 )
-def test_bad_parameters(name, value, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        KoppelAuthorClassifier(**{name: value}).fit(TEXTS, AUTHORS)
+def test_bad_parameters(name, value):
+    KoppelAuthorClassifier(**{name: value}).fit(TEXTS, AUTHORS)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.exceptions import InvalidParameterError
+from tests.expected import refusals
 from tests.laws import nearest_on_a_line
 
 LINE = WordEmbedding(list("abc"), [[0.0], [1.0], [3.0]])
@@ -268,24 +269,20 @@ def test_no_words():
     assert np.isnan(attack.log_loss([], []))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"perturber": None}, "perturber must be a word perturber, got None"),
-        ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
-        ({"smoothing": 0.0}, "smoothing must be a finite number > 0"),
-        ({"smoothing": "most"}, "smoothing must be .*'auto'.*got 'most'"),
-        ({"random_state": -1}, "random_state must be None, an integer >= 0"),
-        ({"prior": [1.0]}, r"per word of the embedding \(3\), got shape \(1,\)"),
-        ({"prior": ["a", "b", "c"]}, "one number >= 0, .* got a list"),
-        ({"prior": [1.0, -1.0, 0.0]}, ">= 0, not all of them 0, .* from -1.0 to 1.0"),
-        ({"prior": [0.0, 0.0, 0.0]}, ">= 0, not all of them 0, .* from 0.0 to 0.0"),
-        ({"prior": [1.0, np.nan, 0.0]}, ">= 0, .* from nan to nan"),
-    ],
+@refusals(
+    ({"perturber": None}, "perturber must be a word perturber, got None"),
+    ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
+    ({"smoothing": 0.0}, "smoothing must be a finite number > 0"),
+    ({"smoothing": "most"}, "smoothing must be .*'auto'.*got 'most'"),
+    ({"random_state": -1}, "random_state must be None, an integer >= 0"),
+    ({"prior": [1.0]}, r"per word of the embedding \(3\), got shape \(1,\)"),
+    ({"prior": ["a", "b", "c"]}, "one number >= 0, .* got a list"),
+    ({"prior": [1.0, -1.0, 0.0]}, ">= 0, not all of them 0, .* from -1.0 to 1.0"),
+    ({"prior": [0.0, 0.0, 0.0]}, ">= 0, not all of them 0, .* from 0.0 to 0.0"),
+    ({"prior": [1.0, np.nan, 0.0]}, ">= 0, .* from nan to nan"),
 )
-def test_bad_parameters(change, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        make().set_params(**change).fit()
+def test_bad_parameters(change):
+    make().set_params(**change).fit()
 
 
 def test_bad_words():

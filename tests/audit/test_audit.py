@@ -16,6 +16,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_word_privacy
 from skdptext.exceptions import InvalidParameterError
 from tests.channels import guaranteed
+from tests.expected import refusals
 from tests.mistakes import (
     CLOUD,
     LINE,
@@ -382,32 +383,28 @@ class Misshapen(Perturber):
         return super().perturb_words(words, n_draws)[:, :-1]
 
 
-@pytest.mark.parametrize(
-    ("perturber", "params", "message"),
-    [
-        (object(), {}, "perturber must have perturb_words"),
-        (Perturber(LINE, 1.0, 0.0), {"pairs": []}, "pairs must be a non-empty"),
-        (Perturber(LINE, 1.0, 0.0), {"pairs": ["ab"]}, "pairs must be a non-empty"),
-        (Perturber(LINE, 1.0, 0.0), {"pairs": [("a", 1)]}, "pairs must be a non-empty"),
-        (Perturber(LINE, 1.0, 0.0), {"pairs": 3}, "pairs must be a non-empty"),
-        (
-            Perturber(LINE, 1.0, 0.0),
-            {"pairs": [("a", "b"), ("c", "c")]},
-            "two different words each, got one twice in pair 1",
-        ),
-        (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
-        (Perturber(LINE, 1.0, 0.0), {"n_swept": -1}, "n_swept must be .* >= 0"),
-        (Perturber(LINE, 1.0, 0.0), {"n_pairs": 0}, "n_pairs must be .* >= 1"),
-        (Perturber(LINE, 1.0, 0.0), {"confidence": 1.0}, r"in \[0\.5, 1\), got 1\.0"),
-        (Perturber(LINE, 1.0, 0.0), {"confidence": 2}, r"in \[0\.5, 1\), got 2"),
-        (Perturber(LINE, 1.0, 0.0), {"confidence": 0.4}, "confidence must be"),
-        (Perturber(LINE, 1.0, 0.0), {"random_state": -1}, "random_state must be"),
-        (Misshapen(LINE, 1.0, 0.0), {}, r"must return .* got shape \(\d, \d+9\)"),
-    ],
+@refusals(
+    (object(), {}, "perturber must have perturb_words"),
+    (Perturber(LINE, 1.0, 0.0), {"pairs": []}, "pairs must be a non-empty"),
+    (Perturber(LINE, 1.0, 0.0), {"pairs": ["ab"]}, "pairs must be a non-empty"),
+    (Perturber(LINE, 1.0, 0.0), {"pairs": [("a", 1)]}, "pairs must be a non-empty"),
+    (Perturber(LINE, 1.0, 0.0), {"pairs": 3}, "pairs must be a non-empty"),
+    (
+        Perturber(LINE, 1.0, 0.0),
+        {"pairs": [("a", "b"), ("c", "c")]},
+        "two different words each, got one twice in pair 1",
+    ),
+    (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
+    (Perturber(LINE, 1.0, 0.0), {"n_swept": -1}, "n_swept must be .* >= 0"),
+    (Perturber(LINE, 1.0, 0.0), {"n_pairs": 0}, "n_pairs must be .* >= 1"),
+    (Perturber(LINE, 1.0, 0.0), {"confidence": 1.0}, r"in \[0\.5, 1\), got 1\.0"),
+    (Perturber(LINE, 1.0, 0.0), {"confidence": 2}, r"in \[0\.5, 1\), got 2"),
+    (Perturber(LINE, 1.0, 0.0), {"confidence": 0.4}, "confidence must be"),
+    (Perturber(LINE, 1.0, 0.0), {"random_state": -1}, "random_state must be"),
+    (Misshapen(LINE, 1.0, 0.0), {}, r"must return .* got shape \(\d, \d+9\)"),
 )
-def test_bad_input(perturber, params, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        audit(perturber, **params)
+def test_bad_input(perturber, params):
+    audit(perturber, **params)
 
 
 class Claiming:

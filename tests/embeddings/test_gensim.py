@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from tests.expected import refusals
 from tests.memory import mapped_file
 
 UNKNOWN = ["internationalise", "Computers", "Ünïcode", "преступ", "東京都", "x", "a b"]
@@ -216,18 +217,15 @@ def test_a_kv_that_gensims_fasttext_saved(tmp_path, fasttext, table):
     np.testing.assert_array_equal(back.infer("unheard"), fasttext.wv["unheard"])
 
 
-@pytest.mark.parametrize(
-    ("buckets", "lengths", "message"),
-    [
-        (np.ones((4, 3)), (3, 6), r"shape \(n_buckets, 2\), got \(4, 3\)"),
-        (np.ones((0, 2)), (3, 6), r"shape \(n_buckets, 2\), got \(0, 2\)"),
-        (np.ones(2), (3, 6), r"shape \(n_buckets, 2\), got \(2,\)"),
-        (np.array([[1, 2], [np.nan, 1]]), (3, 6), "NaN or infinity in row 1"),
-        (np.ones((4, 2)), (6, 3), "0 <= min_n <= max_n <= 1000, got 6, 3"),
-        (np.ones((4, 2)), (3, 6, 9), "must be two whole numbers"),
-    ],
+@refusals(
+    (np.ones((4, 3)), (3, 6), r"shape \(n_buckets, 2\), got \(4, 3\)"),
+    (np.ones((0, 2)), (3, 6), r"shape \(n_buckets, 2\), got \(0, 2\)"),
+    (np.ones(2), (3, 6), r"shape \(n_buckets, 2\), got \(2,\)"),
+    (np.array([[1, 2], [np.nan, 1]]), (3, 6), "NaN or infinity in row 1"),
+    (np.ones((4, 2)), (6, 3), "0 <= min_n <= max_n <= 1000, got 6, 3"),
+    (np.ones((4, 2)), (3, 6, 9), "must be two whole numbers"),
 )
-def test_bad_subwords_in_a_file(tmp_path, buckets, lengths, message):
+def test_bad_subwords_in_a_file(tmp_path, buckets, lengths):
     np.savez(
         tmp_path / "t.npz",
         words=["a", "b"],
@@ -235,8 +233,7 @@ def test_bad_subwords_in_a_file(tmp_path, buckets, lengths, message):
         subword_buckets=buckets,
         subword_lengths=lengths,
     )
-    with pytest.raises(InvalidParameterError, match=message):
-        WordEmbedding.load(tmp_path / "t.npz")
+    WordEmbedding.load(tmp_path / "t.npz")
 
 
 def test_bad_subwords_in_gensim():

@@ -26,6 +26,7 @@ from skdptext.mechanisms import (
     embedding_spectrum,
 )
 from skdptext.privacy import tem_distance
+from tests.expected import refusals
 from tests.laws import ALPHA, assert_counts, losses
 
 pytestmark = pytest.mark.filterwarnings(
@@ -850,18 +851,14 @@ def test_the_distance_of_tem():
     assert tem_distance(n_words, 2 * epsilon, beta) == pytest.approx(cap / 2)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"n_words": 1}, "n_words must be an integer >= 2, got 1"),
-        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
-        ({"beta": 0.0}, "beta must be"),
-        ({"beta": 0.75}, "beta must be"),
-    ],
+@refusals(
+    ({"n_words": 1}, "n_words must be an integer >= 2, got 1"),
+    ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+    ({"beta": 0.0}, "beta must be"),
+    ({"beta": 0.75}, "beta must be"),
 )
-def test_parameters_of_tem_are_checked(given, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        tem_distance(**{"n_words": 4, "epsilon": 1.0, **given})
+def test_parameters_of_tem_are_checked(given):
+    tem_distance(**{"n_words": 4, "epsilon": 1.0, **given})
 
 
 def unnamed_rows_fall_back(P):
@@ -903,17 +900,13 @@ def test_published_mistakes_break_the_claim(mistake):
 # -- refusals --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "message"),
-    [
-        (Exponential("tem"), "calibration must be one of 'half', 'exact', 'balanced'"),
-        (Exponential(max_distance=0), "max_distance must be a finite number > 0"),
-        (Exponential(max_distance=math.inf), "max_distance must be a finite number"),
-    ],
+@refusals(
+    (Exponential("tem"), "calibration must be one of 'half', 'exact', 'balanced'"),
+    (Exponential(max_distance=0), "max_distance must be a finite number > 0"),
+    (Exponential(max_distance=math.inf), "max_distance must be a finite number"),
 )
-def test_options_are_checked(mechanism, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        DPWordPerturber(TABLE, mechanism=mechanism).fit([])
+def test_options_are_checked(mechanism):
+    DPWordPerturber(TABLE, mechanism=mechanism).fit([])
 
 
 @pytest.mark.parametrize("calibration", ["half", "exact"])

@@ -21,6 +21,7 @@ from skdptext.mechanisms import (
 )
 from skdptext.metrics import plausible_deniability
 from tests.channels import KnownNoise
+from tests.expected import refusals
 from tests.laws import ALPHA
 from tests.memory import traced_memory
 
@@ -328,33 +329,26 @@ def test_lam_makes_words_deniable_beyond_chance(built_in):
             assert (rise > errors * error).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"words": ["nope", "w1"]}, "words must be known to the embedding, got 1"),
-        ({"words": "w1"}, "words must be an iterable of str"),
-        ({"words": [1]}, "words must be str"),
-        ({"words": []}, "words must hold at least one"),
-        ({"n_draws": 0}, "n_draws must be an integer >= 1"),
-        ({"n_draws": 1.5}, "n_draws must be an integer"),
-        ({"epsilons": 3.0}, "epsilons must be a sequence"),
-        ({"epsilons": np.array(3.0)}, r"epsilons must be a seq.* got a ndarray"),
-        ({"epsilons": np.float64(3.0)}, "epsilons must be a sequence"),
-        (
-            {"lams": np.array(0.5)},
-            r"lams must be a sequence of numbers, got a ndarray",
-        ),
-        ({"lams": np.array([[0.5]])}, r"lams\[0\] must be a finite number"),
-        ({"epsilons": []}, "epsilons must hold at least one"),
-        ({"epsilons": [1, 0]}, r"epsilons\[1\] must be a finite number > 0"),
-        ({"lams": [1.5]}, r"lams\[0\] must be a finite number in \[0, 1\]"),
-        ({"lams": "0"}, "lams must be a sequence"),
-        ({"random_state": -1}, "random_state must be"),
-    ],
+@refusals(
+    ({"words": ["nope", "w1"]}, "words must be known to the embedding, got 1"),
+    ({"words": "w1"}, "words must be an iterable of str"),
+    ({"words": [1]}, "words must be str"),
+    ({"words": []}, "words must hold at least one"),
+    ({"n_draws": 0}, "n_draws must be an integer >= 1"),
+    ({"n_draws": 1.5}, "n_draws must be an integer"),
+    ({"epsilons": 3.0}, "epsilons must be a sequence"),
+    ({"epsilons": np.array(3.0)}, r"epsilons must be a seq.* got a ndarray"),
+    ({"epsilons": np.float64(3.0)}, "epsilons must be a sequence"),
+    ({"lams": np.array(0.5)}, r"lams must be a sequence of numbers, got a ndarray"),
+    ({"lams": np.array([[0.5]])}, r"lams\[0\] must be a finite number"),
+    ({"epsilons": []}, "epsilons must hold at least one"),
+    ({"epsilons": [1, 0]}, r"epsilons\[1\] must be a finite number > 0"),
+    ({"lams": [1.5]}, r"lams\[0\] must be a finite number in \[0, 1\]"),
+    ({"lams": "0"}, "lams must be a sequence"),
+    ({"random_state": -1}, "random_state must be"),
 )
-def test_bad_input(small, options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        plausible_deniability(small, **options)
+def test_bad_input(small, options):
+    plausible_deniability(small, **options)
 
 
 def test_perturber_is_checked(small):

@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import density_statistics
+from tests.expected import refusals
 
 
 @settings(max_examples=40)
@@ -85,21 +86,17 @@ def test_sparse_words_are_rare_in_real_messages(google_8k, sms):
     assert density.records_with_sparse <= 50 * density.records_per_sparse
 
 
-@pytest.mark.parametrize(
-    ("X", "options", "message"),
-    [
-        (None, {"n_extreme": 0}, "n_extreme must be an integer >= 1"),
-        ("text", {}, "single str"),
-        ([["a"]], {}, "X must have at least 2 words of the embedding, got 1"),
-        ([], {}, "X must have at least 2 words"),
-        (np.ones((2, 3)), {}, "one column per word"),
-        (sp.csr_array([[0.5, 1.0]]), {}, "whole-number"),
-    ],
+@refusals(
+    (None, {"n_extreme": 0}, "n_extreme must be an integer >= 1"),
+    ("text", {}, "single str"),
+    ([["a"]], {}, "X must have at least 2 words of the embedding, got 1"),
+    ([], {}, "X must have at least 2 words"),
+    (np.ones((2, 3)), {}, "one column per word"),
+    (sp.csr_array([[0.5, 1.0]]), {}, "whole-number"),
 )
-def test_bad_input(X, options, message):
+def test_bad_input(X, options):
     table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
-    with pytest.raises(InvalidParameterError, match=message):
-        density_statistics(table, X, **options)
+    density_statistics(table, X, **options)
 
 
 def test_embedding_is_checked():

@@ -22,6 +22,7 @@ from skdptext.mechanisms import (
     WordMechanism,
 )
 from skdptext.metrics import plausible_deniability, released_profiles, word_transitions
+from tests.expected import refusals
 
 PLANE = WordEmbedding(
     list("abcdef"),
@@ -328,20 +329,16 @@ def test_a_seed_fixes_it():
     assert repr(exact) == "WordTransitions(6 words to 6, exact)"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"prior": [1.0]}, r"per word of the embedding \(6\), got shape \(1,\)"),
-        ({"prior": [-1.0, *[1.0] * 5]}, "one number >= 0, not all of them 0"),
-        ({"words": ["a", "a"]}, "words must differ, got 2 with 1 different"),
-        ({"words": []}, "words must hold at least one word"),
-        ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
-        ({"random_state": -1}, "random_state must be None, an integer >= 0"),
-    ],
+@refusals(
+    ({"prior": [1.0]}, r"per word of the embedding \(6\), got shape \(1,\)"),
+    ({"prior": [-1.0, *[1.0] * 5]}, "one number >= 0, not all of them 0"),
+    ({"words": ["a", "a"]}, "words must differ, got 2 with 1 different"),
+    ({"words": []}, "words must hold at least one word"),
+    ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
+    ({"random_state": -1}, "random_state must be None, an integer >= 0"),
 )
-def test_bad_parameters(options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        word_transitions(fitted(), **options)
+def test_bad_parameters(options):
+    word_transitions(fitted(), **options)
 
 
 def test_bad_profiles():

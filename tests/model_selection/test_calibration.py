@@ -27,6 +27,7 @@ from skdptext.mechanisms import (
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from tests.channels import KnownNoise
+from tests.expected import refusals
 from tests.laws import ALPHA
 
 pytestmark = pytest.mark.filterwarnings(
@@ -141,21 +142,17 @@ def test_targets_out_of_reach():
         calibrate_epsilon(perturber, 0.9)
 
 
-@pytest.mark.parametrize(
-    ("target", "options", "message"),
-    [
-        (0, {}, r"target must be a finite number in \(0, 1\), got 0"),
-        (1, {}, r"target must be a finite number in \(0, 1\), got 1"),
-        (2, {}, r"target must be a finite number in \(0, 1\), got 2"),
-        (0.5, {"statistic": "distinct"}, "statistic must be one of"),
-        (0.5, {"n_draws": 1}, "n_draws must be an integer >= 2"),
-        (0.5, {"words": []}, "words must hold"),
-        (0.5, {"random_state": "x"}, "random_state must be"),
-    ],
+@refusals(
+    (0, {}, r"target must be a finite number in \(0, 1\), got 0"),
+    (1, {}, r"target must be a finite number in \(0, 1\), got 1"),
+    (2, {}, r"target must be a finite number in \(0, 1\), got 2"),
+    (0.5, {"statistic": "distinct"}, "statistic must be one of"),
+    (0.5, {"n_draws": 1}, "n_draws must be an integer >= 2"),
+    (0.5, {"words": []}, "words must hold"),
+    (0.5, {"random_state": "x"}, "random_state must be"),
 )
-def test_bad_input(small, target, options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        calibrate_epsilon(small, target, **options)
+def test_bad_input(small, target, options):
+    calibrate_epsilon(small, target, **options)
 
 
 # -- exact laws ------------------------------------------------------------------------

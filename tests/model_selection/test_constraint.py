@@ -22,6 +22,7 @@ from skdptext.exceptions import (
     UnknownScoreError,
 )
 from skdptext.model_selection import best_under_constraint
+from tests.expected import refusals
 
 scores = st.floats(0, 1).map(lambda v: round(v, 1))
 
@@ -153,22 +154,18 @@ def test_repr_and_pickle():
     assert repr(rule) == repr(pickle.loads(pickle.dumps(rule))) == expected
 
 
-@pytest.mark.parametrize(
-    ("maximize", "subject_to", "message"),
-    [
-        (None, {"b": 1}, "maximize must be the name of a score, got None"),
-        ("a", {}, "subject_to must map names"),
-        ("a", 0.5, "subject_to must map names"),
-        ("a", {1: 0.5}, "names of scores as keys, got 1"),
-        ("a", {"b": "high"}, r"subject_to\['b'\] must be a finite number, got 'high'"),
-        ("a", {"b": float("nan")}, r"subject_to\['b'\] must be a finite number"),
-        ("a", {"b": ("<", 0.5)}, r"subject_to\['b'\] must be a number, \(\">=\""),
-        ("a", {"b": (1, 2, 3)}, r"subject_to\['b'\] must be a number"),
-    ],
+@refusals(
+    (None, {"b": 1}, "maximize must be the name of a score, got None"),
+    ("a", {}, "subject_to must map names"),
+    ("a", 0.5, "subject_to must map names"),
+    ("a", {1: 0.5}, "names of scores as keys, got 1"),
+    ("a", {"b": "high"}, r"subject_to\['b'\] must be a finite number, got 'high'"),
+    ("a", {"b": float("nan")}, r"subject_to\['b'\] must be a finite number"),
+    ("a", {"b": ("<", 0.5)}, r"subject_to\['b'\] must be a number, \(\">=\""),
+    ("a", {"b": (1, 2, 3)}, r"subject_to\['b'\] must be a number"),
 )
-def test_bad_parameters(maximize, subject_to, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        best_under_constraint(maximize=maximize, subject_to=subject_to)
+def test_bad_parameters(maximize, subject_to):
+    best_under_constraint(maximize=maximize, subject_to=subject_to)
 
 
 def test_unknown_score():

@@ -26,6 +26,7 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
 )
 from skdptext.mechanisms import Exponential
+from tests.expected import refusals
 
 # So large an epsilon that no word moves.
 FAITHFUL = 1e9
@@ -219,23 +220,19 @@ def test_perturb_words(small_embedding):
     assert perturber.perturb_words(["w1"]).shape == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("w1", "iterable of str, got a str of 2"),
-        (b"w1", "iterable of str"),
-        (3, "iterable of str, got an int"),
-        (["w1", 2], "words must be str, got an int at position 1"),
-        (
-            ["w1", "zzz", "yyy"],
-            "got 2 unknown, the first at position 1: words of 3, 3 char",
-        ),
-    ],
+@refusals(
+    ("w1", "iterable of str, got a str of 2"),
+    (b"w1", "iterable of str"),
+    (3, "iterable of str, got an int"),
+    (["w1", 2], "words must be str, got an int at position 1"),
+    (
+        ["w1", "zzz", "yyy"],
+        "got 2 unknown, the first at position 1: words of 3, 3 char",
+    ),
 )
-def test_perturb_words_refuses(small_embedding, words, message):
+def test_perturb_words_refuses(small_embedding, words):
     perturber = DPWordPerturber(small_embedding).fit([])
-    with pytest.raises(InvalidParameterError, match=message):
-        perturber.perturb_words(words)
+    perturber.perturb_words(words)
 
 
 @pytest.mark.parametrize("n_draws", [0, -1, 2.5, "many", True])

@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import DocumentPreparer
+from tests.expected import refusals
 
 # the example of the 2019 paper, section 2
 PRESIDENT = "The President greets the press in Chicago"
@@ -206,18 +207,14 @@ def test_bad_parameters(params, message):
             use([PRESIDENT])
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        ("a text", "got a single str"),
-        ([3], "got an int as document 0"),
-        ([["a", None]], "every token must be a str, got None as token 1 of document 0"),
-        ([[1, 2]], "embedding must be given for a count matrix"),
-    ],
+@refusals(
+    ("a text", "got a single str"),
+    ([3], "got an int as document 0"),
+    ([["a", None]], "every token must be a str, got None as token 1 of document 0"),
+    ([[1, 2]], "embedding must be given for a count matrix"),
 )
-def test_bad_documents(X, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        DocumentPreparer().transform(X)
+def test_bad_documents(X):
+    DocumentPreparer().transform(X)
 
 
 def test_bad_counts():

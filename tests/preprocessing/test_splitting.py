@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import split_known_and_snippet
+from tests.expected import refusals
 
 words = st.lists(st.sampled_from(["one", "two,", "three.", "é"]), max_size=14)
 
@@ -83,18 +84,14 @@ def test_too_short():
     assert parts.indices.dtype.kind == "i"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_known": 0}, "n_known must be an integer >= 1"),
-        ({"n_snippet": 2.5}, "n_snippet must be an integer >= 1"),
-        ({"too_short": "pad"}, "too_short must be one of"),
-        ({"documents": "text"}, "got a single str"),
-        ({"documents": np.eye(2)}, "count matrix has no order"),
-        ({"documents": iter(["a b c", None])}, "got None as document 1"),
-    ],
+@refusals(
+    ({"n_known": 0}, "n_known must be an integer >= 1"),
+    ({"n_snippet": 2.5}, "n_snippet must be an integer >= 1"),
+    ({"too_short": "pad"}, "too_short must be one of"),
+    ({"documents": "text"}, "got a single str"),
+    ({"documents": np.eye(2)}, "count matrix has no order"),
+    ({"documents": iter(["a b c", None])}, "got None as document 1"),
 )
-def test_bad_input(change, message):
+def test_bad_input(change):
     params = {"documents": ["a b c"], "n_known": 1, "n_snippet": 1} | change
-    with pytest.raises(InvalidParameterError, match=message):
-        split_known_and_snippet(**params)
+    split_known_and_snippet(**params)

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import TopicEncoder, _topic_encoder
+from tests.expected import refusals
 
 TEXTS = ["cat and dog", "dog and cat and dog", "tea and milk", "milk and tea", "and"]
 
@@ -147,29 +148,25 @@ def test_a_refused_fit_leaves_the_encoder_as_it_was():
     assert not hasattr(encoder, "n_features_in_")
 
 
-@pytest.mark.parametrize(
-    ("options", "X", "message"),
-    [
-        ({"n_components": 0}, TEXTS, "n_components must be an integer >= 1, got 0"),
-        ({"n_components": 2.5}, TEXTS, "n_components must be an integer"),
-        ({"min_df": 0}, TEXTS, "min_df must be an integer >= 1, got 0"),
-        ({"min_df": 6}, TEXTS, "words of at least 6 of them"),
-        ({"lowercase": 3}, TEXTS, "lowercase must be"),
-        ({"token_pattern": "("}, TEXTS, "token_pattern must be"),
-        ({}, "a secret text", "got a single str"),
-        ({}, [], "at least one document"),
-        ({}, ["", ""], "documents that differ"),
-        ({}, ["secret", "secret"], "documents that differ"),
-        ({}, ["secret", None], "None as document 1"),
-        ({}, [["secret", 3]], "int as token 1 of document 0"),
-        ({}, [[1.0, -1.0]], "non-negative"),
-        ({}, None, "got None"),
-    ],
+@refusals(
+    ({"n_components": 0}, TEXTS, "n_components must be an integer >= 1, got 0"),
+    ({"n_components": 2.5}, TEXTS, "n_components must be an integer"),
+    ({"min_df": 0}, TEXTS, "min_df must be an integer >= 1, got 0"),
+    ({"min_df": 6}, TEXTS, "words of at least 6 of them"),
+    ({"lowercase": 3}, TEXTS, "lowercase must be"),
+    ({"token_pattern": "("}, TEXTS, "token_pattern must be"),
+    ({}, "a secret text", "got a single str"),
+    ({}, [], "at least one document"),
+    ({}, ["", ""], "documents that differ"),
+    ({}, ["secret", "secret"], "documents that differ"),
+    ({}, ["secret", None], "None as document 1"),
+    ({}, [["secret", 3]], "int as token 1 of document 0"),
+    ({}, [[1.0, -1.0]], "non-negative"),
+    ({}, None, "got None"),
+    never="secret",
 )
-def test_bad_input(options, X, message):
-    with pytest.raises(InvalidParameterError, match=message) as error:
-        TopicEncoder(**options).fit(X)
-    assert "secret" not in str(error.value)
+def test_bad_input(options, X):
+    TopicEncoder(**options).fit(X)
 
 
 def test_use_before_and_beside_fit():

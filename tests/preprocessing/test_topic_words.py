@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from skdptext import DPWordPerturber
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import TopicWordSelector
+from tests.expected import refusals
 
 
 @pytest.fixture(scope="module")
@@ -131,20 +132,13 @@ def test_before_a_perturber(small_embedding):
     assert from_texts.score(texts, topic) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
-        ({"n_words": "all"}, "n_words must be an integer >= 1"),
-        (
-            {"tuned_on": "mine"},
-            "must be one of 'private', 'public', 'released'",
-        ),
-    ],
+@refusals(
+    ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
+    ({"n_words": "all"}, "n_words must be an integer >= 1"),
+    ({"tuned_on": "mine"}, "must be one of 'private', 'public', 'released'"),
 )
-def test_bad_parameters(bags, change, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        TopicWordSelector().set_params(**change).fit(*bags)
+def test_bad_parameters(bags, change):
+    TopicWordSelector().set_params(**change).fit(*bags)
 
 
 def test_bad_counts(bags):

@@ -33,6 +33,7 @@ from skdptext.mechanisms import (
     WordClasses,
     WordLists,
 )
+from tests.expected import refusals
 from tests.laws import largest_loss, nearest_on_a_line, on_a_line, vickrey_rule
 
 # "the" is a stop word of English and a word of the table; so may be any other.
@@ -443,26 +444,22 @@ def test_an_edited_document_gets_other_noise_under_the_same_id():
     assert 0.2 < np.mean(np.array(one) == np.array(two)) < 0.8
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
-        (3, "must be an iterable .* got int"),
-        ([1.5, 2], "must be str, int or bytes, got float at position 0"),
-        ([1, None], "got NoneType at position 1"),
-        ([1, True], "got bool at position 1"),
-        (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
-        (["a"], "must hold one id per document [(]2[)], got 1"),
-        (["a", "b", "c"], "must hold one id per document [(]2[)], got 3"),
-    ],
+@refusals(
+    ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
+    (3, "must be an iterable .* got int"),
+    ([1.5, 2], "must be str, int or bytes, got float at position 0"),
+    ([1, None], "got NoneType at position 1"),
+    ([1, True], "got bool at position 1"),
+    (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
+    (["a"], "must hold one id per document [(]2[)], got 1"),
+    (["a", "b", "c"], "must hold one id per document [(]2[)], got 3"),
 )
 @pytest.mark.parametrize("random_state", [None, 2**100])
-def test_bad_ids(small_embedding, ids, message, random_state):
+def test_bad_ids(small_embedding, random_state, ids):
     perturber = DPWordPerturber(
         small_embedding, document_length=1, random_state=random_state
     ).fit([])
-    with pytest.raises(InvalidParameterError, match=message):
-        perturber.transform([["w1"], ["w2"]], document_ids=ids)
+    perturber.transform([["w1"], ["w2"]], document_ids=ids)
 
 
 def test_ids_are_routed_as_metadata(small_embedding):

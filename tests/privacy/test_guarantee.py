@@ -24,6 +24,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import channel, guaranteed, sample
+from tests.expected import refusals
 
 words = st.integers(0, 199).map("w{}".format)
 
@@ -341,39 +342,31 @@ def test_perturber_hands_on_what_it_does(small_embedding):
     assert perturber.guarantee(n_words=3).n_words == 3
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"channel": None}, "channel must be a prepared mechanism, .* got None"),
-        ({"channel": MahalanobisNoise()}, "prepared mechanism, .* MahalanobisNoise"),
-        ({"reader": "text"}, "reader must be a DocumentReader .* got a str"),
-        ({"ordered": None}, "ordered must be True or False"),
-        ({"releases": 0}, "releases must be an integer >= 1, got 0"),
-    ],
+@refusals(
+    ({"channel": None}, "channel must be a prepared mechanism, .* got None"),
+    ({"channel": MahalanobisNoise()}, "prepared mechanism, .* MahalanobisNoise"),
+    ({"reader": "text"}, "reader must be a DocumentReader .* got a str"),
+    ({"ordered": None}, "ordered must be True or False"),
+    ({"releases": 0}, "releases must be an integer >= 1, got 0"),
 )
-def test_bad_parameters(small_embedding, change, message):
+def test_bad_parameters(small_embedding, change):
     params = {"channel": channel(1.0, 0.5, small_embedding)} | change
-    with pytest.raises(InvalidParameterError, match=message):
-        PrivacyGuarantee(**params)
+    PrivacyGuarantee(**params)
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "message"),
-    [
-        ("w1", "zzz", r"known to the embedding .*got 1 unknown"),
-        ("w1", "some text", "Split the text into words"),
-        (["w1"], ["some text"], "got a text in it: .* known_words"),
-        (["w1"], ["zzz"], 'oov="error" .* document 1 holds 1 unknown'),
-        ("w1", ["w1"], "two words, two lists of words or two rows"),
-        (["w1"], 3, "two words, two lists of words or two rows"),
-        (["w1"], [1, 2], "2 columns, the embedding has 200 words"),
-        (np.eye(200)[:2], ["w1"], "a single row of counts, got 2 rows"),
-        (np.full(200, 0.5), ["w1"], "whole-number counts"),
-    ],
+@refusals(
+    ("w1", "zzz", r"known to the embedding .*got 1 unknown"),
+    ("w1", "some text", "Split the text into words"),
+    (["w1"], ["some text"], "got a text in it: .* known_words"),
+    (["w1"], ["zzz"], 'oov="error" .* document 1 holds 1 unknown'),
+    ("w1", ["w1"], "two words, two lists of words or two rows"),
+    (["w1"], 3, "two words, two lists of words or two rows"),
+    (["w1"], [1, 2], "2 columns, the embedding has 200 words"),
+    (np.eye(200)[:2], ["w1"], "a single row of counts, got 2 rows"),
+    (np.full(200, 0.5), ["w1"], "whole-number counts"),
 )
-def test_bad_documents(small_embedding, x, y, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        guaranteed(1.0, 0.5, small_embedding).exponent(x, y)
+def test_bad_documents(small_embedding, x, y):
+    guaranteed(1.0, 0.5, small_embedding).exponent(x, y)
 
 
 def test_unknown_words_are_not_left_out_in_silence(small_embedding):

@@ -25,6 +25,7 @@ from skdptext.mechanisms import (
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.replacement import DPDocumentReplacer
 from skdptext.utils import NoiseStreams
+from tests.expected import refusals
 from tests.releases import secrets_of
 
 MECHANISMS = [
@@ -130,21 +131,17 @@ def test_null_and_empty_texts_draw_from_the_whole_vocabulary(make_release):
         assert len(set(release(table)["text"][0].as_py().split())) > 50
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"id": ["a", "a"]}, "document_ids must differ.* positions 0 and 1"),
-        ({"id": ["a", None]}, "id must be a column without null or empty.* 1 of 2"),
-        ({"id": ["", "b"]}, "id must be a column without null or empty"),
-        ({"id": [1.0, 2.0]}, "id must be a column of strings or integers, got double"),
-        ({"text": [1, 2]}, "text must be a column of strings, got int64"),
-        ({"text": [["word1"], []]}, "text must be a column of strings, got list"),
-    ],
+@refusals(
+    ({"id": ["a", "a"]}, "document_ids must differ.* positions 0 and 1"),
+    ({"id": ["a", None]}, "id must be a column without null or empty.* 1 of 2"),
+    ({"id": ["", "b"]}, "id must be a column without null or empty"),
+    ({"id": [1.0, 2.0]}, "id must be a column of strings or integers, got double"),
+    ({"text": [1, 2]}, "text must be a column of strings, got int64"),
+    ({"text": [["word1"], []]}, "text must be a column of strings, got list"),
 )
-def test_columns_that_are_refused(make_release, columns, message):
+def test_columns_that_are_refused(make_release, columns):
     table = pa.table({"id": ["a", "b"], "text": ["x", "y"], **columns})
-    with pytest.raises(InvalidParameterError, match=message):
-        make_release()(table)
+    make_release()(table)
 
 
 def test_columns_that_are_missing_or_twice_there(make_release, documents):
@@ -159,27 +156,23 @@ def test_columns_that_are_missing_or_twice_there(make_release, documents):
         make_release()(documents.to_pydict())
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"random_state": 7}, "random_state of the perturber must be None"),
-        ({"resize": "truncate"}, 'perturber must have .* resize="sample"'),
-        ({"document_length": None}, "perturber must have a document_length and"),
-        ({"name": ""}, "name must be a str of printable characters, got ''"),
-        ({"name": 3}, "name must be a str of printable characters, got 3"),
-        ({"text": "a\n"}, "text must be a str of printable"),
-        ({"id": "text"}, "id, text and keep must name different columns"),
-        ({"keep": ["id"]}, "id, text and keep must name different columns"),
-        ({"keep": ["counts"], "output": "bow"}, "must name different columns"),
-        ({"keep": "label"}, "keep must be an iterable of names"),
-        ({"keep": 3}, "keep must be an iterable of names"),
-        ({"keep": [3]}, "keep must hold names of columns, got 3"),
-        ({"key": "file:key"}, "key must be a ReleaseKey, got a str"),
-    ],
+@refusals(
+    ({"random_state": 7}, "random_state of the perturber must be None"),
+    ({"resize": "truncate"}, 'perturber must have .* resize="sample"'),
+    ({"document_length": None}, "perturber must have a document_length and"),
+    ({"name": ""}, "name must be a str of printable characters, got ''"),
+    ({"name": 3}, "name must be a str of printable characters, got 3"),
+    ({"text": "a\n"}, "text must be a str of printable"),
+    ({"id": "text"}, "id, text and keep must name different columns"),
+    ({"keep": ["id"]}, "id, text and keep must name different columns"),
+    ({"keep": ["counts"], "output": "bow"}, "must name different columns"),
+    ({"keep": "label"}, "keep must be an iterable of names"),
+    ({"keep": 3}, "keep must be an iterable of names"),
+    ({"keep": [3]}, "keep must hold names of columns, got 3"),
+    ({"key": "file:key"}, "key must be a ReleaseKey, got a str"),
 )
-def test_bad_parameters(make_release, change, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        make_release(**change)
+def test_bad_parameters(make_release, change):
+    make_release(**change)
 
 
 def test_what_is_no_perturber_is_refused(key_file):

@@ -28,6 +28,7 @@ from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import PublicDocuments
+from tests.expected import refusals
 from tests.replacement.conftest import WORDS
 
 SEED = 2**100 + 17
@@ -340,21 +341,17 @@ class Failing(TopicEncoder):
         raise AttributeError("lower")
 
 
-@pytest.mark.parametrize(
-    ("grouper", "labelled", "message"),
-    [
-        (LogisticRegression(), False, "public_labels must be given for a classifier"),
-        (DummyClassifier(), False, "public_labels must be given for a classifier"),
-        (KMeans(2), False, "grouper must learn from public_documents, but its fit"),
-        (make_pipeline(Failing(), KMeans(2)), False, "but its fit failed with Attr"),
-        (KNeighborsClassifier(), True, "from public_documents and public_labels, but"),
-        (make_pipeline(TopicEncoder(0), KMeans(2)), False, "n_components must be"),
-    ],
+@refusals(
+    (LogisticRegression(), False, "public_labels must be given for a classifier"),
+    (DummyClassifier(), False, "public_labels must be given for a classifier"),
+    (KMeans(2), False, "grouper must learn from public_documents, but its fit"),
+    (make_pipeline(Failing(), KMeans(2)), False, "but its fit failed with Attr"),
+    (KNeighborsClassifier(), True, "from public_documents and public_labels, but"),
+    (make_pipeline(TopicEncoder(0), KMeans(2)), False, "n_components must be"),
 )
-def test_what_a_grouper_cannot_learn_from_is_named(public, grouper, labelled, message):
+def test_what_a_grouper_cannot_learn_from_is_named(public, grouper, labelled):
     labels = public[1] if labelled else None
-    with pytest.raises(InvalidParameterError, match=message):
-        DPDocumentReplacer(public[0], grouper, public_labels=labels).fit()
+    DPDocumentReplacer(public[0], grouper, public_labels=labels).fit()
 
 
 def test_a_grouper_fitted_on_the_documents_to_release_is_refused(public, private):
@@ -373,31 +370,21 @@ def test_a_grouper_fitted_on_public_documents_is_not_taken_for_another(public):
     DPDocumentReplacer(public[0], grouper.fit(public[0])).fit().transform(public[0])
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        (lambda X: np.arange(len(X)) % 2, "each document by itself"),
-        (
-            lambda X: np.array([(len(t) + len(X)) % 2 for t in X]),
-            "each document by itself",
-        ),
-        (lambda X: np.argsort(np.argsort(X)) % 3, "each document by itself"),
-        (lambda X: np.zeros(len(X) + 1), "one label per document"),
-        (lambda X: np.zeros((len(X), 2)), "one label per document"),
-        (lambda X: np.zeros(len(X)), "at least 2 groups"),
-        (lambda X: [np.nan if "cat" in t else 1.0 for t in X], "got NaN"),
-        (lambda X: [None] * len(X), "text or numbers, got object"),
-        (lambda X: [1 / len(t) for t in X], "failed on an empty document"),
-        (lambda X: [[len(t) % 2, 2][not t] for t in X], "an empty document to a group"),
-        (
-            lambda X: [int(t[:1] > "h") + 2 * (t == "\ufffd") for t in X],
-            "unknown words",
-        ),
-    ],
+@refusals(
+    (lambda X: np.arange(len(X)) % 2, "each document by itself"),
+    (lambda X: np.array([(len(t) + len(X)) % 2 for t in X]), "each document by itself"),
+    (lambda X: np.argsort(np.argsort(X)) % 3, "each document by itself"),
+    (lambda X: np.zeros(len(X) + 1), "one label per document"),
+    (lambda X: np.zeros((len(X), 2)), "one label per document"),
+    (lambda X: np.zeros(len(X)), "at least 2 groups"),
+    (lambda X: [np.nan if "cat" in t else 1.0 for t in X], "got NaN"),
+    (lambda X: [None] * len(X), "text or numbers, got object"),
+    (lambda X: [1 / len(t) for t in X], "failed on an empty document"),
+    (lambda X: [[len(t) % 2, 2][not t] for t in X], "an empty document to a group"),
+    (lambda X: [int(t[:1] > "h") + 2 * (t == "\ufffd") for t in X], "unknown words"),
 )
-def test_groupers_that_void_the_promise_are_refused(public, rule, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        DPDocumentReplacer(public[0], Fixed(rule)).fit()
+def test_groupers_that_void_the_promise_are_refused(public, rule):
+    DPDocumentReplacer(public[0], Fixed(rule)).fit()
 
 
 def test_what_a_grouper_says_of_private_documents_is_not_repeated(public):
@@ -541,44 +528,36 @@ def test_bad_parameters(public, options, message):
         replacer.transform(public[0])
 
 
-@pytest.mark.parametrize(
-    ("documents", "message"),
-    [
-        (None, "got None"),
-        ("a secret", "got a str of 8 characters"),
-        (b"secret", "got a bytes"),
-        ([], "at least one document"),
-        (["secret", None], "each document of public_documents .* None as document 1"),
-        (["secret", 3.0], "a float as document 1"),
-        ([["secret", 3]], "an int as token 1 of document 0 of public_documents"),
-        (iter(["secret"]), "must be a list of documents"),
-        (np.eye(3), "got a count matrix"),
-        (sp.eye(3), "got a count matrix"),
-        ({"secret": 1}, "got a dict"),
-        (7, "got an int"),
-    ],
+@refusals(
+    (None, "got None"),
+    ("a secret", "got a str of 8 characters"),
+    (b"secret", "got a bytes"),
+    ([], "at least one document"),
+    (["secret", None], "each document of public_documents .* None as document 1"),
+    (["secret", 3.0], "a float as document 1"),
+    ([["secret", 3]], "an int as token 1 of document 0 of public_documents"),
+    (iter(["secret"]), "must be a list of documents"),
+    (np.eye(3), "got a count matrix"),
+    (sp.eye(3), "got a count matrix"),
+    ({"secret": 1}, "got a dict"),
+    (7, "got an int"),
+    never="secret",
 )
-def test_bad_public_documents(documents, message):
-    with pytest.raises(InvalidParameterError, match=message) as error:
-        DPDocumentReplacer(documents).fit()
-    assert "secret" not in str(error.value)
+def test_bad_public_documents(documents):
+    DPDocumentReplacer(documents).fit()
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        ("a secret", "got a single str"),
-        (None, "got None"),
-        (["secret", None], "None as document 1"),
-        (["secret", 3], "an int as document 1"),
-        ([["secret", 3]], "token 1 of document 0"),
-        (np.eye(3), "a grouper reads documents"),
-    ],
+@refusals(
+    ("a secret", "got a single str"),
+    (None, "got None"),
+    (["secret", None], "None as document 1"),
+    (["secret", 3], "an int as document 1"),
+    ([["secret", 3]], "token 1 of document 0"),
+    (np.eye(3), "a grouper reads documents"),
+    never="secret",
 )
-def test_bad_documents(replacer, X, message):
-    with pytest.raises(InvalidParameterError, match=message) as error:
-        replacer.fit().transform(X)
-    assert "secret" not in str(error.value)
+def test_bad_documents(replacer, X):
+    replacer.fit().transform(X)
 
 
 def test_bad_ids(replacer):

@@ -19,6 +19,7 @@ from skdptext.utils import (
     check_real,
     is_count_matrix,
 )
+from tests.expected import refusals
 
 # -- numbers -------------------------------------------------------------------------
 
@@ -166,26 +167,22 @@ def test_documents_of_too_many_words(kind):
 SECRET = "Anna has the flu"
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (pd.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}), "16 char.* row 0, column 1"),
-        (pl.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}), "16 char.* row 0, column 1"),
-        (np.array([[1, 2], [1, SECRET]], dtype=object), "16 .* in row 1, column 1"),
-        ([[1, 2], [1, SECRET]], "a str of 16 characters in row 1, column 1"),
-        ([[1, 2], [SECRET.encode(), 1]], "a bytes in row 1, column 0"),
-        ([[1, 2], SECRET], "got a str of 16 characters as row 1"),
-        ([[1, 2], [1]], "got a list of 1 as row 1"),
-        (np.array([[b"a", SECRET.encode()]]), "a bytes_ in row 0, column 0"),
-        (pd.DataFrame({SECRET: ["x"], 1: "y"}), r"table of strings \(shape \(1, 2\)\)"),
-        (["a", SECRET.encode()], "got a bytes as document 1"),
-        (["a", {SECRET: 1}], "got a dict as document 1"),
-    ],
+@refusals(
+    (pd.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}), "16 char.* row 0, column 1"),
+    (pl.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}), "16 char.* row 0, column 1"),
+    (np.array([[1, 2], [1, SECRET]], dtype=object), "16 .* in row 1, column 1"),
+    ([[1, 2], [1, SECRET]], "a str of 16 characters in row 1, column 1"),
+    ([[1, 2], [SECRET.encode(), 1]], "a bytes in row 1, column 0"),
+    ([[1, 2], SECRET], "got a str of 16 characters as row 1"),
+    ([[1, 2], [1]], "got a list of 1 as row 1"),
+    (np.array([[b"a", SECRET.encode()]]), "a bytes_ in row 0, column 0"),
+    (pd.DataFrame({SECRET: ["x"], 1: "y"}), r"table of strings \(shape \(1, 2\)\)"),
+    (["a", SECRET.encode()], "got a bytes as document 1"),
+    (["a", {SECRET: 1}], "got a dict as document 1"),
+    never="Anna",
 )
-def test_a_table_with_text_names_the_place(X, message):
-    with pytest.raises(InvalidParameterError, match=message) as error:
-        is_count_matrix(X)
-    assert "Anna" not in str(error.value)
+def test_a_table_with_text_names_the_place(X):
+    is_count_matrix(X)
 
 
 @pytest.mark.parametrize("X", [[[SECRET]], [[1, 2], [1, SECRET]], SECRET, [{SECRET}]])
