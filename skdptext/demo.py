@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from scipy.special import stdtrit
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
@@ -41,23 +43,24 @@ CHANGED, EPSILON = 0.25, 4.0
 LENGTH, N_WORDS, CANDIDATES = 40, 3000, 100
 # Fewest documents of an author on a topic.
 FEWEST = 8
+# By release and measure: the mean over divisions, and half of its 95 % interval.
+Results = dict[str, dict[str, tuple[float, float]]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; see ``--help``."""
     parser = argparse.ArgumentParser(
-        prog="python -m skdptext.demo", description="skdptext on its built-in data."
+        prog="python -m skdptext.demo",
+        description="skdptext on its built-in data.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    for option, default, text in (
-        ("--output", Path("demo-output"), "folder for the figure"),
-        ("--divisions", 5, "divisions into public and protected documents"),
-    ):
-        parser.add_argument(
-            option,
-            type=type(default) if isinstance(default, int) else Path,
-            default=default,
-            help=f"{text} (default: {default})",
-        )
+    parser.add_argument(
+        "--output", type=Path, default="demo-output", help="folder for the figure"
+    )
+    parser.add_argument(
+        "--divisions", type=int, default=5,
+        help="divisions into public and protected documents",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
 
     # Now rather than after a minute of work.
@@ -82,7 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     cells = [measured(division) for division in divisions]
     results = {
-        release: {what: [cell[release][what] for cell in cells] for what in MEASURES}
+        release: {
+            what: interval([cell[release][what] for cell in cells]) for what in MEASURES
+        }
         for release in RELEASES
     }
     chance = {what: float(np.mean([d.chance[what] for d in divisions]))
@@ -111,9 +116,16 @@ def documents() -> Bunch:
     author = np.array(corpus.author_names)[corpus.author]
     both = np.array([f"{t}/{a}" for t, a in zip(topic, author, strict=True)])
     kinds, sizes = np.unique(both, return_counts=True)
-    rows = np.flatnonzero(np.isin(both, kinds[sizes >= FEWEST]))
-    texts = [_without_markup(corpus.data[row]) for row in rows]
-    return Bunch(data=texts, topic=topic[rows], author=author[rows], both=both[rows])
+    whole = Bunch(data=corpus.data, topic=topic, author=author, both=both)
+    chosen = part(whole, np.isin(both, kinds[sizes >= FEWEST]))
+    chosen.data = [_without_markup(text) for text in chosen.data]
+    return chosen
+
+
+def part(corpus: Bunch, chosen: np.ndarray) -> Bunch:
+    """The documents that a mask chooses, with their labels."""
+    labels = {name: corpus[name][chosen] for name in ("topic", "author", "both")}
+    return Bunch(data=list(compress(corpus.data, chosen)), **labels)
 
 
 def _without_markup(text: str) -> str:
@@ -153,15 +165,7 @@ def divided(corpus: Bunch, embedding: WordEmbedding, seed: int) -> Division:
         rows = rng.permutation(np.flatnonzero(corpus.both == kind))
         public[rows[: len(rows) // 2]] = True
 
-    def part(keep: np.ndarray) -> Bunch:
-        rows = np.flatnonzero(keep)
-        return Bunch(
-            data=[corpus.data[row] for row in rows],
-            topic=corpus.topic[rows],
-            author=corpus.author[rows],
-        )
-
-    known, protected = part(public), part(~public)
+    known, protected = part(corpus, public), part(corpus, ~public)
     targets = rng.permutation(len(protected.data))[:CANDIDATES]
     replacer = DPDocumentReplacer(
         known.data, public_labels=known.topic, epsilon=EPSILON, output="index"
@@ -245,19 +249,16 @@ class GroupBayes:
 
 def _topics_told(model: Any, released: Any, public: Bunch, protected: Bunch) -> float:
     guesses = model.fit(public.data, public.topic).predict(released)
-    right = guesses == protected.topic
-    return float(np.mean([right[protected.topic == topic].mean() for topic in TOPICS]))
+    return float(balanced_accuracy_score(protected.topic, guesses))
 
 
 def _authors_told(model: Any, released: Any, public: Bunch, protected: Bunch) -> float:
     shares = []
     for topic in TOPICS:
-        rows = np.flatnonzero(public.topic == topic)
-        model.fit([public.data[row] for row in rows], public.author[rows])
+        known = part(public, public.topic == topic)
         here = np.flatnonzero(protected.topic == topic)
-        right = model.predict(released[here]) == protected.author[here]
-        names = protected.author[here]
-        shares.append(np.mean([right[names == n].mean() for n in np.unique(names)]))
+        guesses = model.fit(known.data, known.author).predict(released[here])
+        shares.append(balanced_accuracy_score(protected.author[here], guesses))
     return float(np.mean(shares))
 
 
@@ -287,16 +288,14 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values)), float(stdtrit(len(values) - 1, 0.975)) * spread
 
 
-def show_table(
-    results: dict[str, dict[str, list[float]]], chance: dict[str, float]
-) -> None:
+def show_table(results: Results, chance: dict[str, float]) -> None:
     """Three releases by three measures."""
     head = ("", "topic kept", "document found", "author found")
     print("\n{:20}{:>18}{:>18}{:>18}".format(*head))
     for release, row in results.items():
         cells = []
         for what in MEASURES:
-            mean, half = interval(row[what])
+            mean, half = row[what]
             cells.append(f"{mean:.2f} ± {half:.2f}")
         print(f"{_name(release):20}" + "".join(f"{cell:>18}" for cell in cells))
     cells = [f"{chance[what]:.2f}       " for what in MEASURES]
@@ -309,13 +308,11 @@ def _name(release: str) -> str:
 
 
 def show_verdict(
-    results: dict[str, dict[str, list[float]]],
-    chance: dict[str, float],
-    division: Division,
+    results: Results, chance: dict[str, float], division: Division
 ) -> None:
     """What it comes to, in a sentence, and what is proven."""
     mean = {
-        release: {what: interval(row[what])[0] for what in MEASURES}
+        release: {what: row[what][0] for what in MEASURES}
         for release, row in results.items()
     }
     retained = {r: mean[r]["topic"] / mean["clear"]["topic"] for r in RELEASES}
@@ -344,9 +341,7 @@ def show_verdict(
     )
 
 
-def draw(
-    results: dict[str, dict[str, list[float]]], chance: dict[str, float], path: Path
-) -> Path:
+def draw(results: Results, chance: dict[str, float], path: Path) -> Path:
     """The table, with error bars."""
     import matplotlib
 
@@ -359,7 +354,7 @@ def draw(
               "author found\n(less is better)")  # fmt: skip
     for i, (release, row) in enumerate(results.items()):
         for at, what in enumerate(MEASURES):
-            mean, half = interval(row[what])
+            mean, half = row[what]
             place = at + (i - 1) * 0.26
             axis.bar(place, mean, 0.24, yerr=half or None, capsize=3,
                      color=colours[release],
