@@ -134,7 +134,7 @@ def add_attacks(commands: Any) -> None:
     text = "QUOTE the documents that were found most surely"
     add_option(group, "--examples", text, action="store_true")
     add_noise(parser, required=False)
-    add_reading(parser, required=False)
+    add_reading(parser)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:

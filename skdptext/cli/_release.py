@@ -105,7 +105,7 @@ def _add_release(commands: Any) -> None:
     text = "accept a key file that others can read, or that belongs to another user"
     add_option(parser, "--allow-shared-key", text, action="store_true")
     add_noise(parser)
-    add_reading(parser, required=False)
+    add_reading(parser)
     _add_replacing(parser)
     group = parser.add_argument_group("columns and files")
     add_option(group, "--column", "column with the documents", "text")

@@ -140,14 +140,14 @@ def add_several(parser: Any, flag: str, text: str, metavar: str) -> None:
     parser.add_argument(flag, help=text, metavar=metavar, action="append", default=[])
 
 
-def add_reading(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_reading(parser: argparse.ArgumentParser) -> None:
     """What happens to a document before the noise."""
     group = parser.add_argument_group("documents")
     text = (
         "words that each document is released with, drawn from its own: more words "
         "keep more of its content, and reveal more"
     )
-    add_option(group, "--length", text, type=int, required=required, metavar="N")
+    add_option(group, "--length", text, type=int, metavar="N")
     add_stop_words(group)
     text = "words unknown to the embedding: left out, released IN CLEAR, or an error"
     choices = ["drop", "keep", "error"]

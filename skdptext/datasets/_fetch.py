@@ -216,8 +216,7 @@ def _unpack(public_set: PublicSet, content: bytes) -> bytes:
                 return _read_all(file)
     except (
         EOFError,
-        NotImplementedError,  # a feature of zip that Python does not know
-        RuntimeError,  # encrypted
+        RuntimeError,  # encrypted, or by a feature of zip that Python does not know
         ValueError,
         gzip.BadGzipFile,
         struct.error,

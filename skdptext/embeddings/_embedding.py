@@ -104,19 +104,17 @@ class WordEmbedding:
         self._set(index, check_vectors(vectors, index))
 
     @classmethod
-    def _trusted(cls, words: Sequence[str], vectors: np.ndarray, **state: Any) -> Self:
+    def _trusted(cls, index: WordIndex, vectors: np.ndarray, **state: Any) -> Self:
         """Build from parts that have been checked."""
         self = cls.__new__(cls)
-        self._set(WordIndex(words), vectors, **state)
+        self._set(index, vectors, **state)
         return self
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
         words, vectors, subwords = parts
         index = words if isinstance(words, WordIndex) else check_words(words)
-        self = cls.__new__(cls)
-        self._set(index, check_vectors(vectors, index), _subwords=subwords)
-        return self
+        return cls._trusted(index, check_vectors(vectors, index), _subwords=subwords)
 
     def _set(self, index: WordIndex, vectors: np.ndarray, **state: Any) -> None:
         self.__dict__.update(state, vectors=vectors, _index=index)
@@ -299,13 +297,13 @@ class WordEmbedding:
                 raise InvalidParameterError(
                     f"words_or_n must be <= the number of words ({len(self)}), got {n}."
                 )
-            return self._trusted(
-                self.words[:n], self.vectors[:n], _subwords=self._subwords
-            )
+            index, vectors = WordIndex(self.words[:n]), self.vectors[:n]
+            return self._trusted(index, vectors, _subwords=self._subwords)
         words: Iterable[str] = words_or_n
         if isinstance(words, set | frozenset):
             words = sorted(words, key=self._row)
-        words = list(check_words(words))
+        index = check_words(words)
+        words = list(index)
         rows = self._index.rows(words)
         unknown = np.flatnonzero(rows < 0)
         if len(unknown):
@@ -313,9 +311,8 @@ class WordEmbedding:
                 f"words_or_n must hold words of the embedding only, got {len(unknown)} "
                 f"unknown, first {kind_of(words[unknown[0]])} at position {unknown[0]}."
             )
-        return self._trusted(
-            words, freeze(self.vectors[rows]), _subwords=self._subwords
-        )
+        vectors = freeze(self.vectors[rows])
+        return self._trusted(index, vectors, _subwords=self._subwords)
 
     # -- files and gensim ------------------------------------------------------
 
@@ -553,9 +550,9 @@ def _restore(
     with _live_lock():
         embedding = _live.get(fingerprint)
         if embedding is None:
-            embedding = WordEmbedding._trusted(
-                words, freeze(vectors), _subwords=subwords, fingerprint=fingerprint
-            )
+            state = {"_subwords": subwords, "fingerprint": fingerprint}
+            index = WordIndex(words)
+            embedding = WordEmbedding._trusted(index, freeze(vectors), **state)
             _live[fingerprint] = embedding
     return embedding
 

@@ -91,8 +91,7 @@ def read_npz(
     except (
         ValueError,
         EOFError,
-        NotImplementedError,  # a feature of zip that Python does not know
-        RuntimeError,  # encrypted
+        RuntimeError,  # encrypted, or by a feature of zip that Python does not know
         struct.error,
         zipfile.BadZipFile,
         zlib.error,

@@ -120,15 +120,12 @@ def split_known_and_snippet(
             snippets.append(document[-last:])
         indices.append(position)
     if short and too_short != "drop":
+        each, advice = "each to be shared out", ""
+        if too_short == "error":
+            each, advice = "each", ' Use too_short="drop" or "share", or smaller parts.'
         raise InvalidParameterError(
-            f"documents must have at least {needed} words "
-            + ("each to be shared out" if too_short == "share" else "each")
-            + f": {len(short)} of {n_documents} have fewer, first document "
-            f"{short[0][0]}, the shortest has {min(n for _, n in short)}."
-            + (
-                ' Use too_short="drop" or "share", or smaller parts.'
-                if too_short == "error"
-                else ""
-            )
+            f"documents must have at least {needed} words {each}: {len(short)} of "
+            f"{n_documents} have fewer, first document {short[0][0]}, the shortest has "
+            f"{min(n for _, n in short)}.{advice}"
         )
     return KnownAndSnippets(known, snippets, np.array(indices, dtype=np.intp))

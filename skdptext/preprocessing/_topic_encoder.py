@@ -208,11 +208,10 @@ class TopicEncoder(
                 f"them (min_df={shown(self.min_df)}), got n_samples={n_documents} with "
                 f"n_features={len(used)} such words."
             )
-        for name in ("words_", "n_features_in_", "feature_names_in_"):
-            if not matrix:
-                self.__dict__.pop(name, None)
+        of_other_input = ["n_features_in_", "feature_names_in_"]
+        for name in ["words_"] if matrix else of_other_input:
+            self.__dict__.pop(name, None)
         if words is None:
-            self.__dict__.pop("words_", None)
             components = np.zeros((len(axes.values), bags.shape[1]))
             components[:, used] = axes.words
             self.components_ = components

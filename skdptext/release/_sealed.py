@@ -148,18 +148,15 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
             f"{shown(manifest['output'])}."
         )
     ids: list[str] = []
-    parts: list[list[np.ndarray]] = [[], [], []]  # words, counts, lengths
+    parts = [(np.empty(0, dtype=np.int64),) * 3]  # words, counts, lengths
     columns = [manifest["columns"]["id"], *BAG_COLUMNS]
     for shard in shards_of(manifest):
         for table in _tables(folder, shard, manifest, columns):
             ids += table.column(0).to_pylist()
             words, counts = (table.column(i).combine_chunks() for i in (1, 2))
-            parts[0].append(words.flatten().to_numpy(zero_copy_only=False))
-            parts[1].append(counts.flatten().to_numpy(zero_copy_only=False))
-            parts[2].append(words.value_lengths().to_numpy(zero_copy_only=False))
-    words, counts, lengths = (
-        np.concatenate([np.empty(0, dtype=np.int64), *part]) for part in parts
-    )
+            of_table = words.flatten(), counts.flatten(), words.value_lengths()
+            parts.append(tuple(p.to_numpy(zero_copy_only=False) for p in of_table))
+    words, counts, lengths = map(np.concatenate, zip(*parts, strict=True))
     names = np.empty(len(ids), dtype=object)
     names[:] = ids
     offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -7,11 +7,11 @@ import math
 import textwrap
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, Decimal
 from numbers import Integral, Real
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.utils._validation import check_option
@@ -158,22 +158,13 @@ def progress_bar(
     return tqdm(desc=description, total=total, unit=unit)
 
 
-class _NoBar:
+class _NoBar(ExitStack):
     """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
 
     One that is killed while it holds the lock stops all others.
     """
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        pass
-
     def update(self, n: float = 1) -> None:
-        pass
-
-    def close(self) -> None:
         pass
 
 

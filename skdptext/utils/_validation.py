@@ -126,12 +126,10 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -
     rule = f"{name} must be an integer >= {low}"
     if high is not None:
         rule += f" and <= {high}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or not low <= int(value) <= (math.inf if high is None else high):
         raise InvalidParameterError(f"{rule}, got {shown(value)}.")
-    number = int(value)
-    if number < low or (high is not None and number > high):
-        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
-    return number
+    return int(value)
 
 
 def check_option(name: str, value: Any, options: Collection[str]) -> str:
