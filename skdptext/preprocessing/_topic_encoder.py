@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -209,18 +209,18 @@ class TopicEncoder(
                 f"n_features={len(used)} such words."
             )
         of_other_input = ["n_features_in_", "feature_names_in_"]
+        values, coordinates = axes
         for name in ["words_"] if matrix else of_other_input:
             self.__dict__.pop(name, None)
         if words is None:
-            components = np.zeros((len(axes.values), bags.shape[1]))
-            components[:, used] = axes.words
-            self.components_ = components
+            self.components_ = np.zeros((len(values), bags.shape[1]))
+            self.components_[:, used] = coordinates
         else:
             self.words_ = words[used]
-            self.components_ = axes.words
+            self.components_ = coordinates
             bags = bags[:, used]
-        self.singular_values_ = axes.values
-        self.n_components_ = self._n_features_out = len(axes.values)
+        self.singular_values_ = values
+        self.n_components_ = self._n_features_out = len(values)
         return bags
 
     def _reader(self) -> DocumentReader:
@@ -306,15 +306,13 @@ def _counted(
         yield bags
 
 
-class _Axes(NamedTuple):
-    """Singular values, and standard coordinates of the columns, (k, n_columns)."""
+def _correspondence(
+    counts: sp.csr_array, k: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The first axes of correspondence analysis; None where no rows differ.
 
-    values: np.ndarray
-    words: np.ndarray
-
-
-def _correspondence(counts: sp.csr_array, k: int) -> _Axes | None:
-    """The first axes of correspondence analysis; None where no rows differ."""
+    Singular values, and standard coordinates of the columns, (k, n_columns).
+    """
     counts = sp.csr_array(counts)  # older versions of scikit-learn count in matrices
     rows = counts[np.flatnonzero(counts.sum(axis=1) > 0)]
     k = min(k, min(rows.shape) - 1)
@@ -344,7 +342,7 @@ def _correspondence(counts: sp.csr_array, k: int) -> _Axes | None:
         u, values, v = u[:, ::-1], values[::-1], v[::-1]
     v = svd_flip(u, v, u_based_decision=False)[1]
     large = values > _ROUNDING
-    return _Axes(values[large], v[large] / c) if large.any() else None
+    return (values[large], v[large] / c) if large.any() else None
 
 
 def _profiles(bags: sp.csr_array) -> sp.csr_array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release._documents import BAG_COLUMNS
-from skdptext.release._files import Shard, digest_of, n_shards, shards_of
+from skdptext.release._files import digest_of, n_shards, shards_of
 from skdptext.release._formats import Input, types_of
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
 from skdptext.utils import check_path, delete_abandoned, shown
@@ -151,7 +151,9 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
     parts = [(np.empty(0, dtype=np.int64),) * 3]  # words, counts, lengths
     columns = [manifest["columns"]["id"], *BAG_COLUMNS]
     for shard in shards_of(manifest):
-        for table in _tables(folder, shard, manifest, columns):
+        place = Input(shard.name, folder / shard.name, manifest["shard_format"])
+        groups = place.groups(types_of(columns), manifest["batch_rows"])
+        for table in chain.from_iterable(groups):
             ids += table.column(0).to_pylist()
             words, counts = (table.column(i).combine_chunks() for i in (1, 2))
             of_table = words.flatten(), counts.flatten(), words.value_lengths()
@@ -162,14 +164,6 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     shape = (len(ids), manifest["embedding"]["words"])
     return names, sp.csr_matrix((counts, words, offsets), shape=shape)
-
-
-def _tables(
-    folder: Path, shard: Shard, manifest: dict[str, Any], columns: list[str]
-) -> list[Any]:
-    place = Input(shard.name, folder / shard.name, manifest["shard_format"])
-    groups = place.groups(types_of(columns), manifest["batch_rows"])
-    return [table for group in groups for table in group]
 
 
 def _inspect(

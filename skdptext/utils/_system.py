@@ -136,15 +136,6 @@ class ProcessLock:
 _all: WeakSet[ProcessLock] = WeakSet()
 
 
-def _renew() -> None:
-    for lock in _all:
-        lock._lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_renew)
-
-
 # -- results that are made once -----------------------------------------------------
 
 
@@ -322,14 +313,16 @@ def limit_blas_threads(n: int) -> Iterator[None]:
                 _limits = None
 
 
-def _forget_users() -> None:
-    """In a forked process, which lacks the threads that limit it."""
+def _forget_threads() -> None:
+    """In a forked process, which lacks those that hold a lock or limit others."""
     global _users, _limits
     _users, _limits = 0, None
+    for lock in _all:
+        lock._lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_forget_users)
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def _let_others_set(controller: ThreadpoolController) -> None:
