@@ -37,6 +37,7 @@ def first_of_near_copies(texts: Sequence[str], share: float) -> np.ndarray:
         stop = min(start + _AT_ONCE, len(texts))
         both = dense[start:stop] @ dense[:stop].T
         both += (sparse[start:stop] @ transposed[:, :stop]).toarray()
+        # |A and B| >= share * |A or B|, whose size is |A| + |B| - |A and B|
         near = both >= share * (np.add.outer(size[start:stop], size[:stop]) - both)
         for i in range(start, stop):
             is_first[i] = not (near[i - start, :i] & is_first[:i]).any()

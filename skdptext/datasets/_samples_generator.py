@@ -70,6 +70,7 @@ def make_embedding(
     spread = np.geomspace(*_SPREADS, n_clusters)[cluster]
     vectors = rng.normal(size=(n_clusters, dim))[cluster]
     vectors += spread[:, None] * rng.normal(size=(n_words, dim))
+    # the squares of what the axes are stretched by sum to dim, and so keep the trace
     scale = np.geomspace(_AXIS_RATIO, 1.0, dim)
     vectors *= scale * np.sqrt(dim / np.sum(scale**2))
     # The Q of a random matrix turns the axes away from the coordinates.

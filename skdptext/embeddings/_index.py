@@ -58,6 +58,7 @@ class WordIndex:
         Raises TypeError for a token that cannot be hashed.
         """
         n = len(tokens)
+        # the first word of a hash is looked at, and the few others in the dict
         places = np.searchsorted(self._hashes, _hashes(tokens, n))
         rows = self._rows.take(places, mode="clip")
         same = np.fromiter(map(eq, self.words[rows].tolist(), tokens), bool, n)

@@ -47,6 +47,7 @@ def write_npz(
             # A fixed date: equal embeddings give equal files
             info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
             start = file.tell() + _LOCAL_HEADER + len(info.filename) + _ZIP64_FIELD
+            # 4 bytes: id and size of the padding itself
             padding = -(start + 4) % _ALIGNMENT
             info.extra = struct.pack("<HH", _PADDING_ID, padding) + bytes(padding)
             with archive.open(info, "w", force_zip64=True) as member:

@@ -292,6 +292,7 @@ def _counted(
         read = reader.read(group)
         for word in read.in_clear if grow else ():
             number.setdefault(word, len(number))
+        # codes -1, -2, … stand for words in clear; -1 is then what has no column
         columns = np.array(
             [number.get(word, -1) for word in read.in_clear], dtype=np.int64
         )
@@ -327,6 +328,7 @@ def _correspondence(
         u, values, v = np.linalg.svd(residuals, full_matrices=False)
         u, values, v = u[:, :k], values[:k], v[:k]
     else:
+        # S x = D_r^-1/2 P D_c^-1/2 x - r (c · x): the dense residuals are never made
         across = sp.csr_array(scaled.T)
         operator = LinearOperator(
             scaled.shape,
@@ -336,10 +338,11 @@ def _correspondence(
         )
         # a fixed start, so that the same texts give the same axes
         start = np.random.default_rng(0).normal(size=min(scaled.shape))
+        # twice the basis that svds would take: the values that follow are close
         u, values, v = svds(
             operator, k, v0=start, ncv=min(4 * k, min(scaled.shape) - 1)
         )
-        u, values, v = u[:, ::-1], values[::-1], v[::-1]
+        u, values, v = u[:, ::-1], values[::-1], v[::-1]  # the largest first
     v = svd_flip(u, v, u_based_decision=False)[1]
     large = values > _ROUNDING
     return (values[large], v[large] / c) if large.any() else None

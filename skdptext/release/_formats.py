@@ -266,6 +266,7 @@ def _in_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
     waiting: list[Any] = []
     row = held = 0
     for batch in batches:
+        # rows that take about the size of a table, were all of them alike
         few = max(1, len(batch) * _TABLE_BYTES // max(1, batch.nbytes))
         start = 0
         while start < len(batch):

@@ -44,6 +44,7 @@ class UniqueIds(ExitStack):
             self._files = [self.enter_context(file) for file in opened]
         digests = _digests(bytes(self._held))
         bucket = (digests[:, 0] % _N_BUCKETS).astype(np.intp)
+        # rows by bucket, cut behind the last row of each
         order = np.argsort(bucket, kind="stable")
         ends = np.cumsum(np.bincount(bucket, minlength=_N_BUCKETS))
         for file, part in zip(
@@ -71,5 +72,5 @@ def _digests(held: bytes) -> np.ndarray:
 
 def _repeated(held: bytes) -> int:
     digests = _digests(held)
-    digests = digests[np.lexsort(digests.T)]
+    digests = digests[np.lexsort(digests.T)]  # equal ones are neighbours
     return int((digests[1:] == digests[:-1]).all(axis=1).sum())

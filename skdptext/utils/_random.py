@@ -199,7 +199,8 @@ class Numbers:
         if size not in (None, n):
             raise ValueError(f"size must be the number of labels ({n}), got {size}.")
         below = np.broadcast_to(np.asarray(high).astype(np.uint64), n)
-        # all beyond a multiple of `high` is drawn again
+        # all from the largest multiple of `high` on is drawn again, or the remainder
+        # of 2^64 would make small numbers likelier
         last = _LAST - (_LAST % below + np.uint64(1)) % below
         numbers = np.empty(n, dtype=np.int64)
         left = np.arange(n)
@@ -217,6 +218,7 @@ class Numbers:
                 for i in left.tolist()
             )
             drawn = np.frombuffer(digests, dtype="<u8").reshape(len(left), 4)
+            # of the four numbers in a digest the first that is allowed
             fits = drawn <= last[left, None]
             done = fits.any(axis=1)
             rows, first = left[done], fits[done].argmax(axis=1)
