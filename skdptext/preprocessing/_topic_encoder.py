@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -297,14 +298,7 @@ def _counted(
             [number.get(word, -1) for word in read.in_clear], dtype=np.int64
         )
         codes = columns[-1 - read.codes] if len(columns) else read.codes
-        known = codes >= 0
-        offsets = np.concatenate([[0], np.cumsum(known)])[read.offsets]
-        bags = sp.csr_array(
-            (np.ones(int(known.sum())), codes[known], offsets),
-            shape=(len(read), max(1, len(number))),
-        )
-        bags.sum_duplicates()
-        yield bags
+        yield replace(read, codes=codes).bags(max(1, len(number)))
 
 
 def _correspondence(
