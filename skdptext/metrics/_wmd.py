@@ -91,8 +91,8 @@ def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> floa
     _check_columns(y_bags.shape[1], n_words, "y", "x")
     first, second = as_word_bags(x_bags), as_word_bags(y_bags)
     if table is None:
-        return float(one_hot_distances(*first.row(0), second, n_words)[0])
-    return pair_distance(*first.row(0), *second.row(0), table.vectors)
+        return float(one_hot_distances(first.row(0), second, n_words)[0])
+    return pair_distance(first.row(0), second.row(0), table.vectors)
 
 
 def pairwise_word_movers_distances(
@@ -174,9 +174,9 @@ def pairwise_word_movers_distances(
             if first >= len(bags):
                 continue
             if block is None:
-                row = one_hot_distances(*x_bags.row(i), bags, matrix.shape[1])[first:]
+                row = one_hot_distances(x_bags.row(i), bags, matrix.shape[1])[first:]
             else:
-                row = block.distances(*x_bags.row(i), first)
+                row = block.distances(x_bags.row(i), first)
             distances[i, part.start + first : part.stop] = row
 
     workers = effective_n_jobs(n_jobs)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -39,18 +40,13 @@ class Search(Protocol):
         """Library settings during a release; `n_threads` for each caller's thread."""
 
 
+@dataclass(eq=False, repr=False)
 class FloatSearch:
     """`nearest_words` for one embedding, by NumPy."""
 
-    def __init__(
-        self,
-        vectors: np.ndarray,
-        half_norms: np.ndarray,
-        fallback_reason: str | None = None,
-    ) -> None:
-        self.vectors = vectors
-        self.half_norms = half_norms
-        self.fallback_reason = fallback_reason
+    vectors: np.ndarray
+    half_norms: np.ndarray
+    fallback_reason: str | None = None
 
     def __call__(self, points: np.ndarray, memory: int | None = None) -> np.ndarray:
         """Index of the nearest word to each point, by scores within `memory`."""
@@ -116,18 +112,14 @@ def _torch_search(vectors: np.ndarray, half_norms: np.ndarray) -> Search:
     import torch
 
     product = TorchProduct(torch)
-    try:
+    exact = False
+    with suppress(AttributeError, RuntimeError):  # before 2.4, or where PyTorch refuses
         # Some versions leave the output as it was where vectors have one number.
         exact = is_exact(product, vectors.shape[1])
-    except (AttributeError, RuntimeError):  # before 2.4, or where PyTorch refuses
-        exact = False
     if exact:
         return TorchSearch(vectors, half_norms, product)
-    return FloatSearch(
-        vectors,
-        half_norms,
-        f"PyTorch {torch.__version__} has no exact int8 product on this machine",
-    )
+    reason = f"PyTorch {torch.__version__} has no exact int8 product on this machine"
+    return FloatSearch(vectors, half_norms, reason)
 
 
 _users = 0

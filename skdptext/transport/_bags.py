@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+Bag = tuple[np.ndarray, np.ndarray]  # ids of words, ascending, and their weights
+
 
 @dataclass(frozen=True, eq=False)
 class WordBags:
@@ -23,7 +25,7 @@ class WordBags:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def row(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+    def row(self, i: int) -> Bag:
         """Ids and weights of bag `i`, as views."""
         part = slice(self.starts[i], self.starts[i + 1])
         return self.ids[part], self.weights[part]

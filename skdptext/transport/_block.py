@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from skdptext.transport._bags import WordBags
+from skdptext.transport._bags import Bag, WordBags
 from skdptext.transport._exact import problem_from, rounded, transport_cost
 from skdptext.transport._kernels import Kernels
 from skdptext.transport._solver import solver_address
@@ -35,9 +35,9 @@ class BagBlock:
         if kernels is not None:
             self._points = np.ascontiguousarray(self._points.T)
 
-    def distances(self, x_ids: np.ndarray, x: np.ndarray, first: int = 0) -> np.ndarray:
+    def distances(self, x: Bag, first: int = 0) -> np.ndarray:
         """`pair_distance` to the bags from number `first` on."""
-        rows = self._vectors[x_ids].astype(np.float64)
+        rows = self._vectors[x[0]].astype(np.float64)
         out = np.zeros(len(self.bags) - first)
         starts = self.bags.starts
         if self._kernels is None:
@@ -45,19 +45,17 @@ class BagBlock:
         else:
             costs = self._kernels.costs(rows, self._points)
             bags = starts, self.bags.ids, self.bags.weights, self._columns
-            self._kernels.block(solver_address(), x_ids, x, *bags, costs, first, out)
+            self._kernels.block(solver_address(), *x, *bags, costs, first, out)
             if not np.isnan(out).any():
                 return rounded(out)
             # solve again in Python, which says what is wrong
         for i in range(first, len(self.bags)):
-            out[i - first] = self._solve(i, x_ids, x, costs)
+            out[i - first] = self._solve(i, x, costs)
         return rounded(out)
 
-    def _solve(
-        self, i: int, x_ids: np.ndarray, x: np.ndarray, costs: np.ndarray
-    ) -> float:
+    def _solve(self, i: int, x: Bag, costs: np.ndarray) -> float:
         at = self._columns[self.bags.starts[i] : self.bags.starts[i + 1]]
         a, b, between = problem_from(
-            x_ids, x, *self.bags.row(i), lambda rows, to: costs[rows[:, None], at[to]]
+            x, self.bags.row(i), lambda rows, to: costs[rows[:, None], at[to]]
         )
         return transport_cost(a, b, between) if len(a) else 0.0

@@ -180,9 +180,7 @@ class Cascade:
                 return out
             # solve again in Python, which says what is wrong
         others = map(index.bags.row, bags)
-        return np.array(
-            [pair_distance(*self._query, *y, index.vectors) for y in others]
-        )
+        return np.array([pair_distance(self._query, y, index.vectors) for y in others])
 
     def _best(self, k: int) -> tuple[np.ndarray, float]:
         """Places of the best `k` of those solved, and the bound that others must meet.

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from skdptext.transport._bags import WordBags
+from skdptext.transport._bags import Bag, WordBags
 from skdptext.transport._loops import BITS, DAMPING, SAME, WORTH_REDUCING
 
 _SQRT2 = float(np.sqrt(2.0))
 
 
 def residual(
-    x_ids: np.ndarray, x: np.ndarray, y_ids: np.ndarray, y: np.ndarray
+    bag: Bag, other: Bag
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Take away the mass that two bags share.
 
@@ -33,9 +33,10 @@ def residual(
     Returns
     -------
     x_rows, x_left, y_rows, y_left : ndarrays
-        Positions within `x_ids` and `y_ids` that keep mass, and that mass. No word is
-        on both sides.
+        Positions within the ids of each that keep mass, and that mass. No word is on
+        both sides.
     """
+    (x_ids, x), (y_ids, y) = bag, other
     # methods, not functions: for a dozen words the calls are most of the cost
     at = y_ids.searchsorted(x_ids)
     in_x = (y_ids.take(at, mode="clip") == x_ids).nonzero()[0]
@@ -122,59 +123,39 @@ def word_costs(vectors: np.ndarray, x_ids: np.ndarray, y_ids: np.ndarray) -> np.
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def pair_problem(
-    x_ids: np.ndarray,
-    x: np.ndarray,
-    y_ids: np.ndarray,
-    y: np.ndarray,
-    vectors: np.ndarray,
-) -> Problem:
+def pair_problem(x: Bag, y: Bag, vectors: np.ndarray) -> Problem:
     """`problem_from`, with costs from the vectors of all words."""
-    return problem_from(
-        x_ids, x, y_ids, y, lambda rows, to: word_costs(vectors, x_ids[rows], y_ids[to])
-    )
+    return problem_from(x, y, lambda i, j: word_costs(vectors, x[0][i], y[0][j]))
 
 
 def problem_from(
-    x_ids: np.ndarray,
-    x: np.ndarray,
-    y_ids: np.ndarray,
-    y: np.ndarray,
-    costs_of: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    x: Bag, y: Bag, costs_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Problem:
     """Residual masses of two bags and their costs, in an order that the bags decide.
 
     Both masses are empty where the bags are equal. `costs_of` gives the costs of words
     by their places in the two bags.
     """
-    x_rows, x_left, y_rows, y_left = residual(x_ids, x, y_ids, y)
+    x_rows, x_left, y_rows, y_left = residual(x, y)
     if not len(x_rows) or not len(y_rows):
         return np.empty(0), np.empty(0), np.empty((0, 0))
     costs = costs_of(x_rows, y_rows)
     # Residuals share no word, so this order is strict and d(x, y) == d(y, x) exactly.
-    if (len(y_rows), y_ids[y_rows[0]]) < (len(x_rows), x_ids[x_rows[0]]):
+    if (len(y_rows), y[0][y_rows[0]]) < (len(x_rows), x[0][x_rows[0]]):
         return y_left, x_left, costs.T
     return x_left, y_left, costs
 
 
-def pair_distance(
-    x_ids: np.ndarray,
-    x: np.ndarray,
-    y_ids: np.ndarray,
-    y: np.ndarray,
-    vectors: np.ndarray,
-) -> float:
+def pair_distance(x: Bag, y: Bag, vectors: np.ndarray) -> float:
     """Word Mover's Distance between two non-empty bags of mass 1.
 
     Parameters
     ----------
-    x_ids, y_ids : ndarrays of int
-        Words, ascending.
-    x, y : ndarrays of float64
-        Their masses.
+    x, y : pairs of ndarrays
+        Words, ascending, and their masses, as from `WordBags.row`.
     vectors : ndarray of shape (n_words, dim)
     """
-    a, b, costs = pair_problem(x_ids, x, y_ids, y, vectors)
+    a, b, costs = pair_problem(x, y, vectors)
     return float(rounded(np.array(transport_cost(a, b, costs)))) if len(a) else 0.0
 
 
@@ -184,16 +165,14 @@ def rounded(distances: np.ndarray) -> np.ndarray:
     return np.ldexp(np.rint(np.ldexp(mantissas, BITS)), exponents - BITS)
 
 
-def one_hot_distances(
-    x_ids: np.ndarray, x: np.ndarray, bags: WordBags, n_words: int
-) -> np.ndarray:
+def one_hot_distances(bag: Bag, bags: WordBags, n_words: int) -> np.ndarray:
     """Distances when all words are √2 apart: √2 times the total variation.
 
     The variation is rounded to 13 decimals: it is a sum of fractions of counts, whose
     many ties must not be broken by the order of the additions.
     """
     mine = np.zeros(n_words)
-    mine[x_ids] = x
+    mine[bag[0]] = bag[1]
     shared = np.minimum(mine[bags.ids], bags.weights)
     rows = np.repeat(np.arange(len(bags)), bags.sizes)
     overlap = np.bincount(rows, weights=shared, minlength=len(bags))

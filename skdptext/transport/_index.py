@@ -8,12 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags, as_matrix, writable
-from skdptext.transport._bounds import (
-    ONE,
-    LoweredTable,
-    dual_bounds,
-    relaxed_bounds,
-)
+from skdptext.transport._bounds import ONE, LoweredTable, dual_bounds, relaxed_bounds
 from skdptext.transport._kernels import BoundLoops
 from skdptext.transport._loops import GROUP, padded_width
 from skdptext.utils import Threads, blocks, memo_property, runs

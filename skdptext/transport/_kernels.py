@@ -179,7 +179,7 @@ def _is_exact(kernels: Kernels) -> bool:
     every = np.arange(len(bags))
     kernels.pairs(solver_address(), *x, *given[:3], every, vectors, pairs)
     want = [
-        _exact.transport_cost(*_exact.pair_problem(*x, *bags.row(i), vectors))
+        _exact.transport_cost(*_exact.pair_problem(x, bags.row(i), vectors))
         for i in range(len(bags))
     ]
     return out.tolist() == want and pairs.tolist() == _exact.rounded(out).tolist()

@@ -11,12 +11,7 @@ from joblib import effective_n_jobs
 from skdptext.transport._bags import WordBags, slice_bags, writable
 from skdptext.transport._cascade import Cascade, n_likely
 from skdptext.transport._exact import one_hot_distances
-from skdptext.transport._index import (
-    Bounds,
-    CompiledBounds,
-    IndexedBags,
-    PlainBounds,
-)
+from skdptext.transport._index import Bounds, CompiledBounds, IndexedBags, PlainBounds
 from skdptext.transport._kernels import bounds_for, kernels_for
 from skdptext.transport._loops import GROUP
 from skdptext.utils import (
@@ -186,7 +181,7 @@ class BagIndex(IndexedBags):
             for i in range(part.start, part.stop):
                 skip = -1 if exclude is None else int(exclude[run.start + i])
                 if bounds is None:
-                    exact = one_hot_distances(*asked.row(i), self.bags, self.n_words)
+                    exact = one_hot_distances(asked.row(i), self.bags, self.n_words)
                     if skip >= 0:
                         exact[skip] = np.inf
                     scan(run.start + i, exact)

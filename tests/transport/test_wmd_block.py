@@ -36,15 +36,15 @@ def test_to_the_last_bit(compiled, seed, lattice, most, scale):
     rows[5], rows[6] = rows[0], 3 * rows[1]  # nothing is left to move
     bags = as_word_bags(sp.csr_array(rows))
     wanted = [
-        [pair_distance(*bags.row(i), *bags.row(j), vectors) for j in range(14)]
+        [pair_distance(bags.row(i), bags.row(j), vectors) for j in range(14)]
         for i in range(2)
     ]
     assert wanted[0][0] == wanted[0][5] == 0
     for kernels in (None, PLAIN_KERNELS, kernels_for(10**12)):
         block = BagBlock(bags, vectors, kernels)
         for i in range(2):
-            assert block.distances(*bags.row(i)).tolist() == wanted[i]
-            assert block.distances(*bags.row(i), first=9).tolist() == wanted[i][9:]
+            assert block.distances(bags.row(i)).tolist() == wanted[i]
+            assert block.distances(bags.row(i), first=9).tolist() == wanted[i][9:]
 
 
 def test_a_failure_of_the_solver_is_told(monkeypatch):
@@ -58,4 +58,4 @@ def test_a_failure_of_the_solver_is_told(monkeypatch):
     x = as_word_bags(sp.csr_array(np.array([[0.0, 0.0, 1.0, 1.0]]))).row(0)
     block = BagBlock(bags, np.eye(4, dtype=np.float32), PLAIN_KERNELS)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):
-        block.distances(*x)
+        block.distances(x)

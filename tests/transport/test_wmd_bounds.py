@@ -42,7 +42,7 @@ def stages(bags, queries, vectors):
         dual[order] = dual_bounds(costs.T, masses, place, local, order)
         bounds["dual"].append(dual)
     exact = [
-        pair_distance(*queries.row(i), *bags.row(j), vectors)
+        pair_distance(queries.row(i), bags.row(j), vectors)
         for i in range(len(queries))
         for j in range(len(bags))
     ]

@@ -67,7 +67,7 @@ def check_bounds(loops, index, queries):
     block = BagBlock(index.bags, index.vectors, load_kernels())
     by_query = []
     for i in range(len(queries)):
-        exact = block.distances(*queries.row(i))
+        exact = block.distances(queries.row(i))
         exact = np.ldexp(exact, -index.table.exponent)
         relaxed = ours.relax(i).copy()
         want = plain.relax(i)
@@ -274,7 +274,7 @@ def test_distances_that_differ_by_a_bit_are_not_used(uncompiled, what, monkeypat
 def test_the_trial_has_costs_to_reduce_words_to_share_and_lone_words():
     vectors, one, bags = kernels_module._trial()
     problems = [
-        exact_module.pair_problem(*one.row(0), *bags.row(i), vectors) for i in range(4)
+        exact_module.pair_problem(one.row(0), bags.row(i), vectors) for i in range(4)
     ]
     assert problems[0][2].size >= loops_module.WORTH_REDUCING
     assert len(np.intersect1d(one.ids, bags.row(0)[0])) > 9

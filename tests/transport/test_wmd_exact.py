@@ -36,7 +36,7 @@ def bags_of(*rows):
 
 def distance(rows, vectors):
     bags = bags_of(*rows)
-    return pair_distance(*bags.row(0), *bags.row(1), vectors)
+    return pair_distance(bags.row(0), bags.row(1), vectors)
 
 
 @settings(max_examples=150)
@@ -66,8 +66,7 @@ def test_is_a_metric(seed):
     assert all(d[i, j] == d[j, i] >= 0 for i, j in d)  # to the last bit
     bags = bags_of(x, y)
     one, other = (
-        exact_module.pair_problem(*bags.row(i), *bags.row(1 - i), vectors)
-        for i in (0, 1)
+        exact_module.pair_problem(bags.row(i), bags.row(1 - i), vectors) for i in (0, 1)
     )
     assert all(map(np.array_equal, one, other))  # not by rounding alone
     assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-12
@@ -148,7 +147,7 @@ def test_proportional_bags_are_equal_to_the_last_bit():
     bags = bags_of([1, 2, 3, 0], [10, 20, 30, 0], [0.1, 0.2, 0.3, 0.0])
     assert np.array_equal(bags.row(0)[1], bags.row(1)[1])
     vectors = np.random.default_rng(0).normal(size=(4, 2))
-    assert pair_distance(*bags.row(0), *bags.row(2), vectors) == 0.0
+    assert pair_distance(bags.row(0), bags.row(2), vectors) == 0.0
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e308])
