@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
+from skdptext.documents import row_keys
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import (
     check_integer,
@@ -182,16 +183,9 @@ def audit_document_law(
 
 def _keys(released: Any) -> np.ndarray:
     """A number for each release, equal for equal ones."""
-    rows: Any
-    if hasattr(released, "tocsr"):
-        bags = released.tocsr()
-        bags.sum_duplicates()
-        rows = [
-            bags.indices[a:b].tobytes() + bags.data[a:b].tobytes()
-            for a, b in itertools.pairwise(bags.indptr)
-        ]
-    else:
-        rows = released.tolist() if isinstance(released, np.ndarray) else released
+    rows: Any = released.tolist() if isinstance(released, np.ndarray) else released
+    if sp.issparse(released):
+        rows = row_keys(released)
     number: dict[Any, int] = {}
     hashable = (tuple(row) if isinstance(row, list) else row for row in rows)
     return np.array([number.setdefault(row, len(number)) for row in hashable])

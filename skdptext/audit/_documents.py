@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.audit._words import log_ratio_bound
+from skdptext.documents import row_keys
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics import ReleaseLikelihood, fitted_releaser
 from skdptext.perturbation import DPWordPerturber
@@ -307,10 +308,7 @@ def _tokens(batches: list[Any]) -> tuple[sp.csc_matrix, list[str]]:
     if is_count_matrix(batches[0]):
         counts = sp.vstack([sp.csr_matrix(batch) for batch in batches], format="csr")
         names = [f"token {j}" for j in range(counts.shape[1])]
-        wholes = [
-            (counts.indices[i:j].tobytes(), counts.data[i:j].tobytes())
-            for i, j in itertools.pairwise(counts.indptr.tolist())
-        ]
+        wholes: list[Any] = row_keys(counts)
         if counts.nnz and counts.data.min() < 0:  # vectors, of which nothing is a count
             counts, names = counts[:, :0], []
     else:

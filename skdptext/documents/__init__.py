@@ -9,6 +9,7 @@ from skdptext.documents._output import (
     ColumnOutput as ColumnOutput,
     as_column as as_column,
     as_frame as as_frame,
+    row_keys as row_keys,
     write_documents as write_documents,
 )
 from skdptext.documents._reader import (

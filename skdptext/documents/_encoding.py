@@ -89,17 +89,16 @@ class _Encoder:
         self.done: list[np.ndarray] = []
         self.open: list[np.ndarray] = []
         self.lengths = array("q", [0])
-        self.n_unknown = self.n_tokens = 0
-        # documents are cut to this length; those that are too short are counted
+        self.n_unknown = self.n_tokens = self.n_seen = 0
+        # Documents are cut to this length. Of those that are too short: how many there
+        # are, which is the first, and the smallest size.
         self.length = truncate
-        self.n_seen = self.n_short = 0
-        self.first_short: int | None = None
-        self.shortest = truncate or 0
+        self.short: tuple[int, int, int] | None = None
 
-    def fill(self, codes: np.ndarray, tokens: list[str], position: int) -> np.ndarray:
-        """Codes of the tokens; those below 0 are unknown to the embedding.
+    def fill(self, codes: np.ndarray, tokens: list[str]) -> np.ndarray:
+        """Codes of the next document's tokens; of those dropped, none.
 
-        Dropped tokens have no code.
+        Codes below 0 are given for tokens unknown to the embedding.
         """
         holes = np.flatnonzero(codes < 0)
         if not len(holes):
@@ -112,7 +111,7 @@ class _Encoder:
         if self.oov == "error" and len(holes):
             raise InvalidParameterError(
                 'oov="error" allows words of the embedding only: document '
-                f"{position} holds {len({tokens[i] for i in holes})} unknown, the "
+                f"{self.n_seen} holds {len({tokens[i] for i in holes})} unknown, the "
                 f"first as its word {holes[0]}, {shown_words([tokens[holes[0]]])}."
             )
         if self.oov == "keep":
@@ -140,12 +139,10 @@ class _Encoder:
         self.n_seen += 1
         if self.length is not None:
             if size < self.length:
-                self.n_short += 1
-                if self.first_short is None:
-                    self.first_short = position
-                self.shortest = min(self.shortest, size)
+                n_short, first, least = self.short or (0, position, size)
+                self.short = n_short + 1, first, min(least, size)
             codes = codes[: self.length]
-        if self.n_short:
+        if self.short:
             return  # only counting: an error will follow
         self.open.append(codes)
         self.lengths.append(len(codes))
@@ -156,13 +153,14 @@ class _Encoder:
             self.stream_labels.append(self.label(position, content))
 
     def finish(self) -> EncodedDocuments:
-        if self.n_short:
+        if self.short:
+            n_short, first, least = self.short
             raise InvalidParameterError(
                 f'document_length={self.length} with resize="truncate" needs documents '
-                f"of at least that many known words: {self.n_short} of {self.n_seen} "
-                f"are shorter, first document {self.first_short}, the shortest has "
-                f'{self.shortest}. Use resize="sample", whose guarantee is weaker, '
-                "or a smaller document_length."
+                f"of at least that many known words: {n_short} of {self.n_seen} are "
+                f"shorter, first document {first}, the shortest has {least}. Use "
+                'resize="sample", whose guarantee is weaker, or a smaller '
+                "document_length."
             )
         none = np.empty(0, np.int32)
         codes = np.concatenate([none, *self.done, *self.open]).astype(
@@ -194,7 +192,6 @@ def encode_tokens(
 ) -> EncodedDocuments:
     """Number the words of token lists."""
     encoder = _Encoder(embedding, oov, truncate, label)
-    position = 0
     for group in _together(documents):
         # to look words up for each document by itself would take most of the time
         codes = embedding.find(list(itertools.chain.from_iterable(group)))
@@ -204,12 +201,11 @@ def encode_tokens(
             start, stop = stop, stop + len(tokens)
             ids = codes[start:stop]
             if not whole:
-                ids = encoder.fill(ids, tokens, position)
+                ids = encoder.fill(ids, tokens)
             encoder.n_tokens += len(tokens)
             # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
             content = repr(tokens).encode("utf-8", "surrogatepass") if label else b""
             encoder.add(ids, len(ids), content)
-            position += 1
     return encoder.finish()
 
 

@@ -41,6 +41,20 @@ def write_documents(
     return documents if output == "tokens" else [" ".join(d) for d in documents]
 
 
+def row_keys(rows: Any) -> list[bytes]:
+    """Rows of a matrix as bytes, equal for equal rows."""
+    if sp.issparse(rows):
+        tidy = sp.csr_array(rows, dtype=np.float64, copy=True)
+        tidy.sum_duplicates()
+        tidy.eliminate_zeros()
+        return [
+            tidy.indices[a:b].astype(np.int64).tobytes() + tidy.data[a:b].tobytes()
+            for a, b in itertools.pairwise(tidy.indptr)
+        ]
+    # -0.0 is 0.0
+    return [row.tobytes() for row in np.asarray(rows, dtype=np.float64) + 0.0]
+
+
 def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
     """Texts or token lists as a column of a table, where a table is asked for.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import warnings
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -20,6 +19,7 @@ from skdptext.documents import (
     ColumnOutput,
     DocumentReader,
     as_column,
+    row_keys,
 )
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -533,7 +533,7 @@ class DPDocumentReplacer(
             rows = self._public_rows()
             if sp.issparse(rows):
                 released = sp.csr_array(released)
-            public, given = _row_keys(rows), _row_keys(released)
+            public, given = row_keys(rows), row_keys(released)
         elif self.output == "text":
             public = [_as_text(document) for document in self.public_]
             given = list(released)
@@ -726,17 +726,3 @@ def _encoder(grouper: Any) -> Any:
 
 def _as_text(document: Any) -> str:
     return document if isinstance(document, str) else " ".join(document)
-
-
-def _row_keys(rows: Any) -> list[bytes]:
-    """Rows of a matrix as bytes, equal for equal rows."""
-    if sp.issparse(rows):
-        tidy = sp.csr_array(rows, dtype=np.float64, copy=True)
-        tidy.sum_duplicates()
-        tidy.eliminate_zeros()
-        return [
-            tidy.indices[a:b].astype(np.int64).tobytes() + tidy.data[a:b].tobytes()
-            for a, b in itertools.pairwise(tidy.indptr)
-        ]
-    # -0.0 is 0.0
-    return [row.tobytes() for row in np.asarray(rows, dtype=np.float64) + 0.0]
