@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import sys
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_word_privacy
 from skdptext.exceptions import InvalidParameterError
 from tests.channels import guaranteed
-from tests.expected import refusals
+from tests.expected import no_warning, refusals
 from tests.mistakes import (
     CLOUD,
     LINE,
@@ -283,8 +282,7 @@ def test_an_audit_that_cannot_refute_says_so_before_it_draws(pairs):
     )
     with pytest.warns(UserWarning, match=message), pytest.raises(AssertionError):
         audit(Silent(apart, 39.0, 0.0), pairs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         assert audit(Perturber(apart, 4.0, 0.0), pairs).refutable.any()
 
 
@@ -294,8 +292,7 @@ def test_the_draws_that_it_would_take():
         audit(Perturber(apart, 8.0, 0.0), [("a", "b")])
     (warning,) = caught
     enough = int(re.search(r"n_draws=(\d+) or more", str(warning.message))[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         audit(Perturber(apart, 8.0, 0.0), [("a", "b")], n_draws=enough)
 
 

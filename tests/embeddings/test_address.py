@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from tests.expected import no_warning
 from tests.memory import mapped_file
 
 
@@ -100,8 +100,7 @@ def test_what_cannot_be_mapped_is_refused(tmp_path, suffix):
 
 
 def test_a_large_one_by_value_is_warned_of(path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         pickle.dumps(table(108, n=24_000, dim=100))  # 9.6 MB
         large = table(109, n=26_000, dim=100)
         large.save(path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from joblib import Parallel, delayed
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from tests.expected import refusals
+from tests.expected import no_warning, refusals
 from tests.memory import mapped_file
 
 UNKNOWN = ["internationalise", "Computers", "Ünïcode", "преступ", "東京都", "x", "a b"]
@@ -187,8 +186,7 @@ def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(table):
 
 
 def test_npz_keeps_subwords_and_maps_them(tmp_path, fasttext, table):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         table.save(tmp_path / "t.npz")
     back = WordEmbedding.load(tmp_path / "t.npz")
     assert back.fingerprint == table.fingerprint

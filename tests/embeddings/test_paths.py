@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from tests.embeddings.test_files import FIXED, SUFFIXES
+from tests.expected import no_warning
 
 
 @pytest.mark.parametrize("name", ["t", "t.csv", "t.npz.gz", "t.kv.gz", "t.gz", "npz"])
@@ -115,8 +115,7 @@ def test_saved_through_a_link_and_with_the_usual_rights(tmp_path):
 
 
 def test_no_warnings_without_subwords(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         for suffix in SUFFIXES:
             FIXED.save(tmp_path / f"t{suffix}")
             WordEmbedding.load(tmp_path / f"t{suffix}", allow_pickle=True)

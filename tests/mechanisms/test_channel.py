@@ -17,7 +17,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
 from skdptext.documents import DocumentReader
-from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import (
     NeighborhoodDisplay,
     obfuscation_report,
@@ -46,6 +45,7 @@ from skdptext.metrics import (
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.perturbation import NoiseRun
 from skdptext.privacy import PrivacyGuarantee
+from tests.expected import refused
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
@@ -217,9 +217,9 @@ def test_epsilon_for_prepares_the_mechanism_anew(steps):
     ],
 )
 def test_what_only_a_metric_on_vectors_has_says_so(steps, ask):
-    with pytest.raises(InvalidParameterError, match=r"metric on vectors.*Steps\(\)"):
+    with refused(r"metric on vectors.*Steps\(\)"):
         ask(steps.guarantee())
-    with pytest.raises(InvalidParameterError, match=r"metric on vectors|2 parts"):
+    with refused(r"metric on vectors|2 parts"):
         ask(steps.guarantee().compose(steps.guarantee()))
 
 
@@ -240,7 +240,7 @@ def test_statistics_and_calibration(steps):
     grid = np.linspace(0.3, 3, 200)
     true = np.interp(0.5, [np.diag(law(e, 12)).mean() for e in grid], grid)
     assert half.epsilon == pytest.approx(true, rel=0.05)
-    with pytest.raises(InvalidParameterError, match="target must be a share that some"):
+    with refused("target must be a share that some"):
         calibrate_epsilon(steps, 0.01, n_draws=50, random_state=0)  # the ends keep half
 
 
@@ -309,7 +309,7 @@ def test_audits_pass_the_true_mechanism(steps):
     assert not audit.violated.any()
     assert (audit.lower_bound > 0.75 * audit.claimed).all()  # and the claim is tight
     assert not audit_fresh_noise(steps, "w5", n_calls=100).repeated
-    with pytest.raises(InvalidParameterError, match=r"Steps\(\) does not"):
+    with refused(r"Steps\(\) does not"):
         audit_noise_law(steps)
 
 
@@ -542,7 +542,7 @@ def test_of_a_distribution_of_its_own_nothing_is_known(kind):
 
 def test_what_is_not_stated_is_not_used():
     channel = prepared(OtherClaim)
-    with pytest.raises(InvalidParameterError, match="metric on vectors"):
+    with refused("metric on vectors"):
         PrivacyGuarantee(channel).relative_to(0.5)
     assert PrivacyGuarantee(channel).exponent("w1", "w2") == 2.0
 
@@ -635,7 +635,7 @@ def test_mixins_have_their_own_law():
     guarantee = PrivacyGuarantee(Claim(MahalanobisNoise(), ROW, 1.0, 0.0))
     assert guarantee.exponent("w1", "w2") == 8.0
     assert guarantee.metric is None
-    with pytest.raises(InvalidParameterError, match="metric on vectors"):
+    with refused("metric on vectors"):
         guarantee.euclidean()
 
     class ClearNoise(MahalanobisNoise):
@@ -663,7 +663,7 @@ def test_noise_or_draws_of_ones_own_have_no_known_lengths():
     for kind in (Clipped, Longer):
         reader = DocumentReader(ROW, document_length=2)
         guarantee = PrivacyGuarantee(prepared(kind), reader)
-        with pytest.raises(InvalidParameterError, match="metric on vectors"):
+        with refused("metric on vectors"):
             guarantee.utility_probability(1.0)
     text = " ".join(str(guarantee).split())
     assert "differs from it with an unknown probability per document" in text
@@ -671,7 +671,7 @@ def test_noise_or_draws_of_ones_own_have_no_known_lengths():
 
 
 def test_a_statement_must_hold_together():
-    with pytest.raises(InvalidParameterError, match="scales must be False without"):
+    with refused("scales must be False without"):
         Law(scales=True)
 
     class Wordy(StepsChannel):
@@ -682,7 +682,7 @@ def test_a_statement_must_hold_together():
         def prepare(self, embedding, epsilon, lam):
             return Wordy(self, embedding, epsilon, lam)
 
-    with pytest.raises(InvalidParameterError, match="law of Wordy must return a Law"):
+    with refused("law of Wordy must return a Law"):
         DPWordPerturber(ROW, mechanism=Speaks(), document_length=1).fit([])
 
 
@@ -720,7 +720,7 @@ def test_what_is_stated_does_not_hold_for_the_draws_of_a_sibling():
 
 
 def test_sentences_are_not_one_string():
-    with pytest.raises(InvalidParameterError, match="sentences must be a sequence"):
+    with refused("sentences must be a sequence"):
         Law(sentences="abc")
 
 
@@ -754,7 +754,7 @@ def test_fingerprints_tell_all_options_apart():
     assert digest(Steps()) == made[0]
     assert digest(Steps(), lam=-0.0) == made[0]
     assert digest(Steps({"b": 2, "a": 1})) == digest(Steps({"a": 1, "b": 2}))
-    with pytest.raises(InvalidParameterError, match="options of a mechanism"):
+    with refused("options of a mechanism"):
         digest(Steps(object()))
 
 
@@ -762,13 +762,13 @@ def test_mechanism_must_not_change_after_fit(steps):
     steps.mechanism.width = 2.0
     # the channel has a copy of its own
     assert steps.mechanism_.rate == 0.8
-    with pytest.raises(InvalidParameterError, match="mechanism must not change after"):
+    with refused("mechanism must not change after"):
         steps.transform([["w1"] * 3])
 
 
 @pytest.mark.parametrize("wrong", [Steps, 3, object()])
 def test_mechanism_must_be_one(wrong):
-    with pytest.raises(InvalidParameterError, match="mechanism must be None or a Word"):
+    with refused("mechanism must be None or a Word"):
         DPWordPerturber(ROW, mechanism=wrong).fit([])
 
 
@@ -830,11 +830,11 @@ def test_what_a_mechanism_returns_is_checked():
             []
         )
 
-    with pytest.raises(InvalidParameterError, match="Short must return 1 word"):
+    with refused("Short must return 1 word"):
         fitted("Short").transform([["w1"]])
-    with pytest.raises(InvalidParameterError, match=r"apply of Beyond .* in \[0, 12\)"):
+    with refused(r"apply of Beyond .* in \[0, 12\)"):
         fitted("Beyond").transform([["w1"]])
-    with pytest.raises(InvalidParameterError, match=r"exponents of Steps\(\) must be"):
+    with refused(r"exponents of Steps\(\) must be"):
         fitted("Negative").guarantee().exponent("w1", "w1")
 
 
@@ -853,9 +853,9 @@ def test_no_word_is_released_without_noise(channel, message, random_state):
         ROW, epsilon=1e-3, mechanism=Broken(channel), document_length=3,
         random_state=random_state,
     ).fit([])  # fmt: skip
-    with pytest.raises(InvalidParameterError, match=message):
+    with refused(message):
         perturber.transform([["w5"] * 3])
-    with pytest.raises(InvalidParameterError, match=message.replace("3 ", r"\d+ ")):
+    with refused(message.replace("3 ", r"\d+ ")):
         plausible_deniability(perturber, ["w5"], n_draws=3)
 
 
@@ -871,14 +871,12 @@ def test_a_release_that_loses_draws_stops(small_embedding, monkeypatch):
 
 
 def test_prepare_must_return_a_channel():
-    with pytest.raises(
-        InvalidParameterError, match=r"prepare of Nothing .* got None without draw"
-    ):
+    with refused(r"prepare of Nothing .* got None without draw"):
         DPWordPerturber(ROW, mechanism=Nothing(), document_length=1).fit([])
-    with pytest.raises(InvalidParameterError, match="channel must be a prepared"):
+    with refused("channel must be a prepared"):
         PrivacyGuarantee(StepsChannel)
     other = WordEmbedding(ROW.words, np.arange(12.0)[::-1, None])
-    with pytest.raises(InvalidParameterError, match="words of the channel's embedding"):
+    with refused("words of the channel's embedding"):
         PrivacyGuarantee(Steps().prepare(ROW, 1.0, 0.0), DocumentReader(other))
 
 
@@ -909,5 +907,5 @@ def test_a_channel_need_not_be_a_subclass():
     assert not audit_word_privacy(
         perturber, n_draws=1000, confidence=1 - 1e-6
     ).violated.any()
-    with pytest.raises(InvalidParameterError, match=r"Uniform\(\) does not"):
+    with refused(r"Uniform\(\) does not"):
         audit_noise_law(perturber)

@@ -7,8 +7,8 @@ import pytest
 from scipy import integrate, stats
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Directional
+from tests.expected import refused
 from tests.laws import (
     assert_bound,
     assert_counts,
@@ -161,9 +161,7 @@ def test_words_without_noise_stay():
 
 
 def test_zero_vectors_have_no_direction():
-    with pytest.raises(
-        InvalidParameterError, match=r"no zero vectors.*got 1, the first at word id 1"
-    ):
+    with refused(r"no zero vectors.*got 1, the first at word id 1"):
         prepared("vmf", [[1.0, 0.0], [0.0, 0.0]], 1.0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 
 import joblib
@@ -28,6 +27,7 @@ from skdptext.metrics import (
     words_unchanged_scorer,
 )
 from skdptext.model_selection import search_results_frame
+from tests.expected import no_warning
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning",
@@ -225,8 +225,7 @@ def test_a_pipeline_that_keeps_texts_in_files_is_warned_of(tmp_path, wrap, use):
 
 @pytest.mark.parametrize("memory", [None, joblib.Memory(None)])
 def test_a_pipeline_that_keeps_nothing_is_not(memory):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         assert find_perturber(cached(memory)).epsilon == 0.01
 
 

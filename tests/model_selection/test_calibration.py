@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -27,7 +26,7 @@ from skdptext.mechanisms import (
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from tests.channels import KnownNoise
-from tests.expected import refusals
+from tests.expected import no_warning, refusals
 from tests.laws import ALPHA
 
 pytestmark = pytest.mark.filterwarnings(
@@ -447,8 +446,7 @@ def test_a_perturber_that_is_not_fitted_will_do(mechanism):
         table, epsilon=1e-3, lam=0.0, document_length=2, mechanism=mechanism
     )
     options = {"words": table.words[:50], "random_state": 0, "n_draws": 10}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         plain = calibrate_epsilon(perturber, tuned_on="public", **options)
         held = calibrate_epsilon(
             make_pipeline(perturber, MultinomialNB()), tuned_on="public", **options

@@ -23,7 +23,7 @@ from sklearn.neighbors import (
 from sklearn.pipeline import make_pipeline
 
 from skdptext import WordEmbedding
-from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
+from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import (
     WMDKNNRegressor,
@@ -31,6 +31,7 @@ from skdptext.neighbors import (
     WMDNeighborsTransformer,
     _blocks,
 )
+from tests.expected import refused
 
 N = 40  # documents of the corpus
 N_WORDS = 7
@@ -137,19 +138,16 @@ def test_documents_without_words(corpus, small_embedding):
     assert np.array_equal(rows, np.delete(np.arange(N), 5))
     assert model.kneighbors_graph(X[:4]).shape == (4, N)
     for ask in (model.radius_neighbors, model.radius_neighbors_graph):
-        with pytest.raises(InvalidParameterError, match=r"rows \[5\] of the matrix"):
+        with refused(r"rows \[5\] of the matrix"):
             ask(radius=1.0)
-        with pytest.raises(InvalidParameterError, match=r"without any, in rows \[5\]"):
+        with refused(r"without any, in rows \[5\]"):
             ask(X, radius=1.0)
-    with pytest.raises(InvalidParameterError, match="Leave them out before: X = X"):
+    with refused("Leave them out before: X = X"):
         model.kneighbors()
 
 
 def test_refusals(corpus, small_embedding):
     X, _ = corpus
-
-    def refused(match):
-        return pytest.raises(InvalidParameterError, match=match)
 
     with refused("radius must be a finite number >= 0, got -1"):
         WMDNeighbors(small_embedding, radius=-1).fit(X)
@@ -387,13 +385,13 @@ def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself)
         assert (tmp_path / name).stat().st_mtime_ns == when
     assert len(list(tmp_path.glob("*.npz"))) == (5 if itself else 4)
     assert not list(tmp_path.glob(".*"))
-    with pytest.raises(InvalidParameterError, match="folder must be empty or hold"):
+    with refused("folder must be empty or hold"):
         model.kneighbors_graph(asked, 2, folder=tmp_path)
-    with pytest.raises(InvalidParameterError, match="folder must be a str or a path"):
+    with refused("folder must be a str or a path"):
         model.kneighbors_graph(folder=3)
-    with pytest.raises(InvalidParameterError, match="folder must be a folder, or not"):
+    with refused("folder must be a folder, or not"):
         model.kneighbors_graph(folder=tmp_path / "search.txt")
-    with pytest.raises(InvalidParameterError, match=r"got the file .*search\.txt"):
+    with refused(r"got the file .*search\.txt"):
         model.kneighbors_graph(folder=tmp_path / "search.txt" / "inside")
 
 

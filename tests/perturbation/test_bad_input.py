@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
+from tests.expected import refused
 
 PARAMETERS = [
     ("embedding", None, "embedding must be a WordEmbedding"),
@@ -45,7 +45,7 @@ PARAMETERS = [
 def test_parameters(small_embedding, name, value, message):
     params = {"embedding": small_embedding, name: value}
     perturber = DPWordPerturber(**params)
-    with pytest.raises(InvalidParameterError, match=message) as error:
+    with refused(message) as error:
         perturber.fit(["w1"])
     assert isinstance(error.value, ValueError)
     assert isinstance(error.value, TypeError)
@@ -54,7 +54,7 @@ def test_parameters(small_embedding, name, value, message):
 
 def test_parameters_set_after_fit(small_embedding):
     perturber = DPWordPerturber(small_embedding).fit([]).set_params(output="matrix")
-    with pytest.raises(InvalidParameterError, match="output must be one of"):
+    with refused("output must be one of"):
         perturber.transform(["w1"])
 
 
@@ -110,7 +110,7 @@ class UnusedChannel(MahalanobisChannel):
 @pytest.mark.parametrize(("X", "message"), DOCUMENTS, ids=lambda v: str(type(v)))
 def test_documents(small_embedding, X, message):
     perturber = DPWordPerturber(small_embedding, mechanism=Unused())
-    with pytest.raises(InvalidParameterError, match=message):
+    with refused(message):
         perturber.fit(X)
     assert not hasattr(perturber, "n_features_in_")  # nothing half-written
     perturber.fit([])
@@ -130,34 +130,32 @@ def test_counts_must_be_finite(small_embedding, value):
 
 def test_one_hot_takes_counts_only():
     perturber = DPWordPerturber("one-hot").fit(np.eye(3, dtype=int))
-    with pytest.raises(InvalidParameterError, match="needs a count matrix"):
+    with refused("needs a count matrix"):
         perturber.transform(["x1 x2"])
 
 
 def test_tokens_must_be_strings(small_embedding):
     perturber = DPWordPerturber(small_embedding).fit([])
-    with pytest.raises(
-        InvalidParameterError, match="got an int as token 1 of document 1"
-    ):
+    with refused("got an int as token 1 of document 1"):
         perturber.transform([["w1"], ["w1", 2]])
-    with pytest.raises(InvalidParameterError, match="as document 1"):
+    with refused("as document 1"):
         perturber.transform(document for document in (["w1"], None))
 
 
 def test_guarantee_of_another_length(small_embedding):
     perturber = DPWordPerturber(small_embedding, document_length=5).fit([])
-    with pytest.raises(InvalidParameterError, match="must be document_length=5, got 7"):
+    with refused("must be document_length=5, got 7"):
         perturber.guarantee(n_words=7)
 
 
 def test_singular_table_at_lam_one():
     rng = np.random.default_rng(0)
     table = WordEmbedding(list("abcd"), rng.normal(size=(4, 9)))
-    with pytest.raises(InvalidParameterError, match=r"Try lam=0\.9"):
+    with refused(r"Try lam=0\.9"):
         DPWordPerturber(table, lam=1.0).fit(["a"])
     assert DPWordPerturber(table, lam=0.99).fit(["a"]).transform([["a"]]).sum() == 1
 
 
 def test_set_output_names_its_options(small_embedding):
-    with pytest.raises(InvalidParameterError, match="transform must be one of"):
+    with refused("transform must be one of"):
         DPWordPerturber(small_embedding).set_output(transform="arrow")

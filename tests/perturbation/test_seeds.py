@@ -22,6 +22,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from skdptext import DPWordPerturber
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from tests.expected import no_warning
 
 SEED = 918273645546372819273645
 DOCUMENTS = [["w1", "w2"], ["w3", "w4"], ["w5", "w6"], ["w7", "w8"]]
@@ -132,8 +133,7 @@ def test_fit_warns_of_a_seed_that_can_be_guessed(small_embedding, seed):
     ids=["fresh", "64 bits", "128 bits", "generator"],
 )
 def test_fit_is_silent_of_any_other(small_embedding, state):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         warnings.filterwarnings("ignore", "random_state is an integer: equal")
         DPWordPerturber(small_embedding, document_length=2, random_state=state).fit(
             []

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
@@ -25,7 +25,7 @@ from skdptext.mechanisms import (
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.replacement import DPDocumentReplacer
 from skdptext.utils import NoiseStreams
-from tests.expected import refusals
+from tests.expected import refusals, refused
 from tests.releases import secrets_of
 
 MECHANISMS = [
@@ -145,14 +145,12 @@ def test_columns_that_are_refused(make_release, columns):
 
 
 def test_columns_that_are_missing_or_twice_there(make_release, documents):
-    with pytest.raises(InvalidParameterError, match="keep must name one column of"):
+    with refused("keep must name one column of"):
         make_release(keep=["gone"])(documents)
     twice = documents.append_column("text", documents["text"])
-    with pytest.raises(InvalidParameterError, match=r"text must name one .* are 2"):
+    with refused(r"text must name one .* are 2"):
         make_release()(twice)
-    with pytest.raises(
-        InvalidParameterError, match=r"batch must be a pyarrow .* a dict"
-    ):
+    with refused(r"batch must be a pyarrow .* a dict"):
         make_release()(documents.to_pydict())
 
 
@@ -176,12 +174,12 @@ def test_bad_parameters(make_release, change):
 
 
 def test_what_is_no_perturber_is_refused(key_file):
-    with pytest.raises(InvalidParameterError, match="perturber must be a DPWordPert"):
+    with refused("perturber must be a DPWordPert"):
         DocumentRelease(MahalanobisNoise(), ReleaseKey(f"file:{key_file}"), "a")
 
 
 def test_the_schema_needs_the_types_of_what_is_kept(make_release):
-    with pytest.raises(InvalidParameterError, match=r'as in keep=\{"label": pa.int64'):
+    with refused(r'as in keep=\{"label": pa.int64'):
         make_release(keep=["label"]).schema  # noqa: B018
 
 
@@ -200,9 +198,7 @@ def test_it_is_frozen_and_what_is_done_to_the_perturber_does_not_reach_it(
     assert words(fitted(documents)) == words(unfitted(documents)) == expected
     with pytest.raises(dataclasses.FrozenInstanceError):
         fitted.name = "b"
-    with pytest.raises(
-        InvalidParameterError, match="epsilon must not change after fit"
-    ):
+    with refused("epsilon must not change after fit"):
         DocumentRelease(perturber, key, "a")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.utils import warn_once
+from tests.expected import no_warning
 
 
 def heard(message, *filters):
@@ -49,8 +50,7 @@ def test_filters_are_obeyed(action, options, times):
 
 
 def test_errors_are_raised():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warning():
         for _ in range(2):
             with pytest.raises(PrivacyLeakWarning, match="an error"):
                 warn_once("an error", PrivacyLeakWarning)
