@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from copy import copy
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks._koppel import KoppelAuthorClassifier
@@ -649,14 +651,11 @@ def chance_levels(labels: np.ndarray, other: np.ndarray | None) -> dict[str, flo
     """
     classes, codes = np.unique(labels, return_inverse=True)
     counts = np.bincount(codes)
-    levels = {
-        "majority": counts.max() / len(labels),
+    return {
+        "majority": float(counts.max() / len(labels)),
         "uniform": 1 / len(classes),
-        "from_other": np.nan,
+        "from_other": math.nan if other is None else _share_from_other(codes, other),
     }
-    if other is not None:
-        levels["from_other"] = _share_from_other(codes, _codes(other))
-    return {name: float(value) for name, value in levels.items()}
 
 
 def shuffled_chance(
@@ -669,7 +668,8 @@ def shuffled_chance(
 
     Labels are permuted over the documents, or over groups that have one label each.
     """
-    codes, other_codes = _codes(labels), _codes(other)
+    codes = np.unique(labels, return_inverse=True)[1]
+    other = np.unique(other, return_inverse=True)[1]
     first, unit = np.arange(len(codes)), np.arange(len(codes))
     if groups is not None:
         _, at, number = np.unique(groups, return_index=True, return_inverse=True)
@@ -677,7 +677,7 @@ def shuffled_chance(
             first, unit = at, number
     return np.array(
         [
-            _share_from_other(rng.permutation(codes[first])[unit], other_codes)
+            _share_from_other(rng.permutation(codes[first])[unit], other)
             for _ in range(_SHUFFLES)
         ]
     )
@@ -689,14 +689,7 @@ def stands_out(share: float, shuffled: np.ndarray) -> bool:
     return bool(share > shuffled.mean() + _CONFOUNDED and chance <= _BY_CHANCE)
 
 
-def _codes(labels: np.ndarray) -> np.ndarray:
-    return np.unique(labels, return_inverse=True)[1]
-
-
-def _share_from_other(codes: np.ndarray, other_codes: np.ndarray) -> float:
+def _share_from_other(labels: np.ndarray, other: np.ndarray) -> float:
     """Share of documents whose label is the most frequent for their other label."""
-    n_classes, n_others = codes.max() + 1, other_codes.max() + 1
-    cells, counts = np.unique(other_codes * n_classes + codes, return_counts=True)
-    most = np.zeros(n_others, dtype=np.int64)
-    np.maximum.at(most, cells // n_classes, counts)
-    return float(most.sum() / len(codes))
+    counts = contingency_matrix(other, labels, sparse=True)
+    return float(counts.max(axis=1).sum() / len(labels))

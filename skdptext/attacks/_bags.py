@@ -42,7 +42,9 @@ def words_and_bags(
     columns: list[int] = []
     ends = [0]
     for position, document in enumerate(X):
-        for word in _split(document, position):
+        check_document(document, position)
+        is_text = isinstance(document, str)
+        for word in document.split() if is_text else token_list(document, position):
             columns.append(number.setdefault(word, len(number)))
         ends.append(len(columns))
     bags = sp.csr_array(
@@ -50,11 +52,3 @@ def words_and_bags(
     )
     bags.sum_duplicates()
     return list(number), bags
-
-
-def _split(document: Any, position: int) -> list[str]:
-    """Words of a text, between blanks, or of a token list."""
-    check_document(document, position)
-    if isinstance(document, str):
-        return document.split()
-    return token_list(document, position)

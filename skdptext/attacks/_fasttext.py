@@ -282,12 +282,11 @@ def _write_documents(path: Path, bags: sp.csr_array, label: np.ndarray) -> None:
     Numbers need no quoting, whatever the words contain, and keep the text off the disk.
     """
     with path.open("w", encoding="ascii") as file:
-        for i, (start, stop) in enumerate(
-            zip(bags.indptr[:-1], bags.indptr[1:], strict=True)
-        ):
-            counts = bags.data[start:stop].astype(np.int64)
-            numbers = np.repeat(bags.indices[start:stop], counts).tolist()
-            file.write(f"{_LABEL}{label[i]} {' '.join(map(str, numbers))}\n")
+        rows = map(slice, bags.indptr[:-1], bags.indptr[1:])
+        for number, row in zip(label, rows, strict=True):
+            counts = bags.data[row].astype(np.int64)
+            words = np.repeat(bags.indices[row], counts).tolist()
+            file.write(f"{_LABEL}{number} {' '.join(map(str, words))}\n")
 
 
 def _write_vectors(path: Path, words: list[str], embedding: WordEmbedding) -> None:

@@ -205,10 +205,9 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
         # The document's own norm is the same for all authors, so it is left out.
         per_feature = 8 * (len(self.classes_) + self.n_rounds)
         at_once = max(1, working_memory_bytes() // per_feature)
-        for i, (start, stop) in enumerate(
-            zip(documents.indptr[:-1], documents.indptr[1:], strict=True)
-        ):
-            columns, counts = documents.indices[start:stop], documents.data[start:stop]
+        rows = map(slice, documents.indptr[:-1], documents.indptr[1:])
+        for i, row in enumerate(rows):
+            columns, counts = documents.indices[row], documents.data[row]
             products = np.zeros((len(self.classes_), self.n_rounds))
             for part in blocks(len(columns), at_once):
                 at = columns[part]
@@ -233,16 +232,13 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
         authors = self.classes_[scores.argmax(axis=1)]
         if self.threshold > 0:
             sure = scores.max(axis=1) >= self.threshold
-            unknown = np.array(self.unknown_label)
-            authors = np.where(sure, authors, unknown)
+            authors = np.where(sure, authors, np.array(self.unknown_label))
         return authors
 
 
 def _ngrams(word: str, size: int) -> list[str]:
     """Runs of `size` characters of a word; the word itself if it is shorter."""
-    if len(word) <= size:
-        return [word]
-    return [word[i : i + size] for i in range(len(word) - size + 1)]
+    return [word[i : i + size] for i in range(max(1, len(word) - size + 1))]
 
 
 def _shares_won(similarities: np.ndarray) -> np.ndarray:

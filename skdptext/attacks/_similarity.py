@@ -207,17 +207,13 @@ def with_ties(scores: np.ndarray) -> np.ndarray:
 
 def as_words(name: str, documents: Any) -> list[list[str]]:
     """Token lists; texts are split."""
-    if is_count_matrix(documents, f"{name} must hold texts or lists of words"):
-        raise InvalidParameterError(
-            f"{name} must hold texts or lists of words, got a matrix of numbers."
-        )
+    rule = f"{name} must hold texts or lists of words"
+    if is_count_matrix(documents, rule):
+        raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
     texts = []
     for i, document in enumerate(plain_documents(documents)):
         check_document(document, i)
-        if isinstance(document, str):
-            texts.append(split_words(document))
-            continue
-        words = list(document)
+        words = split_words(document) if isinstance(document, str) else list(document)
         if not all(isinstance(word, str) for word in words):
             raise InvalidParameterError(
                 f"{name} must hold texts or lists of str, got {kind_of(document)} of "

@@ -69,9 +69,8 @@ def run_trials(
     for (t, s), right in zip(progress(places, what), answers, strict=True):
         for row, marks in zip(hits[t], right, strict=True):
             np.add.at(row, splits[s][1], marks)
-    tries = np.zeros(len(trials[0].labels))
-    for _, held in splits:
-        np.add.at(tries, held, 1)
+    held = np.concatenate([held for _, held in splits])
+    tries = np.bincount(held, minlength=len(trials[0].labels))
     with np.errstate(invalid="ignore"):
         return [hit / tries for hit in hits]
 

@@ -153,17 +153,12 @@ def nearest_words_table(
     near, distances = k_nearest_words(
         embedding.vectors[ids], embedding.vectors, n_neighbors, exclude=ids
     )
-    names = embedding.words
-    rows = [
-        (names[center], rank, distance, names[i])
-        for center, others, gaps in zip(
-            ids.tolist(), near.tolist(), distances.tolist(), strict=True
-        )
-        for rank, (i, distance) in enumerate(zip(others, gaps, strict=True), 1)
-    ]
-    return TextTable(
-        "Nearest words", ("word", "rank", "distance", "neighbor"), tuple(rows)
+    names = embedding.word_array
+    rows = tuple(
+        (names[ids[i]], rank + 1, float(distances[i, rank]), names[near[i, rank]])
+        for i, rank in np.ndindex(near.shape)
     )
+    return TextTable("Nearest words", ("word", "rank", "distance", "neighbor"), rows)
 
 
 def nearest_texts_table(
@@ -353,18 +348,15 @@ def words_under_noise(
         for rows, noisy in draw_words(channel, ids, 1, rng):
             column[rows] = noisy[:, 0]
     names = [f"ε = {epsilon:g}" for epsilon in scale]
-    clear, noisy_words = (
-        embedding.word_array[ids],
-        source.mechanism_.released.word_array[columns],
-    )
+    clear = embedding.word_array[ids]
+    noisy_words = source.mechanism_.released.word_array[columns]
     shares = [
         f"{share:.0%}".replace("%", " %") + f" at {name}"
         for share, name in zip((noisy_words == clear).mean(axis=1), names, strict=True)
     ]
-    cells = [clear, *noisy_words]
     return TextTable(
         "Words under noise",
         ("none", *names),
-        tuple(zip(*(column.tolist() for column in cells), strict=True)),
+        tuple(map(tuple, np.stack([clear, *noisy_words], axis=1).tolist())),
         note=f"Unchanged: {', '.join(shares)}." if shares else "",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -415,9 +414,8 @@ class WordTransitions:
                 posterior[np.arange(len(written)), written] = 1.0
             parts.append(statistic(self._posterior(released), posterior))
         values = np.concatenate(parts)
-        return Estimate(
-            float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
-        )
+        error = values.std(ddof=1) / np.sqrt(len(values))
+        return Estimate(float(values.mean()), float(error))
 
     def capacity(self, tolerance: float = 1e-3) -> float:
         """The most bits that one released word can reveal about the written one.
@@ -515,9 +513,7 @@ class WordTransitions:
         rng = np.random.default_rng([self._seed, 2])
         for written, released, posterior in simulated.draw(rng, _N_TRIED):
             for i, (w, z) in enumerate(zip(written, released, strict=True)):
-                share = np.zeros(n_words) if posterior is None else posterior[i]
-                if posterior is None:
-                    share[w] = 1.0
+                share = np.eye(1, n_words, w)[0] if posterior is None else posterior[i]
                 slope = n_draws * (1 - self._by_released[z]) ** (n_draws - 1)
                 stays = share[own[z]] if z in own else 0.0
                 moves.append((n_draws * stays, float(share @ slope)))
@@ -661,12 +657,9 @@ def word_transitions(
 
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return make()
-    digest = hashlib.blake2b(digest_size=32)
     given = channel.mechanism, embedding, channel.epsilon, channel.lam
-    parts = (law_fingerprint(*given), channel.fingerprint, ids, p, n_draws)
-    for part in (*parts, random_state):
-        digest.update(part.tobytes() if isinstance(part, np.ndarray) else b"%a;" % part)
-    return _memo.get(digest.digest(), make, needed)
+    key = law_fingerprint(*given), channel.fingerprint, ids.tobytes(), p.tobytes()
+    return _memo.get((*key, n_draws, random_state), make, needed)
 
 
 @deprecated(
@@ -757,9 +750,8 @@ def released_profiles(
         for rows, part in probabilities(channel, ids):
             released += weights[:, rows] @ part
         return np.maximum(released, np.float32(_LEAST))
-    by_released = _simulate(
-        channel, ids, frequency[ids], weights, n_draws, rng, verbose
-    )
+    prior = frequency[ids]
+    by_released = _simulate(channel, ids, prior, weights, n_draws, rng, verbose)
     # one draw per word is spread evenly over all released words
     return (n_draws * by_released.T + 1 / n_released) / (n_draws + 1)
 

@@ -217,11 +217,9 @@ def calibrate_epsilon(
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     unchanged = target if statistic == "unchanged" else 1 - target
     exact = own.law().log_proba is not None
-    find: type[_Exact] | type[_Shared] | type[_Drawn] = _Drawn
-    if exact:
-        find = _Exact
-    elif own.law().scales:
-        find = _Shared
+    find: type[_Exact] | type[_Drawn] = (
+        _Exact if exact else _Shared if own.law().scales else _Drawn
+    )
     with progress_bar(verbose, "calibration") as bar, show_progress(verbose):
         shares = find(source, own, ids, weights, n_draws, streams, bar)
         epsilon = shares.reach(unchanged)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -32,15 +31,13 @@ def score_names(cv_results: Mapping[str, Any]) -> list[str]:
 
 def split_scores(cv_results: Mapping[str, Any], name: str) -> np.ndarray:
     """Test scores by candidate and split, shape (n_candidates, n_splits)."""
-    pattern = re.compile(rf"split(\d+)_test_{re.escape(name)}")
-    by_split = {int(m[1]): k for k in cv_results if (m := pattern.fullmatch(k))}
-    if not by_split:
+    columns: list[np.ndarray] = []
+    while (key := f"split{len(columns)}_test_{name}") in cv_results:
+        columns.append(np.asarray(cv_results[key], dtype=np.float64))
+    if not columns:
         raise InvalidParameterError(
             f"cv_results must hold the scores of each split, got no split0_test_{name}."
         )
-    columns = [
-        np.asarray(cv_results[by_split[i]], dtype=np.float64) for i in sorted(by_split)
-    ]
     return np.stack(columns, axis=1)
 
 

@@ -59,17 +59,10 @@ def pareto_front(
     [False, True, True]
     """
     table = _as_gains(scores, directions)
-    on_front = np.zeros(len(table), dtype=bool)
-    rows = np.flatnonzero(~np.isnan(table).any(axis=1))
-    # Best first: whatever dominates a row comes before it.
-    rows = rows[np.lexsort(-table[rows].T[::-1])]
-    front = np.empty((0, table.shape[1]))
-    for row in rows:
-        candidate = table[row]
-        as_good = (front >= candidate).all(axis=1)
-        if not (as_good & (front > candidate).any(axis=1)).any():
-            on_front[row] = True
-            front = np.vstack([front, candidate])
+    on_front = ~np.isnan(table).any(axis=1)
+    for row in np.flatnonzero(on_front):  # NaN is neither as good nor better
+        as_good = (table >= table[row]).all(axis=1)
+        on_front[row] = not (as_good & (table > table[row]).any(axis=1)).any()
     return on_front
 
 
