@@ -487,20 +487,16 @@ class _Wrapped(WordChannel):
 def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
     """Draws of `n` words, with a row for each in every array."""
     draws = channel.draw(rng, n)
-    whole = isinstance(draws, tuple) and bool(draws)
-    for part in draws if whole else ():
-        whole = whole and np.shape(part)[:1] == (n,)
-    if not whole:
-        got = (
-            f"arrays of shapes {[np.shape(part) for part in draws]}"
-            if isinstance(draws, tuple)
-            else type(draws).__name__
-        )
-        raise InvalidParameterError(
-            f"draw of {_name(channel)} must return a tuple of arrays with {n} rows "
-            f"each, got {got}."
-        )
-    return draws
+    got = type(draws).__name__
+    if isinstance(draws, tuple):
+        shapes = [np.shape(part) for part in draws]
+        if shapes and all(shape[:1] == (n,) for shape in shapes):
+            return draws
+        got = f"arrays of shapes {shapes}"
+    raise InvalidParameterError(
+        f"draw of {_name(channel)} must return a tuple of arrays with {n} rows each, "
+        f"got {got}."
+    )
 
 
 def check_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:

@@ -75,12 +75,11 @@ class SensitiveWordsChannel(WordChannel):
 
     def law(self) -> Law:
         """The probabilities; which words are protected, and from what."""
-        n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
-        inner = self.inner.mechanism.calibration, self.inner.rate
-        said = _sentences(n_sensitive, n_words, self._p, *inner)
         # the inner mechanism's, and the error of a 53-bit uniform
-        delta = inversion_delta(n_words) + 2.0**-53
-        return Law(log_proba=self.log_proba, numerical_delta=delta, sentences=said)
+        delta = inversion_delta(len(self.sensitive)) + 2.0**-53
+        return Law(
+            log_proba=self.log_proba, numerical_delta=delta, sentences=self._sentences
+        )
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
@@ -100,6 +99,43 @@ class SensitiveWordsChannel(WordChannel):
         cost = math.inf if self._p == 0 else -math.log(self._p)
         exponents += np.where(hidden & ~self.sensitive[y], cost, 0.0)
         return np.where(np.equal.outer(x, y), 0.0, exponents)
+
+    def _sentences(self) -> list[str]:
+        """Which words are protected, and from what."""
+        p, rate = self._p, self.inner.rate
+        n_sensitive, n_words = int(self.sensitive.sum()), len(self.sensitive)
+        which = f"{n_sensitive} of the {n_words} words are sensitive"
+        public = (
+            "The list of sensitive words and p are public: a list learned from the "
+            "documents to be protected voids the promise."
+        )
+        if p == 1:
+            outside = (
+                "Exponents that involve words outside the list are finite, but ε does "
+                "not bound them per unit of d: they are at most 2a d(w, w'), with the "
+                f"rate a = {rounded_up(rate)}."
+            )
+            if self.inner.mechanism.calibration == "half":
+                outside = "Every exponent is at most ε d(w, w')."
+            return [
+                f"{which}. Every word is released as a sensitive one.",
+                outside,
+                public,
+            ]
+        denied = "another sensitive word, but never one outside the list"
+        if p > 0:
+            denied = (
+                f"another sensitive word or, for ln(1/p) more with p = {p:.12g}, any "
+                "other word"
+            )
+        return [
+            f"This promise is one-sided. {which}, and only those are protected: each "
+            f"could have been {denied}.",
+            "A word that is not sensitive is released in clear with probability "
+            f"{1 - p:.12g}; exponents from it are infinite, and such a release shows "
+            "that the word was not sensitive, and which word it was.",
+            public,
+        ]
 
 
 class SensitiveWords(WordMechanism):
@@ -176,37 +212,3 @@ class SensitiveWords(WordMechanism):
         self.mechanism = mechanism
         self.words = words
         self.probability = probability
-
-
-def _sentences(
-    n_sensitive: int, n_words: int, p: float, calibration: str, rate: float
-) -> list[str]:
-    """Which words are protected, and from what."""
-    which = f"{n_sensitive} of the {n_words} words are sensitive"
-    public = (
-        "The list of sensitive words and p are public: a list learned from the "
-        "documents to be protected voids the promise."
-    )
-    if p == 1:
-        outside = (
-            "Exponents that involve words outside the list are finite, but ε does not "
-            f"bound them per unit of d: they are at most 2a d(w, w'), with the rate a "
-            f"= {rounded_up(rate)}."
-        )
-        if calibration == "half":
-            outside = "Every exponent is at most ε d(w, w')."
-        return [f"{which}. Every word is released as a sensitive one.", outside, public]
-    denied = "another sensitive word, but never one outside the list"
-    if p > 0:
-        denied = (
-            f"another sensitive word or, for ln(1/p) more with p = {p:.12g}, any other "
-            "word"
-        )
-    return [
-        f"This promise is one-sided. {which}, and only those are protected: each could "
-        f"have been {denied}.",
-        "A word that is not sensitive is released in clear with probability "
-        f"{1 - p:.12g}; exponents from it are infinite, and such a release shows that "
-        "the word was not sensitive, and which word it was.",
-        public,
-    ]

@@ -335,7 +335,8 @@ class DPWordPerturber(
         self.mechanism_ = channel
         self._strength_told = not empty
         self.embedding_ = embedding
-        self._law = self._law_of(embedding)
+        # all that the law of the noise depends on
+        self._law = (*self._epsilon_and_lam(), self._fingerprint(embedding))
         self._options = _plain_options(self.mechanism)
         metric = channel.law().metric
         for name in ("covariance_", "noise_factor_"):
@@ -359,23 +360,19 @@ class DPWordPerturber(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> WordChannel:
         # A clone, so that later changes of the user's object do not reach the noise.
-        mechanism = clone(self._mechanism())
+        mechanism = clone(resolve_mechanism(self.mechanism))
         with show_progress(self.verbose):
             channel = as_channel(mechanism, embedding, epsilon, lam)
         return channel.with_engine(self.engine)
-
-    def _mechanism(self) -> WordMechanism:
-        return resolve_mechanism(self.mechanism)
 
     def _epsilon_and_lam(self) -> tuple[float, float]:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
         return epsilon, check_real("lam", self.lam, low=0, high=1)
 
-    def _law_of(self, embedding: WordEmbedding) -> tuple[float, float, bytes]:
-        """All that the law of the noise depends on, by the current parameters."""
-        epsilon, lam = self._epsilon_and_lam()
-        law = law_fingerprint(self._mechanism(), embedding, epsilon, lam)
-        return epsilon, lam, law
+    def _fingerprint(self, embedding: WordEmbedding) -> bytes:
+        """Of the law of the noise, by the current parameters."""
+        mechanism = resolve_mechanism(self.mechanism)
+        return law_fingerprint(mechanism, embedding, *self._epsilon_and_lam())
 
     def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
         """Check all parameters; the reader of documents checks its own."""
@@ -414,8 +411,7 @@ class DPWordPerturber(
                     self._refuse_change(name, f"fitted with {fitted!r}, got {value!r}")
         # An object of the user's, whose options may change without being set here, or
         # inside: an array, or another mechanism.
-        given = self._mechanism(), self.embedding_, epsilon, lam
-        if law_fingerprint(*given) != fingerprint:
+        if self._fingerprint(self.embedding_) != fingerprint:
             self._refuse_change("mechanism", "its options differ")
         return reader
 
@@ -488,9 +484,8 @@ class DPWordPerturber(
         warn_of_leaks(self, has_ids=ids is not None)
         if not self._strength_told:
             warn_of_strength(self.mechanism_)
-            self.__dict__["_strength_told"] = (
-                True  # no parameter: nothing to check anew
-            )
+            # no parameter: nothing to check anew
+            self.__dict__["_strength_told"] = True
         streams = NoiseStreams(self.random_state, self._context("transform"))
         sample = reader.sample_length
         label = streams.labeller(ids)
@@ -502,9 +497,7 @@ class DPWordPerturber(
             )
         if documents.n_unknown:
             warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
-        codes, offsets = self._noise_run(streams, sample).run(
-            documents, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        codes, offsets = self._run(streams, documents, sample)
         names = self.mechanism_.released.word_array
         released = write_documents(
             codes, offsets, names, documents.in_clear, self.output
@@ -549,8 +542,14 @@ class DPWordPerturber(
             check_embedding("one-hot")  # says that it needs a count matrix
         return reader.read_texts(X, label=label)
 
-    def _noise_run(self, streams: NoiseStreams, sample: int | None = None) -> NoiseRun:
-        return NoiseRun(self.mechanism_, self.n_features_in_, streams, sample)
+    def _run(
+        self,
+        streams: NoiseStreams,
+        documents: EncodedDocuments,
+        sample: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        run = NoiseRun(self.mechanism_, self.n_features_in_, streams, sample)
+        return run.run(documents, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
         """Draw noisy versions of single words.
@@ -585,13 +584,9 @@ class DPWordPerturber(
         documents = EncodedDocuments(
             codes=np.repeat(ids, n_draws),
             offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
-            stream_labels=[]
-            if label is None
-            else [label(i, request) for i in range(len(ids))],
+            stream_labels=[label(i, request) for i in range(len(ids))] if label else [],
         )
-        codes, _ = self._noise_run(streams).run(
-            documents, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        codes, _ = self._run(streams, documents)
         return self._names[codes].reshape(-1, n_draws)
 
     def channel_at(

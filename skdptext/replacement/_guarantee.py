@@ -126,25 +126,17 @@ def _log_sequences(k: int, r: int, m: int) -> float:
 
     r! times the coefficient of x^r in (Σ_{j≤m} x^j/j!)^k.
     """
-    base = np.where(np.arange(r + 1) <= m, -gammaln(np.arange(r + 1) + 1.0), -np.inf)
-    power = np.full(r + 1, -np.inf)
-    power[0] = 0.0
-    square, left = base, k
-    while left:
-        if left & 1:
-            power = _log_product(power, square)
-        square, left = _log_product(square, square), left >> 1
-    return float(power[r] + gammaln(r + 1.0))
-
-
-def _log_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Logarithms of the coefficients of a product of polynomials, cut to their size."""
-    n = len(a)
-    terms = np.full((n, n), -np.inf)  # those of a coefficient in each row
-    for i in range(n):
-        terms[i, : i + 1] = a[: i + 1] + b[i::-1]
-    with np.errstate(divide="ignore"):
-        return np.asarray(logsumexp(terms, axis=1))
+    # All terms are positive, so that no digits are lost, and lie between 1/r! and k^r:
+    # up to r = 32, float64 holds them.
+    powers = np.arange(r + 1)
+    square = np.where(powers <= m, np.exp(-gammaln(powers + 1.0)), 0.0)
+    product = np.where(powers == 0, 1.0, 0.0)
+    while k:
+        if k & 1:
+            product = np.convolve(product, square)[: r + 1]
+        square, k = np.convolve(square, square)[: r + 1], k >> 1
+    with np.errstate(divide="ignore"):  # no sequence is so short of repeats
+        return float(np.log(product[r]) + gammaln(r + 1.0))
 
 
 class ReplacementGuarantee(ComposedGuarantee):
