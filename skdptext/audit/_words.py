@@ -475,6 +475,7 @@ def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
     """
     from scipy.special import betaincinv  # as beta.ppf of scipy.stats, without checks
 
+    # quantiles of Beta(k, n − k + 1), and of Beta(k + 1, n − k) for the upper limit
     (k, k_other), (n_p, n_q) = hits, n
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(k > 0, betaincinv(k, n_p - k + 1, level), 0.0)

@@ -258,6 +258,7 @@ class WordDistances:
         logs, largest = fit.log_normalizers, 0.0
         for rows in self._passing(len(self.inputs)):
             losses = self.pairs(rows)
+            # a d + ln C_w' − ln C_w, in the worse of the two directions
             losses *= fit.rate
             losses += np.abs(logs[rows, None] - logs[rows.start :])
             largest = max(largest, float(losses.max()))

@@ -53,6 +53,7 @@ class ExactResponseChannel(RandomizedResponseChannel):
         with localcontext() as context:
             context.prec = 60
             ratio = Decimal(self.epsilon).exp()
+            # so that all numbers together, about 2^62, are integers of 64 bits
             each = max(1, int(2**62 / (ratio + others)))
             # rounded down, whatever the last digit of the ratio, which is above 1
             stays = int(each * ratio * (1 - Decimal(10) ** -55))

@@ -75,6 +75,7 @@ class FiniteChannel(WordChannel):
         exponents = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
         for rows in blocks(len(x), size):
+            # a word of x, a word of y, an output: (rows, len(y), n_released)
             ours = check_log_proba(self, x[rows])[:, None]
             with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)

@@ -155,6 +155,7 @@ class LossDistribution:
         """
         if forth == 0 or back == 0:  # Pr[S | x] <= Pr[S | y] for all S: they are equal
             return cls.of(np.zeros(1), np.ones(1))
+        # the formula times e^−(a + b): no overflow, and no digits lost for small a, b
         both = math.expm1(-forth - back)
         p = math.expm1(-back) / both
         rest = math.exp(-back) * math.expm1(-forth) / both
@@ -312,6 +313,7 @@ class LossDistribution:
         total : LossDistribution
             Of both releases together.
         """
+        # that at least one of two independent losses is infinite
         infinite = self.infinite + other.infinite - self.infinite * other.infinite
         if not len(self.masses) or not len(other.masses):
             return LossDistribution(1.0, 0, np.empty(0), 1.0)
@@ -336,6 +338,7 @@ class LossDistribution:
         """
         if n == 1:
             return self
+        # by doubling: convolutions, and roundings up, of the order of log2(n), not n
         pairs = self.plus(self).times(n // 2)
         return pairs.plus(self) if n % 2 else pairs
 
@@ -358,7 +361,7 @@ class LossDistribution:
 
     def _delta(self, t: float, at: np.ndarray) -> float:
         first = np.searchsorted(at, t, side="right")
-        lost = -np.expm1(t - at[first:])
+        lost = -np.expm1(t - at[first:])  # 1 − e^(t − L), also where it is tiny
         return min(1.0, self.infinite + float(self.masses[first:] @ lost))
 
     def exponent(self, delta: float) -> float:

@@ -220,6 +220,7 @@ class RankedChannel(WordChannel):
             rows = np.empty(order.shape)
             np.put_along_axis(rows, order, np.broadcast_to(masses, rows.shape), axis=1)
             proba += pivots[:, block] @ rows
+        # a word is at least as likely as to be the pivot, and released at rank 0
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(proba), inner + np.log(masses[0]))
 

@@ -69,6 +69,7 @@ class TopicResponseChannel(InvertedChannel):
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every topic, shape (n, n_topics)."""
         logs = self.epsilon * self.scores[words]
+        # the sum in logarithms: e^(ε s) may be too large for floats
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
     @memo_property
@@ -247,6 +248,7 @@ class TopicResponse(WordMechanism):
                 f"{len(set(names))} names."
             )
         sizes = np.bincount(numbers)
+        # documents that have the word, (n_words, n_topics), however often they have it
         bags.data[:] = 1
         counts = bags.T @ np.eye(len(classes))[numbers]
         expected = counts.sum(axis=1, keepdims=True) * sizes / sizes.sum()

@@ -242,6 +242,7 @@ def _fit(distances: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
 
 
 def _log_normalizers(distances: np.ndarray, rate: float) -> np.ndarray:
+    # no sum is below 1, as a word is 0 from itself: no underflow
     return np.log(np.exp(-rate * distances).sum(axis=1))
 
 

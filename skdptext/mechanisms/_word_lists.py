@@ -58,7 +58,9 @@ class WordListsChannel(FiniteChannel):
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
         """The number of a list, and a two-sided geometric number of places."""
         number = rng.integers(len(self.lists), size=n)
-        # q^j steps up for j >= 0, down for j >= 1
+        # With q = e^−ε: j >= 0 steps up or j >= 1 steps down, each with probability
+        # (1 − q)/(1 + q) q^j. All those down together have q/(1 + q), and in either
+        # direction the further steps are geometric.
         down = rng.random(n) < expit(-self.epsilon)
         steps = rng.geometric(-math.expm1(-self.epsilon), n) - 1
         steps = np.minimum(steps, len(self.embedding))  # the list is not longer
@@ -91,7 +93,8 @@ class WordListsChannel(FiniteChannel):
         logs = np.full((len(words), len(self.embedding)), -np.inf)
         for places in self.places:
             steps = np.abs(places[words][:, None] - places)
-            # steps beyond an end stop there
+            # Steps beyond an end stop there: Σ_{j >= s} q^j (1 − q)/(1 + q) is
+            # q^s/(1 + q), which lacks the factor 1 − q.
             at_end = (places == 0) | (places == len(places) - 1)
             inner = np.where(at_end, 0.0, math.log(-math.expm1(-self.epsilon)))
             inner -= math.log1p(math.exp(-self.epsilon))

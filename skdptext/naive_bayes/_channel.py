@@ -268,6 +268,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     def _by_documents(self, X: Any) -> np.ndarray:
         """ln of the mean distribution of each class's documents; last, that of all."""
         n, n_classes = len(self._documents), len(self.classes_)
+        # A column of weights for each class, which sums to 1: 1 for each of its n_c
+        # documents and 1/n for every one, which is one document more, over n_c + 1.
         sizes = np.bincount(self._numbers)
         weights = np.full((n, n_classes), 1 / n)
         weights[np.arange(n), self._numbers] += 1
@@ -278,7 +280,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         joint = np.empty((n_rows, n_classes))
         for part in blocks(n_rows, max(1, working_memory_bytes() // (32 * n))):
             logs = likelihood(rows[part])
-            # what no document gives says nothing of the classes
+            # Less the largest of a row, as all may underflow; the constant is the same
+            # for all classes. Of −inf alone there is none to subtract: what no document
+            # gives says nothing of the classes.
             most = np.maximum(logs.max(axis=1, keepdims=True), -1e300)
             mixed = np.exp(logs - most) @ weights
             with np.errstate(divide="ignore"):
@@ -344,9 +348,10 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             profiles = _smoothed(counts, total, alpha)
             classes = profiles if fitted is None else through(sp.csr_array(profiles))
             mixture = DocumentMixture(bags[learn], labels[learn], classes, through)
+            # (values of τ, documents, classes)
             joint = mixture.joint(noisy[ask], _TAUS) + log_prior
             right += (joint.argmax(axis=2) == labels[ask]).sum(axis=1)
-        return _TAUS[int(right.argmax())]
+        return _TAUS[int(right.argmax())]  # the simplest of equally good ones
 
     def _fitted(self, X: Any) -> DPWordPerturber | None:
         if self.perturber is None:
@@ -368,6 +373,11 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         total = counts.sum(axis=0, keepdims=True)
         n_words = len(fitted.embedding_)
         even = np.full((1, n_words), 1 / n_words)
+        # Expectation maximization [1]. E: of the words released as z, the share
+        # p(w) Pr[z | w] / q(z) were w; `unmixed` gives these counts as frequencies. M:
+        # counts plus α b, the mode for a Dirichlet prior of parameters 1 + α b. First
+        # for all classes together, from equal frequencies; that result is the start,
+        # and the background b, of each class.
         shared = even
         for _ in range(self.n_iter):
             shared = transitions.unmixed(shared, total)
@@ -416,6 +426,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             bags = read_release(X, vocabulary).bags(n_columns)
         if self._mixture is not None:
             return self._mixture.joint(bags, [self.tau_])[0] + self.class_log_prior_
+        # Σ_j ln q_c(z_j), as counts times logarithms: (documents, classes)
         return bags @ self.feature_log_prob_.T + self.class_log_prior_
 
     def predict_log_proba(self, X: Any) -> np.ndarray:

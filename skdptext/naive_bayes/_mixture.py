@@ -48,12 +48,15 @@ class DocumentMixture:
             labels = self._labels[part]
             of_documents = self._through(self._profiles[part])
             for k, tau in enumerate(taus):
+                # a row for each document of the block; above 0, as q_c and τ are
                 mixed = tau * self._classes[labels] + (1 - tau) * of_documents
+                # ln of the product over a release's words, (releases, documents)
                 scores = released @ np.log(mixed).T
+                # products of many words underflow: their sum is taken in logarithms
                 for c in np.unique(labels):
                     ours = logsumexp(scores[:, labels == c], axis=1)
                     joint[k, :, c] = np.logaddexp(joint[k, :, c], ours)
         sizes = np.bincount(self._labels, minlength=n_classes)
         alone = sizes == 0
         joint[:, :, alone] = released @ np.log(self._classes[alone]).T
-        return joint - np.log(np.maximum(sizes, 1))
+        return joint - np.log(np.maximum(sizes, 1))  # from the sum to the mean

@@ -682,6 +682,7 @@ class _Accuracy:
         }
 
     def at(self, P: np.ndarray) -> float:
+        # (labels, releases): C P, times the weight of the label
         joint = self._weights[:, None] * (self._label_shares @ P)
         read = self._names[joint.argmax(axis=0)]
         right = [row @ P @ (read == name) for name, row in self._truth.items()]
@@ -720,6 +721,7 @@ class _Completion:
         self._asked = sums_by_label(of_asked, self._others, k).toarray()
 
     def at(self, P: np.ndarray) -> float:
+        # (groups, releases): Pr[g] Pr[z | g]; by columns, the posterior of the group
         joint = self._share[:, None] * P
         mixed = (joint / joint.sum(axis=0)).T @ self._word_shares  # Pr[word | z]
         gain = np.log(mixed) - np.log(self._words)
