@@ -685,6 +685,7 @@ def shuffled_chance(
 
 def stands_out(share: float, shuffled: np.ndarray) -> bool:
     """By a margin, and not by chance (a permutation test that counts the truth)."""
+    # the truth is one of the permutations, so that no p-value is 0
     chance = (1 + (shuffled >= share).sum()) / (1 + len(shuffled))
     return bool(share > shuffled.mean() + _CONFOUNDED and chance <= _BY_CHANCE)
 

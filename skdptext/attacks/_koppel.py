@@ -211,6 +211,7 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
             products = np.zeros((len(self.classes_), self.n_rounds))
             for part in blocks(len(columns), at_once):
                 at = columns[part]
+                # (n_authors, n_rounds): inner products over the n-grams of a round
                 products += (self._known[:, at] * counts[part]) @ self._masks[at]
             out[i] = _shares_won(products / self._norms)
         return out

@@ -595,4 +595,5 @@ def _among_first(scores: np.ndarray, truth: np.ndarray, k: int) -> np.ndarray:
     """Probability that the truth is among the first k, ties being broken at random."""
     own = scores[np.arange(len(truth)), truth][:, None]
     better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1)
+    # `equal` counts the truth itself, which has any of their places with equal chance
     return np.clip((k - better) / equal, 0, 1)

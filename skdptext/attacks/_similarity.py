@@ -342,6 +342,8 @@ class _Texts:
         row_bytes = 16 * n * self.vectors.shape[1]
         size = max(1, working_memory_bytes() // 4 // row_bytes)
         nothing = np.zeros((1, self.vectors.shape[1]), dtype=np.float32)
+        # vectors of the words of some places, end to end in one row for each text: the
+        # product of two rows is the sum of the inner products place by place
         for block in blocks(n_places, size):
             released, clear = (
                 np.concatenate([vectors, nothing])[_places(texts, block)].reshape(
@@ -405,6 +407,7 @@ def _relaxed(a: sp.csr_array, b: sp.csr_array, vectors: np.ndarray) -> np.ndarra
     size = max(1, working_memory_bytes() // 4 // row_bytes)
     for block in blocks(len(mine), size):
         words = mine[block]
+        # distances by ‖v‖² − 2⟨v, w⟩ + ‖w‖², in one array
         gaps = vectors[theirs] @ vectors[words].T
         gaps *= -2
         gaps += squares[words]
@@ -499,6 +502,7 @@ def learned_similarity(
         if not 0 < is_right[learn].sum() < learn.sum():
             continue
         model = LogisticRegression(max_iter=200).fit(seen[learn], is_right[learn])
+        # without the intercept, which moves all pairs of a release alike
         mine = fold == k
         for weight, part in zip(model.coef_[0], features, strict=True):
             learned[mine] += weight * part[mine]
@@ -560,6 +564,7 @@ def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray
     truth = np.asarray(truth)
     own = scores[np.arange(len(truth)), truth][:, None]
     better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
+    # ratios of binomial coefficients by logarithms, as they overflow themselves
     every = _log_choose(n - 1, m)
     with np.errstate(divide="ignore"):
         first = np.exp(_log_choose(n - better, m + 1) - every)
@@ -572,6 +577,8 @@ def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, floa
 
     Exact for values of 0 and 1, too wide for fractions.
     """
+    # Clopper and Pearson (1934): quantiles of Beta(hits, n − hits + 1) and of
+    # Beta(hits + 1, n − hits). Hits are a sum, which may end just below n.
     n, hits, tail = len(values), float(values.sum()), alpha / 2
     low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n - 1e-9 else 1.0

@@ -125,6 +125,7 @@ def near_copies(documents: Any) -> np.ndarray:
     sizes = np.asarray(bags.sum(axis=1)).ravel()
     links = []
     for part in blocks(len(sizes), _AT_ONCE):
+        # Jaccard similarity: words in both over words in either
         both = (bags[part] @ transposed).toarray()
         alike = both / np.maximum(np.add.outer(sizes[part], sizes) - both, 1)
         np.fill_diagonal(alike[:, part], 0)

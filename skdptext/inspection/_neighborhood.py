@@ -372,6 +372,7 @@ def _plane_quantile(dim: int, epsilon: float, level: float) -> float:
     radii = gammaincinv(dim, (np.arange(4000) + 0.5) / 4000)
 
     def excess(length: float) -> float:
+        # of a length r the part within is Pr[B ≤ (length/r)²] = 1 − (1 − …)^((m − 2)/2)
         inside = np.minimum(length / radii, 1) ** 2
         return float(np.mean(1 - (1 - inside) ** ((dim - 2) / 2))) - level
 

@@ -253,6 +253,7 @@ def _typical_exponent(
 
 def _wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
     """Wilson's interval for a share of n."""
+    # the shares p with |share − p| ≤ z √(p (1 − p)/n), whose ends a quadratic gives
     z2 = ndtri((1 + confidence) / 2) ** 2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)

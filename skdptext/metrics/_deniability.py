@@ -326,6 +326,7 @@ def _exact(
 def expected_distinct(law: np.ndarray, n_draws: int, axis: int) -> np.ndarray:
     """Expected S_w, Σ_z 1 − (1 − Pr[z | w])ⁿ, along the axis of z; overwrites `law`."""
     np.minimum(law, 1, out=law)  # of rounding
+    # by log1p and expm1: 1 − (1 − p)ⁿ itself cancels where p is small
     with np.errstate(divide="ignore"):  # ln 0, for a word that is certain
         misses = np.log1p(-law, out=law)
     misses *= n_draws
@@ -410,6 +411,8 @@ def _count_distinct(
     nowhere else; and to `pairs`, for each two columns, the number of rows in which a
     value occurs in these two only. This is how much S_w falls without them.
     """
+    # Where in a sorted row a run of equal words begins; the last column closes the row.
+    # A run of one is a word that a single draw gave, a run of two one that two gave.
     order = winners.argsort(axis=1)
     ranked = np.take_along_axis(winners, order, axis=1)
     edge = np.ones((len(winners), winners.shape[1] + 1), dtype=bool)
@@ -444,10 +447,13 @@ def _nonlinear_error(singles: np.ndarray, pairs: np.ndarray) -> float:
     n = len(singles)
     if n < 3:
         return np.nan
+    # (n − 1)/n Σ (S_i − their mean)²
     jackknife = (n - 1) ** 2 / n * singles.var(ddof=1)
     i, j = np.triu_indices(len(pairs), 1)
     # n S − (n − 1)(S_i + S_j) + (n − 2) S_ij
     second = singles[i] + singles[j] - (n - 2) * pairs[i, j]
     correction = second.var() / 2
+    # With V_k = V q^(k − 1) they are J = V/(1 − q)² and C = V q/(1 − q)³, and so
+    # J²/(J + C) = V/(1 − q), the sum of all V_k.
     total = jackknife + correction
     return float(jackknife / np.sqrt(total)) if total > 0 else 0.0

@@ -40,6 +40,7 @@ class LogBilinear:
         prior: np.ndarray,
         by_released: np.ndarray,
     ) -> None:
+        # mean 0 and mean squared length 1, so that bounds of κ suit vectors of any unit
         points = points - prior @ points[ids]
         points /= np.sqrt(max(prior @ (points[ids] ** 2).sum(axis=1), 1e-300))
         self._words = points[ids].astype(np.float32)
@@ -47,8 +48,10 @@ class LogBilinear:
         marginal /= marginal.sum()
         # of the written vector, by what it was released as: all that the draws say
         moments = by_released @ (self._words * prior[:, None]).astype(np.float32)
+        # words that were never released are taken for a hundred times rarer than others
         log_marginal = np.log(marginal + 1e-2 * marginal[marginal > 0].min())
         upto = np.cumsum(prior)
+        # at equally spaced quantiles: as often as the prior says, without chance
         few, many = (
             np.searchsorted(upto, (np.arange(n) + 0.5) / n * upto[-1])
             for n in (_N_TRIED, _N_FITTED)
@@ -58,6 +61,7 @@ class LogBilinear:
             """Minus the likelihood of releases, given what was written."""
             kappa = float(np.exp(log_kappa))
             h, g = self._fit(kappa, few, log_marginal, _TRIED_ROUNDS)
+            # ln P[z | w] = h_z + κ⟨φ_z, x_w⟩ − g_w, averaged term by term
             gain = kappa * np.einsum("ij,ij->", moments, self._points)
             return float(g.mean() - marginal @ h - gain)
 
@@ -91,6 +95,7 @@ class LogBilinear:
             for rows in blocks(len(words), self._rows()):
                 scores = np.float32(kappa) * (self._words[words[rows]] @ self._points.T)
                 scores += h
+                # logsumexp in place, as the exponentials are needed for column sums
                 g[rows] = top = scores.max(axis=1)
                 scores -= top[:, None]
                 np.exp(scores, out=scores)
@@ -98,6 +103,7 @@ class LogBilinear:
                 g[rows] += np.log(totals)
                 released += (1 / totals) @ scores
             if last < rounds:
+                # proportional fitting: by the ratio of wanted to attained frequency
                 gap = log_marginal - np.log(np.maximum(released / len(words), 1e-30))
                 h = (h + gap).astype(np.float32)
         return h, g
@@ -118,6 +124,8 @@ def _directions(
     vectors = points
     if by_variance:
         centred = points - marginal @ points
+        # a power of the covariance of releases, by its eigenvectors; a floor on its
+        # eigenvalues keeps axes without variance from being blown up
         variances, axes = np.linalg.eigh((centred.T * marginal) @ centred)
         variances = np.maximum(variances / max(variances.max(), 1e-300), 1e-6)
         vectors = points @ (axes * variances**-by_variance) @ axes.T

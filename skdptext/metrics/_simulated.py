@@ -50,6 +50,7 @@ class SimulatedReleases:
         word is drawn as often as the prior says, to within one draw; the draws are then
         not independent, and their sums vary less.
         """
+        # Words by their quantiles; `even` ones are n equal steps from one random start.
         upto = np.cumsum(self.prior)
         upto /= upto[-1]
         at = (rng.random() + np.arange(n)) / n if even else rng.random(n)
@@ -71,6 +72,7 @@ class SimulatedReleases:
 
     def _posterior(self, written: np.ndarray, noise: np.ndarray) -> np.ndarray:
         noisy = (self._points[written] + noise).astype(np.float32)
+        # ‖v − φ‖² = ‖v‖² − 2⟨v, φ⟩ + ‖φ‖², in the one array of (n_rows, n_words)
         posterior = noisy @ self._points.T
         posterior *= -2
         posterior += self._squares
@@ -78,7 +80,7 @@ class SimulatedReleases:
         np.sqrt(np.maximum(posterior, 0, out=posterior), out=posterior)
         posterior *= np.float32(-self.channel.epsilon)
         posterior += self._log_prior
-        posterior -= posterior.max(axis=1, keepdims=True)
+        posterior -= posterior.max(axis=1, keepdims=True)  # exp cannot overflow
         np.exp(posterior, out=posterior)
         posterior /= posterior.sum(axis=1, keepdims=True)
         return posterior

@@ -34,6 +34,7 @@ def choose_smoothing(
     def gains(weights: tuple[float, float, float]) -> np.ndarray:
         a, b, c = weights
         top = drawn + a + b * stayed + c * chance
+        # ln of the posterior, less ln of the prior, which is the same for all weights
         return np.log(top / (totals + a + b * p_released + c * mean))
 
     def gain(weights: tuple[float, float, float]) -> float:
@@ -43,7 +44,8 @@ def choose_smoothing(
     best = max(itertools.product(_ANY.tolist(), _SELF.tolist(), forms), key=gain)
     if best[2] == 0:
         return best
-    # of forms that cannot be told apart from the best, the one that varies least
+    # Of forms that cannot be told apart from the best, the one that varies least: its
+    # loss is within one standard error, from the differences pair by pair.
     for c in reversed(forms):
         lost = gains(best) - gains((*best[:2], c))
         if lost.mean() <= lost.std() / np.sqrt(len(lost)):

@@ -279,6 +279,7 @@ class WordTransitions:
             for rows in self._blocks():
                 part = self._form(np.arange(rows.start, rows.stop))
                 released[:, rows] += c * (profiles @ part.T)
+        # all that each row has now: its draws, and a, b and c over all released words
         released /= self.n_draws + a * len(self.released) + b + c
         return released
 
@@ -403,7 +404,7 @@ class WordTransitions:
             for rows in self._blocks():
                 joint = self._by_released[rows] * self.prior
                 mass = joint.sum(axis=1)
-                seen = mass > 0
+                seen = mass > 0  # where the law is known, the posterior is the truth
                 posterior = joint[seen] / mass[seen, None]
                 total += float(mass[seen] @ statistic(posterior, posterior))
             return Estimate(total, 0.0)
@@ -455,6 +456,8 @@ class WordTransitions:
             inner += (p * np.log(np.maximum(p, 1e-300))).sum(axis=0)
         prior = np.full(len(self.words), 1 / len(self.words))
         for _ in range(_MAX_ROUNDS):
+            # D(Pr[· | w] ‖ q) of each word, with q the releases under this prior. Then
+            # ln Σ π(w) e^D ≤ capacity ≤ max D, and π e^D, scaled, is a better prior.
             gain = inner.copy()
             for rows in self._blocks():
                 p = self._by_released[rows].astype(np.float64)
@@ -509,6 +512,9 @@ class WordTransitions:
             self._simulated.channel, self._simulated.ids, even
         )
         own = {z: w for w, z in enumerate(self._simulated.ids.tolist())}
+        # Of evenly drawn words both means are means over draws: a draw that ends at z
+        # moves Pr[z | w] by its posterior, N_w by n times as much at z = w, and S_w, to
+        # first order, by the slope n (1 − p)ⁿ⁻¹ of 1 − (1 − p)ⁿ times as much.
         moves = []
         rng = np.random.default_rng([self._seed, 2])
         for written, released, posterior in simulated.draw(rng, _N_TRIED):
@@ -771,6 +777,8 @@ def _simulate(
     n = n_draws * len(ids)
     n_columns = len(ids) if profiles is None else profiles.shape[0]
     by_released = np.zeros((len(channel.released), n_columns), dtype=np.float32)
+    # Under the proposal q the posteriors of draws that end at z have the expected sum
+    # n q(w) Pr[z | w]; so this weight makes them an unbiased estimate of Pr[z | w].
     weight = (1 / (n * proposal)).astype(np.float32)
     with progress_bar(verbose, "draws", total=n, unit="draw") as progress:
         for written, released, posterior in simulated.draw(rng, n, even=True):

@@ -91,6 +91,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         self.n_samples_fit_ = len(bags)
         self.empty_rows_ = empty
+        # the index numbers bags with words only: place i there is row _rows[i] of X
         self._rows = np.setdiff1d(np.arange(len(bags)), empty)
         self._bags = take_bags(bags, self._rows) if len(empty) else bags
         self._embedding = embedding
@@ -375,6 +376,7 @@ def _weigh(weights: Weights, distances: np.ndarray) -> np.ndarray:
     if weights in UNIFORM:
         return np.ones_like(distances)
     # Relative to the nearest, so that the inverse of a tiny distance is finite.
+    # Rows ascend; where the first distance is 0, only those at 0 count.
     nearest = distances[:, :1]
     with np.errstate(invalid="ignore", divide="ignore"):
         inverse = nearest / distances

@@ -138,7 +138,7 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
             raise InvalidParameterError("y must hold at least 2 classes, got 1 class.")
         self._keep(X, weights, embedding)
         self.outputs_2d_ = several
-        self._codes = np.array(codes)[:, self._rows]
+        self._codes = np.array(codes)[:, self._rows]  # (n_outputs, n_filled)
         priors = [
             np.bincount(code, minlength=len(names)) / len(self._rows)
             for code, names in zip(self._codes, classes, strict=True)
@@ -229,6 +229,8 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
             voters = np.arange(len(queries))
             for share, codes in zip(shares, self._codes, strict=True):
                 votes = np.zeros((len(queries), share.shape[1]))
+                # by rank, as two neighbours of a row may have one class: a single
+                # indexed += would count them once
                 for rank in range(k):
                     votes[voters, codes[rows[:, rank]]] += weights[:, rank]
                 share[filled] = votes / votes.sum(axis=1, keepdims=True)

@@ -138,6 +138,7 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
         if len(queries):
             rows, weights = self._neighbors(k, queries)
             share = weights / weights.sum(axis=1, keepdims=True)
+            # neighbours j of query i; the dots are the outputs, if there are several
             result[filled] = np.einsum("ij,ij...->i...", share, self._targets[rows])
         return result
 

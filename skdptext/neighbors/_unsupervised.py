@@ -240,7 +240,7 @@ class WMDNeighbors(Unlabelled):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        if not by_distance:
+        if not by_distance:  # which is how the search returns them
             owner = np.repeat(np.arange(len(queries)), np.diff(starts))
             order = np.lexsort((rows, owner))
             rows, distances = rows[order], distances[order]
@@ -365,7 +365,7 @@ class WMDNeighborsTransformer(
         # one more frame to the user's line: scikit-learn wraps this method
         k, queries, filled = self._asked(X, "have no neighbours", stacklevel=5)
         distances, places = self._nearest(queries, k)
-        starts = np.concatenate([[0], np.cumsum(k * filled)])
+        starts = np.concatenate([[0], np.cumsum(k * filled)])  # none, or k in each
         return self._graph(starts, self._rows[places], distances, self.mode)
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
@@ -408,6 +408,7 @@ class WMDNeighborsTransformer(
             # not by a sum of sparse matrices, which drops distances of zero
             _, first = np.unique(begin * self.n_samples_fit_ + end, return_index=True)
             begin, end, distances = begin[first], end[first], distances[first]
+        # by row, then distance; of equal ones itself first, then by column
         order = np.lexsort((end, begin != end, distances, begin))
         starts = np.searchsorted(begin[order], np.arange(self.n_samples_fit_ + 1))
         return self._graph(starts, end[order], distances[order], self.mode)

@@ -125,6 +125,8 @@ def relaxed_bounds(
     -------
     bounds : ndarray of shape (n_bags,)
     """
+    # Σ_w b(w) min_i C(i, w), the relaxed distance of Kusner et al. (2015) in one
+    # direction, by one sparse product for all bags; shared words stay, at no cost.
     nearest = costs.min(axis=0).astype(np.float64)
     places = np.flatnonzero(own >= 0)
     columns = own[places]
@@ -135,6 +137,7 @@ def relaxed_bounds(
     others[places, np.arange(len(columns))] = np.inf
     least = others.min(axis=0).astype(np.float64)
     least[np.isinf(least)] = 0.0
+    # what bags hold of the query's words beyond the query's mass, and has to leave
     starts = by_word.indptr[columns]
     counts = by_word.indptr[columns + 1] - starts
     at = entries(starts, counts)
@@ -187,10 +190,12 @@ def dual_bounds(
     left = a[own] - b[shared]
     a[own], b[shared] = np.maximum(left, 0.0), np.maximum(-left, 0.0)
 
+    # words without mass are out of all minima: they constrain no potential
     gone = np.where(a > 0.0, np.float32(0.0), _FAR)
     local = costs.take(words, axis=0)
     local += gone.take(owner, axis=0)
     local[b == 0.0] = _FAR
+    # Weak duality: α_i + β_j ≤ C_ij for all pairs makes a·α + b·β at most the cost.
     beta = _DAMPING * local.min(axis=1)
     alpha = np.minimum.reduceat(local - beta[:, None], first, axis=0)
     alpha = np.minimum(alpha, _MAX_POTENTIAL) - gone
