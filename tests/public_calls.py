@@ -677,6 +677,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     documents.as_column: "gets a release, and what it was read from by then",
     documents.resample: "takes ids of words",
     documents.write_documents: "takes ids of words",
+    documents.row_keys: "takes a matrix",
     privacy.PerturbationPart: "takes ids of words",
     inspection.GroupingDisplay.plot: _AXES,
     inspection.NeighborhoodDisplay.plot: _AXES,
