@@ -287,6 +287,14 @@ def copies_for_workers(monkeypatch):
     monkeypatch.setattr("skdptext.audit._fresh.Parallel", parallel)
 
 
+@pytest.fixture(scope="module")
+def synthetic():
+    """(embedding, documents, authors, topics): 48 documents that tell both."""
+    from tests.inspection.corpus import make_corpus
+
+    return make_corpus()
+
+
 @pytest.fixture(scope="session")
 def prose(built_in):
     """(texts, labels) of 1,200 pieces of ten words each of the built-in corpus.

@@ -22,11 +22,10 @@ from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import words_changed_scorer
 from skdptext.model_selection import best_under_constraint
+from tests.expected import leaks_allowed
 from tests.memory import traced_memory
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 
 @pytest.fixture(scope="module")

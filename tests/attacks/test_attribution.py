@@ -18,12 +18,7 @@ from skdptext.attacks import (
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
-from tests.inspection.corpus import CLEAN, Lookup, bayes, make_corpus
-
-
-@pytest.fixture(scope="module")
-def synthetic():
-    return make_corpus()
+from tests.inspection.corpus import CLEAN, Lookup, bayes
 
 
 def test_documents_one_by_one(synthetic):

@@ -15,7 +15,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.datasets import load_docstrings
 from skdptext.exceptions import InvalidParameterError
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals
 
 TEXTS = [
     "thou art as lovely as thy rose",
@@ -149,7 +149,7 @@ def test_small_working_memory_changes_nothing():
 
 
 @pytest.mark.no_cover
-@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+@leaks_allowed
 def test_noise_hides_real_authors(built_in):
     """Docstrings of five libraries: found on clean text, lost at small ε."""
     corpus = load_docstrings(remove=("names", "signatures"), min_words=150)

@@ -13,13 +13,12 @@ from skdptext.datasets import make_documents, make_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import Exponential
 from skdptext.metrics import ReleaseLikelihood
+from tests.expected import leaks_allowed
 
 TABLE = WordEmbedding(list("abcd"), [[0.0], [1.0], [2.0], [4.0]])
 CANDIDATES = [["a", "b", "b"], ["d", "d", "a"], ["a", "d", "d"]]
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 
 def perturber(**options):

@@ -21,11 +21,14 @@ from tests.memory import mapped_file
 UNKNOWN = ["internationalise", "Computers", "Ünïcode", "преступ", "東京都", "x", "a b"]
 
 
+def trained(seed=1):
+    options = {"vector_size": 6, "min_count": 1, "bucket": 50, "epochs": 1}
+    return FastText(common_texts, seed=seed, workers=1, **options)
+
+
 @pytest.fixture(scope="module")
 def fasttext():
-    return FastText(
-        common_texts, vector_size=6, min_count=1, bucket=50, epochs=1, seed=1, workers=1
-    )
+    return trained()
 
 
 @pytest.fixture(scope="module")
@@ -127,14 +130,9 @@ def test_fasttext_without_subwords():
 def test_subwords_are_part_of_the_identity(table):
     plain = WordEmbedding(table.words, table.vectors)
     assert plain.fingerprint != table.fingerprint
-    other = FastText(
-        common_texts, vector_size=6, min_count=1, bucket=50, epochs=1, seed=2, workers=1
-    )
-    twin = FastText(
-        common_texts, vector_size=6, min_count=1, bucket=50, epochs=1, seed=1, workers=1
-    )
-    assert WordEmbedding.from_gensim(other).fingerprint != table.fingerprint
-    assert WordEmbedding.from_gensim(twin).fingerprint == table.fingerprint
+    other, twin = (WordEmbedding.from_gensim(trained(seed)) for seed in (2, 1))
+    assert other.fingerprint != table.fingerprint
+    assert twin.fingerprint == table.fingerprint
     assert pickle.loads(pickle.dumps(table)) is table
 
 

@@ -43,7 +43,7 @@ def small(synthetic, perturber=None, **options):
     return obfuscation_report(documents, authors, topics, perturber, **options)
 
 
-def some(synthetic):
+def few(synthetic):
     """12 words of 18 of the documents: three on each topic by each author."""
     embedding, documents, authors, topics = synthetic
     rows = np.flatnonzero(np.arange(48) % 16 < 6)

@@ -55,6 +55,12 @@ def trade(**changes):
     return results | changes
 
 
+def trade_display():
+    return PrivacyUtilityDisplay.from_search(
+        trade(), privacy="changed", utility="accuracy"
+    )
+
+
 def shown(container):
     """Data and bars of an errorbar: x, y, and segments per direction."""
     line, _, bars = container
@@ -62,9 +68,7 @@ def shown(container):
 
 
 def test_trade_shows_its_numbers():
-    display = PrivacyUtilityDisplay.from_search(
-        trade(), privacy="changed", utility="accuracy"
-    )
+    display = trade_display()
     assert display.on_front.tolist() == [True] * 3 + [False] * 3
     assert display.plot() is display
     assert display.figure_ is display.ax_.figure
@@ -87,9 +91,7 @@ def test_trade_shows_its_numbers():
 
 @pytest.mark.parametrize("kind", ["privacy", "utility"])
 def test_scores_against_epsilon(kind):
-    display = PrivacyUtilityDisplay.from_search(
-        trade(), privacy="changed", utility="accuracy"
-    )
+    display = trade_display()
     display.chosen = 2
     axis = plt.figure().add_subplot()
     display.plot(axis, kind=kind)
@@ -313,9 +315,7 @@ def test_other_bad_parameters(perturber, small_embedding):
         PlausibleDeniabilityDisplay.from_result(perturber)
     with pytest.raises(InvalidParameterError, match="utility must be one of 'changed'"):
         PrivacyUtilityDisplay.from_search(trade(), privacy="changed", utility="f1")
-    display = PrivacyUtilityDisplay.from_search(
-        trade(), privacy="changed", utility="accuracy"
-    )
+    display = trade_display()
     with pytest.raises(InvalidParameterError, match="kind must be one of 'trade'"):
         display.plot(kind="bars")
     with pytest.raises(InvalidParameterError, match="ax must be a matplotlib Axes"):
@@ -326,9 +326,7 @@ def test_other_bad_parameters(perturber, small_embedding):
 
 
 def test_matplotlib_is_asked_for_when_it_is_missing(monkeypatch):
-    display = PrivacyUtilityDisplay.from_search(
-        trade(), privacy="changed", utility="accuracy"
-    )
+    display = trade_display()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         display.plot()

@@ -23,7 +23,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import DocumentPreparer
-from tests.inspection.corpus import CLEAN, bayes, make_corpus, small, some
+from tests.inspection.corpus import CLEAN, bayes, few, small
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +52,6 @@ def stories():
 @pytest.fixture(scope="module")
 def table(built_in):
     return built_in.restrict(3000)
-
-
-@pytest.fixture(scope="module")
-def synthetic():
-    return make_corpus()
 
 
 class Spy(ClassifierMixin, BaseEstimator):
@@ -192,7 +187,7 @@ def test_a_document_counts_once_however_often_it_is_attacked(synthetic):
 
 @pytest.mark.no_cover
 def test_seeded_reports_do_not_depend_on_n_jobs_or_company(synthetic):
-    synthetic = embedding, *_ = some(synthetic)
+    synthetic = embedding, *_ = few(synthetic)
     grid = [
         DPWordPerturber(embedding, epsilon=e, lam=lam, document_length=12)
         for e in (3.0, 9.0)
@@ -254,7 +249,7 @@ def test_equal_documents_do_not_share_noise():
 
 @pytest.mark.no_cover
 def test_bags_tokens_and_texts_are_the_same_documents(synthetic):
-    embedding, documents, authors, topics = some(synthetic)
+    embedding, documents, authors, topics = few(synthetic)
     bags = DocumentPreparer(embedding, output="bow", stop_words=None)
     kinds = [
         documents,
@@ -280,7 +275,7 @@ def test_bags_tokens_and_texts_are_the_same_documents(synthetic):
 
 
 def test_default_adversaries_and_topics_left_out(synthetic):
-    embedding, documents, authors, _ = some(synthetic)
+    embedding, documents, authors, _ = few(synthetic)
     perturber = DPWordPerturber(embedding, epsilon=5.0, document_length=12)
     options = {"cv": 2, "linkage": False}
     report = obfuscation_report(
@@ -290,7 +285,7 @@ def test_default_adversaries_and_topics_left_out(synthetic):
     assert names == ["SRauth", "DRauth", "linear author", "channel author"]
     assert np.isnan(report.results["chance_from_other"]).all()
     assert report.strongest(target="topic") == {}
-    full = small(some(synthetic), adversaries=None, trained_on="originals", **options)
+    full = small(few(synthetic), adversaries=None, trained_on="originals", **options)
     assert {"SRtopic", "linear topic", "channel topic"} <= set(
         full.results["adversary"]
     )
@@ -350,7 +345,7 @@ def _bags(synthetic):
 
 @pytest.mark.no_cover
 def test_names_of_adversaries_are_explained_and_progress_is_shown(synthetic, capsys):
-    embedding, documents, authors, _ = some(synthetic)
+    embedding, documents, authors, _ = few(synthetic)
     perturber = DPWordPerturber(embedding, epsilon=10.0, document_length=12)
     options = {"trained_on": "originals", "cv": 2, "linkage": False}
     report = obfuscation_report(
@@ -361,7 +356,7 @@ def test_names_of_adversaries_are_explained_and_progress_is_shown(synthetic, cap
         for name in ("SR: ", "DRauth: ", "linear: "):
             assert view.count(name) == 1
         assert "DRtopic: " not in view  # nobody asked for topics
-    own = small(some(synthetic), **options)
+    own = small(few(synthetic), **options)
     assert capsys.readouterr().err == ""
     assert "SR: " not in str(own)
 
@@ -447,7 +442,7 @@ def test_known_whole_and_through_the_noise(synthetic):
 
 def test_results_of_the_attack_make_the_same_report(synthetic):
     """An attack that was done is reported as one that the report does."""
-    embedding, documents, authors, topics = some(synthetic)
+    embedding, documents, authors, topics = few(synthetic)
     perturber = DPWordPerturber(embedding, epsilon=10.0, document_length=12)
     attack = {
         "adversaries": {"a": (bayes(), "author"), "t": (bayes(), "topic")},

@@ -13,13 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report
-from tests.inspection.corpus import CLEAN, Lookup, bayes, make_corpus, small, some
-
-
-@pytest.fixture(scope="module")
-def synthetic():
-    return make_corpus()
-
+from tests.inspection.corpus import CLEAN, Lookup, bayes, few, small
 
 # -- what the report says of itself ----------------------------------------------------
 
@@ -181,7 +175,7 @@ def test_resampled_releases_have_an_exponent(synthetic):
 def test_warning_where_fasttext_is_missing(synthetic, monkeypatch):
     monkeypatch.setitem(sys.modules, "floret", None)
     report = small(
-        some(synthetic), adversaries=None, cv=2, trained_on="originals", linkage=False
+        few(synthetic), adversaries=None, cv=2, trained_on="originals", linkage=False
     )
     assert "DRtopic" not in report.results["adversary"]
     assert said(report, "pip install floret")
@@ -271,7 +265,7 @@ class Outline(HTMLParser):
 @pytest.mark.no_cover
 @pytest.mark.parametrize("several", [False, True])
 def test_html_is_well_formed_and_escaped(synthetic, several):
-    synthetic = embedding, *_ = some(synthetic)
+    synthetic = embedding, *_ = few(synthetic)
     perturbers = [
         DPWordPerturber(embedding, epsilon=e, document_length=12) for e in (3.0, 30.0)
     ]
@@ -300,7 +294,7 @@ def test_html_is_well_formed_and_escaped(synthetic, several):
 
 
 def test_frame_holds_the_results(synthetic):
-    report = small(some(synthetic), cv=2, linkage=False)
+    report = small(few(synthetic), cv=2, linkage=False)
     frame = report.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert frame.shape == (4, len(report.results))
@@ -310,9 +304,9 @@ def test_frame_holds_the_results(synthetic):
 @pytest.mark.no_cover
 def test_it_begins_with_which_document_it_was(synthetic):
     """From who holds the documents; one sentence for each release, in text and HTML."""
-    synthetic = some(synthetic)
-    few = {"adversaries": {"a": (bayes(), "author")}, "cv": 2}
-    report = small(synthetic, **few)
+    synthetic = few(synthetic)
+    options = {"adversaries": {"a": (bayes(), "author")}, "cv": 2}
+    report = small(synthetic, **options)
     (linkage,) = report.linkages
     assert (linkage.n_candidates, linkage.n_targets) == (18, 18)
     lines = repr(report).splitlines()
@@ -323,7 +317,7 @@ def test_it_begins_with_which_document_it_was(synthetic):
     counts = np.array(
         [np.bincount([int(w[1:]) for w in d], minlength=200) for d in synthetic[1]]
     )
-    again = small((synthetic[0], counts, *synthetic[2:]), **few)
+    again = small((synthetic[0], counts, *synthetic[2:]), **options)
     # the same documents, though in another order of words
     assert [r.adversary for r in again.linkages[0].rows] == [
         r.adversary for r in linkage.rows
@@ -332,12 +326,12 @@ def test_it_begins_with_which_document_it_was(synthetic):
         DPWordPerturber(synthetic[0], epsilon=e, lam=0.0, document_length=12)
         for e in (0.01, 1e6)
     ]
-    blurred, clear = (report := small(synthetic, both, **few)).linkages
+    blurred, clear = (report := small(synthetic, both, **options)).linkages
     assert max(r.success for r in blurred.rows) < 0.4  # a guess finds 0.06
     assert clear.rows[0].success == 1
     said = " ".join(repr(report).split())
     assert f"The release with ε = 0.01, λ = 0: {blurred.in_words()}" in said
-    without = small(synthetic, linkage=False, **few)
+    without = small(synthetic, linkage=False, **options)
     assert without.linkages == []
     assert "candidates" not in repr(without)
     with pytest.raises(InvalidParameterError, match="linkage must be True or False"):

@@ -19,7 +19,7 @@ from skdptext.inspection import (
     words_under_noise,
 )
 from skdptext.metrics import word_movers_distance
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals
 
 LINE = WordEmbedding(["cat", "dog", "tea", "hat"], [[0.0], [1.0], [9.0], [0.0]])
 
@@ -202,7 +202,7 @@ def test_bad_text_under_noise(perturber, text, epsilons):
     words_under_noise(perturber, text, epsilons=epsilons)
 
 
-@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+@leaks_allowed
 def test_bad_perturber():
     one_hot = DPWordPerturber("one-hot").fit(np.eye(3, dtype=int))
     with pytest.raises(InvalidParameterError, match="must have a WordEmbedding"):

@@ -45,11 +45,9 @@ from skdptext.metrics import (
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.perturbation import NoiseRun
 from skdptext.privacy import PrivacyGuarantee
-from tests.expected import refused
+from tests.expected import leaks_allowed, refused
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 
 # -- a mechanism, whole --------------------------------------------------------------

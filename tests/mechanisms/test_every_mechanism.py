@@ -34,13 +34,11 @@ from skdptext.mechanisms import (
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import PrivacyGuarantee
-from tests.expected import refused
+from tests.expected import leaks_allowed, refused
 from tests.laws import assert_counts, losses
 from tests.mechanism_forms import forms
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 _rng = np.random.default_rng(7)
 _vectors = _rng.normal(size=(30, 3)) * _rng.choice([0.3, 1, 2], (30, 1))

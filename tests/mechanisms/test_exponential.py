@@ -26,12 +26,10 @@ from skdptext.mechanisms import (
     embedding_spectrum,
 )
 from skdptext.privacy import tem_distance
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals
 from tests.laws import ALPHA, assert_counts, losses
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 
 def named(vectors):

@@ -30,12 +30,10 @@ from skdptext.mechanisms import TopicResponse
 from skdptext.metrics import ReleaseLikelihood, plausible_deniability, word_transitions
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicWordSelector
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals
 from tests.laws import assert_counts, catches, losses
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 RNG = np.random.default_rng(3)
 WORDS = [f"w{i}" for i in range(12)]

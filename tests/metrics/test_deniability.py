@@ -21,13 +21,11 @@ from skdptext.mechanisms import (
 )
 from skdptext.metrics import plausible_deniability
 from tests.channels import KnownNoise
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals
 from tests.laws import ALPHA
 from tests.memory import traced_memory
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 # In one dimension the length of the noise is exponential with rate ε, so that each
 # word stays itself with probability 1 - exp(-ε/2)/2.

@@ -14,15 +14,13 @@ from skdptext.datasets import make_documents, make_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.naive_bayes import ChannelNaiveBayes
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals
 
 TABLE = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [3.0]])
 X = [[2, 1, 0], [0, 1, 1], [1, 0, 0]]
 Y = np.array(["x", "y", "x"])
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 
 def perturber(**options):
@@ -154,6 +152,9 @@ def test_in_a_search_and_behind_a_perturber(corpus):
     ({"trained_on": "text"}, "trained_on must be one of"),
     ({"n_iter": 0}, "n_iter must be an integer >= 1"),
     ({"n_draws": 0, "perturber": DPWordPerturber(TABLE)}, "n_draws must be an"),
+    ({"tau": 0}, r"tau must be a finite number in \(0, 1\]"),
+    ({"tau": "best"}, "tau must be one of 'auto'"),
+    ({"tau": 0.5, "trained_on": "releases"}, "tau must be 1"),
 )
 def test_bad_parameters(change):
     ChannelNaiveBayes(perturber()).set_params(**change).fit(X, Y)
@@ -223,12 +224,3 @@ def test_tau_is_chosen_by_cross_validation():
     assert few.tau_ == 1
     clear = ChannelNaiveBayes(tau="auto").fit(bags, labels)
     assert 0 < clear.tau_ <= 1
-
-
-@refusals(
-    ({"tau": 0}, r"tau must be a finite number in \(0, 1\]"),
-    ({"tau": "best"}, "tau must be one of 'auto'"),
-    ({"tau": 0.5, "trained_on": "releases"}, "tau must be 1"),
-)
-def test_bad_tau(options):
-    ChannelNaiveBayes(perturber(), **options).fit(X, Y)

@@ -12,7 +12,7 @@ import pytest
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.search import _engine, _torch, embedding_search
-from tests.search.emulation import EmulatedProduct
+from tests.search.emulation import EmulatedProduct, same_by_torch
 
 TOKENS = [["w1", "w2", "w3"]]
 
@@ -80,16 +80,7 @@ def release(embedding, **options):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_same_release(device, built_in, n_jobs):
-    part = built_in.restrict(1000)
-    tokens = [part.words[i : i + 7] for i in range(0, 700, 7)]
-    options = {"epsilon": 20.0, "random_state": 4, "n_jobs": n_jobs}
-    plain, fast = (
-        DPWordPerturber(part, engine=engine, **options).fit([])
-        for engine in ("numpy", "torch")
-    )
-    assert (plain.transform(tokens) != fast.transform(tokens)).nnz == 0
-    draws = [p.perturb_words(part.words[:30], 4) for p in (plain, fast)]
-    np.testing.assert_array_equal(*draws)
+    fast = same_by_torch(built_in.restrict(1000), 7, 700, 30, n_jobs)
     fast.set_params(epsilon=3.0, lam=0.1).fit([])
     assert device.n_searches == 1  # one per embedding
     assert device.torch.threads == 5

@@ -10,6 +10,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Exponential, RandomizedResponse
 from skdptext.metrics import ReleaseLikelihood
+from tests.expected import leaks_allowed
 from tests.laws import nearest_on_a_line
 
 WORDS = ["cat", "dog", "tea"]
@@ -17,9 +18,7 @@ EMBEDDING = WordEmbedding(WORDS, [[0.0], [1.0], [2.5]])
 DOCUMENTS = ["cat dog", "tea tea", "dog cat", "cat dog tea"]
 RELEASED = ["dog dog", "cat tea", "tea cat dog"]
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 
 def fitted(mechanism=None, **options):

@@ -20,10 +20,9 @@ from skdptext.mechanisms import (
     WordChannel,
     WordMechanism,
 )
+from tests.expected import leaks_allowed
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdptext.exceptions.PrivacyLeakWarning"
-)
+pytestmark = leaks_allowed
 
 
 def embedding(n_words=1200):

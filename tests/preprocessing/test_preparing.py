@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import DocumentPreparer
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals
 
 # the example of the 2019 paper, section 2
 PRESIDENT = "The President greets the press in Chicago"
@@ -81,7 +81,7 @@ def test_is_what_a_perturber_does_without_its_noise(output, stop_words):
         assert got == expected
 
 
-@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+@leaks_allowed
 def test_unknown_words():
     texts = ["tea, Cofe", "zzz zzz"]
     assert DocumentPreparer(TABLE).transform(texts) == [["tea"], []]

@@ -122,6 +122,8 @@ positions_of_words = st.sampled_from(
     [p for p in itertools.product(np.arange(13) / 4, repeat=4) if len(set(p)) > 1]
 )
 epsilons, lams = st.sampled_from([0.3, 1.0, 3.0]), st.sampled_from([0.0, 0.5, 1.0])
+ASKED = {"x": documents, "y": documents, "options": options, "epsilon": epsilons,
+         "lam": lams, "positions": positions_of_words}  # fmt: skip
 
 
 def assert_promised(x, y, options, law_of, table, **parameters):
@@ -150,12 +152,7 @@ def assert_promised(x, y, options, law_of, table, **parameters):
 
 @settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "250")))
 @given(
-    x=documents,
-    y=documents,
-    options=options,
-    epsilon=epsilons,
-    lam=lams,
-    positions=positions_of_words,
+    **ASKED,
     calibration=st.sampled_from([None, "half", "exact", "balanced", "tight"]),
 )
 def test_no_release_loses_more_than_is_promised(
@@ -248,12 +245,7 @@ orders = st.sampled_from(list(itertools.permutations(range(4))))
 
 @settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "150")))
 @given(
-    x=documents,
-    y=documents,
-    options=options,
-    epsilon=epsilons,
-    lam=lams,
-    positions=positions_of_words,
+    **ASKED,
     kind=st.sampled_from(
         ["response", "ranks", "ranks of noise", "Vickrey", "sensitive", "lists",
          "classes", "vmf", "purkayastha"]

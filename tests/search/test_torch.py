@@ -12,7 +12,7 @@ from skdptext.search import _engine, embedding_search, nearest_words
 from skdptext.search._int8 import is_exact
 from skdptext.search._torch import TorchProduct, missing_hardware
 from tests.channels import channel, sample
-from tests.search.emulation import EmulatedProduct
+from tests.search.emulation import EmulatedProduct, same_by_torch
 
 pytestmark = pytest.mark.torch
 
@@ -105,16 +105,8 @@ def test_a_release_is_the_same(search, built_in, n_jobs):
     import torch
 
     search(built_in)
-    tokens = [built_in.words[i : i + 9] for i in range(0, 1800, 9)]
-    options = {"epsilon": 20.0, "random_state": 4, "n_jobs": n_jobs}
     before = torch.get_num_threads()
-    plain, fast = (
-        DPWordPerturber(built_in, engine=engine, **options).fit([])
-        for engine in ("numpy", "torch")
-    )
-    assert (plain.transform(tokens) != fast.transform(tokens)).nnz == 0
-    draws = [p.perturb_words(built_in.words[:50], 4) for p in (plain, fast)]
-    np.testing.assert_array_equal(*draws)
+    same_by_torch(built_in, 9, 1800, 50, n_jobs)
     assert torch.get_num_threads() == before
 
 

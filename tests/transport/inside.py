@@ -9,6 +9,8 @@ input brings that about.
 import numpy as np
 import scipy.sparse as sp
 
+from skdptext import WordEmbedding
+
 # Modules, in which a fault takes the place of a part.
 from skdptext.transport import _cascade as cascade_module
 from skdptext.transport import _exact as exact_module
@@ -57,12 +59,23 @@ def random_bags(rng, n, n_words, most):
     return as_word_bags(sp.csr_array(random_rows(rng, n, n_words, most)))
 
 
+def crowded(seed, n_bags, n_words, n_labels, scale=1.0):
+    """Bags of words on a line of few places, many of them the same: ties everywhere."""
+    rng = np.random.default_rng(seed)
+    places = rng.integers(-3, 4, size=(n_words, 1)) * scale
+    embedding = WordEmbedding([f"w{i}" for i in range(n_words)], places)
+    X = rng.poisson(1.5 / n_words, size=(n_bags, n_words)).astype(float)
+    X[np.arange(n_bags), rng.integers(0, n_words, n_bags)] += 1
+    return X, embedding, rng.integers(0, n_labels, n_bags)
+
+
 PLAIN_KERNELS = Kernels(
     loops_module.looped_costs, loops_module.looped_block, loops_module.looped_pairs
 )
 PLAIN_LOOPS = BoundLoops(
     loops_module.relax_queries, loops_module.sample_bags, loops_module.tighten_bags
 )
+
 
 __all__ = [
     "PLAIN_KERNELS",
@@ -76,6 +89,7 @@ __all__ = [
     "as_matrix",
     "bounds_for",
     "cascade_module",
+    "crowded",
     "dual_bounds",
     "exact_module",
     "index_module",

@@ -13,7 +13,7 @@ from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.transport import BagIndex, as_word_bags, take_bags
-from tests.transport.inside import exact_module, search_module
+from tests.transport.inside import crowded, exact_module, search_module
 
 # Every test of this file runs with and without numba.
 pytestmark = pytest.mark.usefixtures("loops")
@@ -93,12 +93,7 @@ def test_few_problems_are_solved(prose_bags, built_in):
     st.integers(1, 20),
 )
 def test_many_ties(seed, k, scale, n_words):
-    # Words on a line of few places, many of them the same: ties everywhere.
-    rng = np.random.default_rng(seed)
-    places = rng.integers(-3, 4, size=(n_words, 1)) * scale
-    embedding = WordEmbedding([f"w{i}" for i in range(n_words)], places)
-    X = rng.poisson(1.5 / n_words, size=(18, n_words)).astype(float)
-    X[np.arange(18), rng.integers(0, n_words, 18)] += 1
+    X, embedding, _ = crowded(seed, 18, n_words, 1, scale)
     train, queries = X[:14], X[14:]
     index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
     neighbours = index.nearest(as_word_bags(sp.csr_array(queries)), k)[:2]

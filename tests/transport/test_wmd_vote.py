@@ -9,11 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.transport import BagIndex, as_word_bags
-from tests.transport.inside import PLAIN_LOOPS, search_module
+from tests.transport.inside import PLAIN_LOOPS, crowded, search_module
 
 
 def winners(distances, labels, k):
@@ -25,16 +24,6 @@ def winners(distances, labels, k):
             min(set(nearest), key=lambda label: (-nearest.count(label), label))
         )
     return votes
-
-
-def crowded(seed, n_bags, n_words, n_labels, scale=1.0):
-    """Bags of words on a line of few places, many of them the same: ties everywhere."""
-    rng = np.random.default_rng(seed)
-    places = rng.integers(-3, 4, size=(n_words, 1)) * scale
-    embedding = WordEmbedding([f"w{i}" for i in range(n_words)], places)
-    X = rng.poisson(1.5 / n_words, size=(n_bags, n_words)).astype(float)
-    X[np.arange(n_bags), rng.integers(0, n_words, n_bags)] += 1
-    return X, embedding, rng.integers(0, n_labels, n_bags)
 
 
 def assert_votes(seed, k, n_words, n_labels, n_bags, scale, n_queries):
