@@ -10,8 +10,6 @@ import gzip
 import io
 import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -23,6 +21,7 @@ import pytest
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from tests.processes import run_python
 
 pytestmark = pytest.mark.fuzz
 
@@ -201,13 +200,6 @@ def test_files(form, tmp_path):
     command = f"import test_fuzz; test_fuzz.run({form!r}, {N_FILES}, {SEED})"
     folder = str(Path(__file__).parent)
     paths = os.pathsep.join([folder, str(Path(folder).parent)])
-    done = subprocess.run(
-        [sys.executable, "-c", command],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = run_python("-c", command, cwd=tmp_path, env=environment)
     print(done.stdout.replace("\n", ""))

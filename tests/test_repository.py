@@ -8,7 +8,6 @@ import inspect
 import operator
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import pytest
 
 import skdptext
+from tests.processes import run_python
 from tests.public_calls import RESULTS, api_pages, offered
 
 ROOT = Path(__file__).parents[1]
@@ -474,17 +474,10 @@ for room in {rooms!r}:
 late = [name for name in {LATE!r} if name not in before and sys.modules.get(name)]
 assert not late, f"loaded by importing skdptext: {{late}}"
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        # a fork has no threads; a library that starts one all the same may do nothing
-        # with it here
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    # a fork has no threads; a library that starts one all the same may do nothing
+    # with it here
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    done = run_python("-c", code, cwd=ROOT, env=environment)
     assert done.stderr == ""
     assert done.stdout == "module 'skdptext' has no attribute 'attack'\n" * 2
 
@@ -618,12 +611,5 @@ def test_one_test_runs_without_coverage():
     """
     given = ["--cov=skdptext", "--no-cov", "-q", "-p", "no:cacheprovider"]
     test = "tests/test_repository.py::test_version_is_the_same_everywhere"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *given, test],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    done = run_python("-m", "pytest", *given, test, cwd=ROOT)
     assert "1 passed" in done.stdout

@@ -87,14 +87,10 @@ def test_order_tells_more_than_a_bag():
 
 def test_a_false_claim_is_refuted_and_a_true_one_is_not():
     """Noise that leaks ten times what it says; the audit asks the claim in force."""
+    pair = ["a", "a"], ["c", "c"]
     true, false = (
-        audit_document_pair(
-            fitted(mechanism=mechanism, epsilon=0.9),
-            ["a", "a"],
-            ["c", "c"],
-            random_state=0,
-        )
-        for mechanism in (MahalanobisNoise(), Boaster())
+        audit_document_pair(fitted(mechanism=m, epsilon=0.9), *pair, random_state=0)
+        for m in (MahalanobisNoise(), Boaster())
     )
     assert not true.violated
     assert "does not prove privacy" in " ".join(str(true).split())

@@ -5,7 +5,6 @@ import importlib.metadata
 import inspect
 import os
 import re
-import subprocess
 import sys
 from functools import cache
 from itertools import islice
@@ -22,6 +21,7 @@ from skdptext.datasets import _docstrings, load_docstrings
 # Nothing public shows that a module is listed under two topics.
 from skdptext.datasets._docstring_topics import TOPICS
 from tests.expected import refusals
+from tests.processes import run_python
 
 
 @pytest.fixture(scope="module")
@@ -247,15 +247,10 @@ def test_repeats_in_a_fresh_process_in_silence(tmp_path):
     """
     # SciPy then documents a few functions otherwise
     assert os.environ["SCIPY_ARRAY_API"] == "1"
-    done = subprocess.run(
-        [sys.executable, "-W", "default", "-c", _PROBE, str(tmp_path / "fresh")],
-        env={"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)}
+    given = "-W", "default", "-c", _PROBE, str(tmp_path / "fresh")
+    done = run_python(*given, env=environment)
     assert done.stderr == ""
-    assert done.returncode == 0
     digest, n_words, fingerprint = _digests(tmp_path / "here")
     assert done.stdout == f"{([], [], digest, n_words, fingerprint)}\n"
     assert n_words > 300
