@@ -7,7 +7,7 @@ import math
 import multiprocessing
 import pickle
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -194,35 +194,29 @@ def audit_fresh_noise(
     def again(source: Any) -> np.ndarray:
         return _sequence(source, word, n_draws)
 
-    def pickles() -> list[np.ndarray]:
-        sent = pickle.dumps(perturber)
-        return [again(pickle.loads(sent)) for _ in range(n_repeats)]
+    def each_of(sources: Iterable[Any]) -> list[np.ndarray]:
+        return [again(source) for source in sources]
 
     def threads() -> list[np.ndarray]:
         with ThreadPoolExecutor(n_repeats) as pool:
             return list(pool.map(again, [perturber] * n_repeats))
 
-    def epsilons() -> list[np.ndarray]:
-        return [again(_at_another_epsilon(perturber, i)) for i in range(n_repeats)]
-
-    def processes() -> list[np.ndarray]:
-        # One task per worker, so that no worker runs two of them.
-        return list(
-            Parallel(n_jobs=n_repeats, backend="loky", batch_size=1)(
-                delayed(_sequence)(perturber, word, n_draws) for _ in range(n_repeats)
-            )
-        )
-
+    # One task per worker, so that no worker runs two of them.
+    workers = Parallel(n_jobs=n_repeats, backend="loky", batch_size=1)
+    task = delayed(_sequence)(perturber, word, n_draws)
+    several = range(n_repeats)
     ways: dict[str, Callable[[], list[np.ndarray]]] = {
         "words": lambda: list(perturber.perturb_words([word] * n_repeats, n_draws)),
         "many words": lambda: list(perturber.perturb_words([word] * n_calls, n_draws)),
-        "forks": lambda: [_forked(perturber, word, n_draws) for _ in range(n_repeats)],
-        "processes": processes,
-        "pickles": pickles,
-        "copies": lambda: [again(copy.deepcopy(perturber)) for _ in range(n_repeats)],
-        "calls": lambda: [again(perturber) for _ in range(n_repeats)],
+        "forks": lambda: [_forked(perturber, word, n_draws) for _ in several],
+        "processes": lambda: list(workers(task for _ in several)),
+        "pickles": lambda: each_of(
+            map(pickle.loads, [pickle.dumps(perturber)] * n_repeats)
+        ),
+        "copies": lambda: each_of(copy.deepcopy(perturber) for _ in several),
+        "calls": lambda: each_of([perturber] * n_repeats),
         "threads": threads,
-        "epsilons": epsilons,
+        "epsilons": lambda: each_of(_at_another_epsilon(perturber, i) for i in several),
     }
     row = _sequence(perturber, word, 2 * n_draws)
     inside = [[row[:n_draws], row[n_draws:]], [row[::2], row[1::2]]]

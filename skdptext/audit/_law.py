@@ -183,8 +183,8 @@ def audit_noise_law(
             if not hasattr(source, name):
                 raise InvalidParameterError(
                     "source must be a fitted perturber, its mechanism_, or have "
-                    "sample, whiten and epsilon; got "
-                    f"{type(source).__name__} without {name}."
+                    f"sample, whiten and epsilon; got {type(source).__name__} without "
+                    f"{name}."
                 )
         noise = np.asarray(source.sample(rng, n_draws), dtype=np.float64)
         whiten, pvalues = source.whiten, {}
@@ -215,7 +215,10 @@ def _released_noise(
         )
     embedding = channel.embedding
     noises, unaltered = [], True
-    for way, n in zip(_WAYS, _shares(n_draws, len(_WAYS)), strict=True):
+    for way, part in zip(
+        _WAYS, np.array_split(range(n_draws), len(_WAYS)), strict=True
+    ):
+        n = len(part)
         recorder: Any = _Recorder(channel)
         words, released = _release(recorder, n, way, rng)
         taken = recorder.in_order()
@@ -229,11 +232,6 @@ def _released_noise(
         noises.append(noise)
         bar.update(n)
     return np.concatenate(noises), {"words": 1.0 if unaltered else 0.0}
-
-
-def _shares(n: int, k: int) -> list[int]:
-    """`n` split into `k` whole parts."""
-    return [n // k + (i < n % k) for i in range(k)]
 
 
 def _release(
@@ -339,38 +337,29 @@ def _pvalues(
 
 def _spread(units: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
     """p-values of means and spread of uniform directions, in all directions."""
+    from scipy import special
+
     n, m = units.shape
     # Multiplied by chi-distributed lengths, uniform directions are exactly standard
     # normal vectors. The law of sums of u and u² themselves is only known
     # approximately, and the approximation is poor in the tails.
     normals = units * np.sqrt(rng.chisquare(m, n))[:, None]
-    pvalues = _axes(normals)
-    if n > m:
-        pvalues["spread in all directions"] = _extremes(normals)
-    return pvalues
-
-
-def _axes(normals: np.ndarray) -> dict[str, float]:
-    """p-values of means and spread along the axes, corrected for their number."""
-    from scipy import special
-
-    n, m = normals.shape
     drift = np.abs(normals.sum(axis=0)) / np.sqrt(n)
     squares = np.einsum("ij,ij->j", normals, normals)
     spread = 2 * np.minimum(special.chdtr(n, squares), special.chdtrc(n, squares))
-    return {
+    # along the axes, corrected for their number
+    pvalues = {
         "mean along every axis": min(1.0, m * 2 * special.ndtr(-drift.max())),
         "spread along every axis": min(1.0, m * spread.min()),
     }
-
-
-def _extremes(normals: np.ndarray) -> float:
-    """Bound on the p-value of the extreme singular values of normal vectors."""
-    n, m = normals.shape
-    squares = np.linalg.eigvalsh(normals.T @ normals)
-    least, most = np.sqrt(np.maximum(squares[[0, -1]], 0))
-    excess = max(np.sqrt(n) - np.sqrt(m) - least, most - np.sqrt(n) - np.sqrt(m))
-    return min(1.0, 2 * float(np.exp(-(max(excess, 0.0) ** 2) / 2)))
+    if n > m:
+        # a bound: the extreme singular values of normal vectors lie within √n ± √m
+        extremes = np.linalg.eigvalsh(normals.T @ normals)[[0, -1]]
+        least, most = np.sqrt(np.maximum(extremes, 0))
+        excess = max(np.sqrt(n) - np.sqrt(m) - least, most - np.sqrt(n) - np.sqrt(m))
+        tail = 2 * float(np.exp(-(max(excess, 0.0) ** 2) / 2))
+        pvalues["spread in all directions"] = min(1.0, tail)
+    return pvalues
 
 
 def _dependence(x: np.ndarray, y: np.ndarray) -> float:

@@ -327,7 +327,8 @@ def audit_word_privacy(
     with bar:
         codes, names = _draw(perturber, words, n_draws, bar)
     row = {word: i for i, word in enumerate(words)}
-    parts = _split(rng, n_draws)
+    # draws that order words, draws that pick the event, and draws that test it
+    parts = np.split(rng.permutation(n_draws), [n_draws // 4, n_draws // 2])
     counts = [
         np.stack([np.bincount(c[part], minlength=len(names)) for c in codes])
         for part in parts
@@ -460,12 +461,6 @@ def _noisy_words(
         )
     bar.update(draws.size)
     return draws
-
-
-def _split(rng: np.random.Generator, n_draws: int) -> list[np.ndarray]:
-    """Draws that order words, draws that pick the event, and draws that test it."""
-    order = rng.permutation(n_draws)
-    return np.split(order, [n_draws // 4, n_draws // 2])
 
 
 def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:

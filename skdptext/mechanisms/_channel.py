@@ -451,8 +451,7 @@ def as_channel(
         # a subclass need not call our __init__
         given = {"mechanism": mechanism, "embedding": embedding}
         given |= {"epsilon": epsilon, "lam": lam}
-        for name, value in given.items():
-            vars(channel).setdefault(name, value)
+        vars(channel).update(given | vars(channel))
     else:
         rule = f"prepare of {type(mechanism).__name__} must return a WordChannel"
         check_methods(prepared, ("draw", "apply", "exponents"), rule)

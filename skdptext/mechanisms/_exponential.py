@@ -286,11 +286,12 @@ class ExponentialChannel(InvertedChannel):
     @memo_property
     def log_normalizers(self) -> np.ndarray:
         """ln C_w of every word, shape (n_words,)."""
-        if not self._knows("_fit"):  # no pass over pairs for what they attain
-            logs = self._distances.log_normalizers(self.rate, self._mu)
-            fit = Fit(self.rate, self._mu, np.nan, logs)
-            return self._distances.log_normalizers_from(fit)
-        return self._distances.log_normalizers_from(self._fit)
+        if self._knows("_fit"):
+            return self._distances.log_normalizers_from(self._fit)
+        # no pass over pairs for what they attain
+        logs = self._distances.log_normalizers(self.rate, self._mu)
+        fit = Fit(self.rate, self._mu, log_normalizers=logs)
+        return self._distances.log_normalizers_from(fit)
 
     @memo_property
     def worst_exponent(self) -> float:

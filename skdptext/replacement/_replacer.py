@@ -324,11 +324,8 @@ class DPDocumentReplacer(
         check_is_fitted(self, "channel_")
         self._check_parameters()
         for name, value in self._fixed().items():
-            fitted = self._fitted_with[name]
-            same = fitted is value
-            if name != "grouper":  # that has no equals
-                same = same or np.array_equal(fitted, value)
-            if not same:
+            fitted, unequal = self._fitted_with[name], name == "grouper"
+            if fitted is not value and (unequal or not np.array_equal(fitted, value)):
                 raise InvalidParameterError(
                     f"{name} must not change after fit, which fixes the groups and "
                     "the noise. Call fit again."
