@@ -150,6 +150,20 @@ def test_in_any_order_and_nesting(parts):
     assert a.compose(3).compose(b).releases == 4
 
 
+def test_releases_of_one_kind_are_one_part(parts):
+    a, b, _ = parts
+    thrice = a.compose(b).compose(a.compose(2))
+    assert [part.releases for part in thrice.parts] == [3, 1]
+    assert thrice.exponent(X, Y) == a.compose(3).compose(b).exponent(X, Y)
+    assert str(a.compose(a)) == str(a.compose(2))
+    # what is stated in another metric is another part; caveats are gathered
+    assert len(a.compose(a.relative_to(0.4)).parts) == 2
+    warned = PrivacyGuarantee(
+        a.parts[0].channel, a.parts[0].reader, caveats=["Not so."]
+    ).compose(a)
+    assert [part.caveats for part in warned.parts] == [("Not so.",)]
+
+
 def test_one_metric_for_all(parts):
     composed = composed_of(parts)
     for by in ("eigenvalues", "lemma3"):
