@@ -32,6 +32,7 @@ import measuring
 import numpy as np
 from experiments.store import Cell, MissingCellError, Store
 from peers import PeerUnavailable, ask
+from real_data import numbered_words
 from results import record
 from scipy.stats import binomtest
 
@@ -42,12 +43,10 @@ from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import nearest_words
 
 HERE = Path(__file__).resolve().parent
-KEPT = HERE.parent / "build" / "audit"
+CELLS = HERE.parent / "build" / "audit"
 LINE = WordEmbedding(list("abcd"), [[-0.02], [0.0], [0.5], [0.52]])
-_rng = np.random.default_rng(5)
-CLOUD = WordEmbedding(
-    [f"w{i}" for i in range(60)],
-    _rng.normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]],
+CLOUD = numbered_words(
+    np.random.default_rng(5).normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]]
 )
 # A table for each way in which a mechanism can go wrong; with ε, and the pairs to look
 # at, or None for those that the audit chooses.
@@ -100,14 +99,10 @@ def words_caught(factor: float, times: int, confidence: float, draws: int) -> in
     perturber = DPWordPerturber(LINE, epsilon=factor, lam=0, document_length=1)
     claim = PrivacyGuarantee(MahalanobisNoise().prepare(LINE, 1.0, 0.0))
     claimed = Claimed(perturber.fit([]), claim)
-    return sum(
-        bool(
-            audit_word_privacy(
-                claimed, [("b", "c")], n_draws=draws, confidence=confidence
-            ).violated.any()
-        )
-        for _ in range(times)
+    audit = partial(
+        audit_word_privacy, claimed, [("b", "c")], n_draws=draws, confidence=confidence
     )
+    return sum(bool(audit().violated.any()) for _ in range(times))
 
 
 def noise_caught(factor: float, times: int, confidence: float, draws: int) -> int:
@@ -159,14 +154,8 @@ def power(n_draws: int, repeats: int) -> None:
     for name, caught in AUDITS.items():
         for factor in factors[name]:
             share = caught(factor, repeats, 0.99, n_draws) / repeats
-            excess = round(100 * (factor - 1), 4)
-            rows.append(
-                {
-                    "audit": name,
-                    "true ε above the claim (%)": excess,
-                    "caught (%)": 100 * share,
-                }
-            )
+            excess = {"true ε above the claim (%)": round(100 * (factor - 1), 4)}
+            rows.append({"audit": name, **excess, "caught (%)": 100 * share})
             if share >= 0.9:
                 break
     record(
@@ -214,10 +203,9 @@ class Faulty:
         return table.word_array[noisy].reshape(-1, n_draws)
 
 
-def found(repeats: int) -> None:
+def faults(repeats: int) -> None:
     def crowd(seed, n_words, dim):
-        vectors = np.random.default_rng(seed).normal(size=(n_words, dim))
-        return WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+        return numbered_words(np.random.default_rng(seed).normal(size=(n_words, dim)))
 
     def words(fault, seed, n_swept=2000):
         perturber = Faulty(crowd(seed, 200, 3), 2.0, fault, seed)
@@ -236,29 +224,18 @@ def found(repeats: int) -> None:
         return any(repeats[way] for way in [*inside, "words", "draws"])
 
     rows = []
-    for name, caught, faults in (
-        ("audit_word_privacy", words, ["one word in clear", "none"]),
-        (
-            "audit_word_privacy(n_swept=0)",
-            lambda *case: words(*case, n_swept=0),
-            ["one word in clear"],
-        ),
+    twice = ["all vectors used twice", "a tenth used twice"]
+    swept, unswept = "audit_word_privacy", "audit_word_privacy(n_swept=0)"
+    for name, caught, cases in (
+        (swept, words, ["one word in clear", "none"]),
+        (unswept, partial(words, n_swept=0), ["one word in clear"]),
         ("audit_noise_law", noise, ["no noise along one axis", "none"]),
-        (
-            "audit_fresh_noise",
-            fresh,
-            [
-                "seeds of 16 bits",
-                "all vectors used twice",
-                "a tenth used twice",
-                "none",
-            ],
-        ),
+        ("audit_fresh_noise", fresh, ["seeds of 16 bits", *twice, "none"]),
     ):
-        for fault in faults:
+        for fault in cases:
             n = sum(bool(caught(fault, seed)) for seed in range(repeats))
-            rows.append({"audit": name, "fault": fault, "audits": repeats, "found": n})
-            print(rows[-1], flush=True)
+            row = {"audit": name, "fault": fault, "audits": repeats, "found": n}
+            rows += measuring.shown([row])
     record(
         "audit_found",
         rows,
@@ -317,10 +294,10 @@ def audit_peer(package, mechanism, lam, name, n_draws) -> dict[str, object]:
     row |= {"λ": lam, "draws per word": n_draws}
     peer = Peer(package, mechanism, lam, table, epsilon, MahalanobisNoise())
     try:
-        found = audit_word_privacy(peer, pairs, n_draws=n_draws, random_state=0)
+        audit = audit_word_privacy(peer, pairs, n_draws=n_draws, random_state=0)
     except RuntimeError as error:  # what the package raises itself
         return row | {"finding": f"failed: {error}"[:120]}
-    facts = found.summary()
+    facts = audit.summary()
     row |= {
         "pairs": facts["n_pairs"],
         "violated": facts["n_violated"],
@@ -337,7 +314,7 @@ def audit_peer(package, mechanism, lam, name, n_draws) -> dict[str, object]:
 def audit_peers(packages, n_draws: int, seconds: float) -> None:
     rows, missing, end = [], 0, time.monotonic() + seconds
     for package, mechanisms in PEERS.items():
-        store = Store(KEPT, end if package in packages else 0.0)
+        store = Store(CELLS, end if package in packages else 0.0)
         for mechanism, (lam, tables) in mechanisms.items():
             for name in tables:
                 what = package, mechanism, lam, name, n_draws
@@ -369,18 +346,18 @@ def audit_peers(packages, n_draws: int, seconds: float) -> None:
 
 
 def main() -> None:
+    parts = {
+        "alarms": lambda given: alarms(given.repeats),
+        "power": lambda given: power(given.draws, 20),
+        "found": lambda _: faults(20),
+        "peers": lambda given: audit_peers(given.peer, given.peer_draws, given.seconds),
+    }
     options = measuring.options(
-        __doc__, only=["alarms", "power", "found", "peers"], draws=100_000,
-        repeats=500, peer_draws=20_000, peer=PEERS, seconds=math.inf,
+        __doc__, only=parts, draws=100_000, repeats=500, peer_draws=20_000, peer=PEERS,
+        seconds=math.inf,
     )  # fmt: skip
-    if "alarms" in options.only:
-        alarms(options.repeats)
-    if "power" in options.only:
-        power(options.draws, 20)
-    if "found" in options.only:
-        found(20)
-    if "peers" in options.only:
-        audit_peers(options.peer, options.peer_draws, options.seconds)
+    for part in options.only:
+        parts[part](options)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def searches(n: int, splits: int, spread: float, confidence: float | None) -> li
         confidence=confidence,
         tuned_on="public",
     )
-    found = []
+    chosen = []
     for _ in range(n):
         scores = TRUE + spread * rng.standard_normal((splits, len(TRUE)))
         results = {
@@ -41,10 +41,10 @@ def searches(n: int, splits: int, spread: float, confidence: float | None) -> li
         }
         results |= {f"split{i}_test_accuracy": row for i, row in enumerate(scores)}
         try:
-            found.append(rule(results))
+            chosen.append(rule(results))
         except NoFeasibleCandidateError:
-            found.append(-1)
-    return found
+            chosen.append(-1)
+    return chosen
 
 
 def line(n: int, splits: int, spread: float) -> dict[str, object]:

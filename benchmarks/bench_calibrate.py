@@ -47,7 +47,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstrings
-from skdptext.exceptions import CalibrationWarning, PrivacyLeakWarning
+from skdptext.exceptions import CalibrationWarning
 from skdptext.mechanisms import Exponential, MahalanobisNoise, WordMechanism
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.search import k_nearest_words
@@ -109,26 +109,27 @@ def asked(
         for text, (ours, theirs) in texts.items():
             for counted in ("every word once", "text"):
                 start = time.perf_counter()
-                found = by_words
-                if counted == "text" or found is None:
+                calibration = by_words
+                if counted == "text" or calibration is None:
                     given: dict[str, object] = {"documents": ours[0]}
                     if counted != "text":
                         rng = np.random.default_rng(0)
-                        some = rng.permutation(len(table))[:1500]
-                        given = {"words": table.word_array[some].tolist()}
-                    found = calibrate_epsilon(
+                        ids = rng.permutation(len(table))[:1500]
+                        given = {"words": table.word_array[ids].tolist()}
+                    calibration = calibrate_epsilon(
                         perturber(table, mechanism, lam), 0.5, statistic="changed",
                         tuned_on="public", random_state=0, **given,
                     )  # fmt: skip
                     seconds = time.perf_counter() - start
                 if counted != "text":
-                    by_words, words_seconds = found, seconds if by_words is None else 0
-                fitted = perturber(table, mechanism, lam, found.epsilon)
+                    words_seconds = seconds if by_words is None else 0
+                    by_words = calibration
+                fitted = perturber(table, mechanism, lam, calibration.epsilon)
                 share, error = changed(fitted, theirs[0][:250])
-                error = float(np.hypot(error, found.standard_error))
+                error = float(np.hypot(error, calibration.standard_error))
                 yield {
                     "embedding": name, "words": len(table), "mechanism": label,
-                    "text": text, "counted": counted, "ε": found.epsilon,
+                    "text": text, "counted": counted, "ε": calibration.epsilon,
                     "asked, %": 50, "changed, %": 100 * share,
                     "standard error, %": 100 * error,
                     "s": seconds if counted == "text" else words_seconds or None,
@@ -165,16 +166,16 @@ def rule(
         guess = 1 / len(np.unique(ours[1]))
         for label, mechanism, lam in MECHANISMS:
             for share in SHARES:
-                found = calibrate_epsilon(
+                epsilon = calibrate_epsilon(
                     perturber(table, mechanism, lam), share, statistic="changed",
                     documents=ours[0], tuned_on="public", random_state=0,
-                )  # fmt: skip
-                fitted = perturber(table, mechanism, lam, found.epsilon)
+                ).epsilon  # fmt: skip
+                fitted = perturber(table, mechanism, lam, epsilon)
                 near, far = exponents(fitted)
                 bow = fitted.set_params(output="bow").fit([])
                 yield {
                     "embedding": name, "text": text, "mechanism": label,
-                    "changed, %": 100 * share, "ε": found.epsilon,
+                    "changed, %": 100 * share, "ε": epsilon,
                     "exponent to the nearest word": near,
                     "to a random word": far,
                     "accuracy": accuracy(ours, theirs, table, bow.transform),
@@ -184,7 +185,6 @@ def rule(
 
 def main() -> None:
     options = measuring.options(__doc__, words=3000, texts=800)
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     warnings.simplefilter("ignore", CalibrationWarning)
     texts = {
         name: halves(read(), options.texts)

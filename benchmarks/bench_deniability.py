@@ -17,15 +17,13 @@ difference in standard errors of the shared noise.
 from __future__ import annotations
 
 import time
-import warnings
 
 import measuring
 import numpy as np
 from real_data import load_table
-from results import record
+from results import bracketed, record
 
 from skdptext import DPWordPerturber
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.search._shared_noise import load_compiled
@@ -36,21 +34,21 @@ N_DRAWS = 100
 
 
 def compare(
-    fitted: DPWordPerturber, words: list[str], some: list[str], repeats: int
+    fitted: DPWordPerturber, words: list[str], few: list[str], repeats: int
 ) -> dict[str, object]:
     """A row of the table of single settings."""
     unchanged = []
 
     def plain() -> None:
-        noisy = fitted.perturb_words(some, N_DRAWS)
-        unchanged.append((noisy == np.array(some)[:, None]).sum(axis=1).mean())
+        noisy = fitted.perturb_words(few, N_DRAWS)
+        unchanged.append((noisy == np.array(few)[:, None]).sum(axis=1).mean())
 
     def shared() -> None:
         plausible_deniability(fitted, words, n_draws=N_DRAWS)
 
     seconds = np.median(measuring.rounds([plain, shared], repeats, warm=False), axis=0)
-    theirs, ours = 1e6 * seconds / (len(some), len(words)) / N_DRAWS
-    check = plausible_deniability(fitted, some, n_draws=N_DRAWS)
+    theirs, ours = 1e6 * seconds / (len(few), len(words)) / N_DRAWS
+    check = plausible_deniability(fitted, few, n_draws=N_DRAWS)
     gap = float(np.mean(unchanged)) - check.n_unchanged.mean()
     error = float(check.unchanged_error)
     return {
@@ -67,11 +65,10 @@ def compare(
 
 def main() -> None:
     options = measuring.options(__doc__, words=256, repeats=3)
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     embedding = load_table()
     ids = np.random.default_rng(0).permutation(len(embedding))[: options.words]
     words = embedding.word_array[ids].tolist()
-    some = words[: max(1, len(words) // 10)]
+    few = words[: max(1, len(words) // 10)]
     engine = "numba" if load_compiled() is not None else "NumPy"
     # compiles, and fills what is computed once per table
     plausible_deniability(DPWordPerturber(embedding).fit([]), words[:1])
@@ -80,17 +77,18 @@ def main() -> None:
         for epsilon, lam in ((1, 0.5), (10, 0.5), (40, 0.5), (40, 0.0), (80, 1.0))
     ]
     rows = measuring.shown(
-        compare(fitted, words, some, options.repeats) for fitted in settings
+        compare(fitted, words, few, options.repeats) for fitted in settings
     )
-    few = words[: max(1, len(words) // 2)]
+    half = words[: max(1, len(words) // 2)]
     start = time.perf_counter()
     plausible_deniability(
-        settings[-1], few, epsilons=EPSILONS, lams=LAMS, n_draws=N_DRAWS
+        settings[-1], half, epsilons=EPSILONS, lams=LAMS, n_draws=N_DRAWS
     )
     grid = time.perf_counter() - start
-    found = calibrate_epsilon(settings[-1], words=words)
+    calibrated = calibrate_epsilon(settings[-1], words=words)
     calibration = time.perf_counter() - start - grid
-    low, high = found.interval
+    low, high = calibrated.interval
+    n_settings = len(EPSILONS) * len(LAMS)
     record(
         "deniability",
         rows,
@@ -107,17 +105,14 @@ def main() -> None:
         [
             {
                 "what": f"grid of {len(EPSILONS)} ε × {len(LAMS)} λ, per setting",
-                "µs per word and draw": 1e6
-                * grid
-                / (len(few) * N_DRAWS * len(EPSILONS) * len(LAMS)),
+                "µs per word and draw": 1e6 * grid / (n_settings * len(half) * N_DRAWS),
                 "result": None,
             },
             {
                 "what": "calibrate_epsilon at λ = 1",
                 "µs per word and draw": 1e6 * calibration / (len(words) * N_DRAWS),
-                "result": (
-                    f"half unchanged at ε = {found.epsilon:.1f} [{low:.1f}, {high:.1f}]"
-                ),
+                "result": "half unchanged at ε = "
+                + bracketed(calibrated.epsilon, low, high, 1),
             },
         ],
         title="Plausible deniability over a grid, and calibration",

@@ -15,7 +15,6 @@ products just before and after: the speed of a machine changes.
 from __future__ import annotations
 
 import time
-import warnings
 from importlib.util import find_spec
 
 import measuring
@@ -24,7 +23,6 @@ from bench_perturbation import TABLES
 from results import record
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.search import embedding_search
 
 EPSILON = 10.0
@@ -115,7 +113,7 @@ def parts(table: WordEmbedding, repeats: int) -> dict[str, object]:
         for watch in watches.values():
             watch.seconds = 0.0
         start = time.perf_counter()
-        found = search(points)
+        words = search(points)
         whole = time.perf_counter() - start
         known = [watch.seconds for watch in watches.values()]
         spent.append([*known, whole - sum(known)])
@@ -123,7 +121,7 @@ def parts(table: WordEmbedding, repeats: int) -> dict[str, object]:
     medians = np.median(spent[1:], axis=0) / len(ids) * 1e6
     row: dict[str, object] = {"V": len(table)}
     row |= {f"{n}, µs": float(t) for n, t in zip(names, medians, strict=True)}
-    row["same words"] = bool((found == embedding_search(table)(points)).all())
+    row["same words"] = bool((words == embedding_search(table)(points)).all())
     return row
 
 
@@ -132,7 +130,6 @@ def main() -> None:
     if find_spec("torch") is None:
         print("Not run: PyTorch is not installed (pip install skdptext[torch]).")
         return
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     tables = {name: TABLES[name]() for name in arguments.tables}
     for table in tables.values():
         reason = embedding_search(table, "torch").fallback_reason

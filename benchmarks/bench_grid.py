@@ -12,9 +12,7 @@ by the first run, which is not in the median.
 
 from __future__ import annotations
 
-import statistics
 import time
-import warnings
 
 import measuring
 import numpy as np
@@ -25,7 +23,6 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import PrivacyLeakWarning
 
 GRID = {
     "dpwordperturber__epsilon": [1.0, 5.0, 10.0, 20.0, 40.0],
@@ -44,7 +41,6 @@ def messages(table: WordEmbedding, n: int) -> tuple[list[str], np.ndarray]:
 
 def main() -> None:
     arguments = measuring.options(__doc__, documents=300, repeats=2)
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     table = load_table()
     texts, labels = messages(table, arguments.documents)
     times: dict[int, list[float]] = {1: [], 2: []}
@@ -58,18 +54,17 @@ def main() -> None:
             start = time.perf_counter()
             search.fit(texts, labels)
             spent.append(time.perf_counter() - start)
-            found = search.cv_results_
-            work = found["mean_fit_time"] + found["mean_score_time"]
+            scores = search.cv_results_
+            work = scores["mean_fit_time"] + scores["mean_score_time"]
             fits[n_jobs].append(float(2 * work.sum()))
-    first = {n: spent[0] for n, spent in times.items()}
-    usual = {n: statistics.median(spent[1:]) for n, spent in times.items()}
-    inside = {n: statistics.median(spent[1:]) for n, spent in fits.items()}
+    usual = {n: np.median(spent[1:]) for n, spent in times.items()}
+    inside = {n: np.median(spent[1:]) for n, spent in fits.items()}
     record(
         "grid",
         [
             {
                 "n_jobs": n,
-                "first run, s": first[n],
+                "first run, s": times[n][0],
                 "then, s": usual[n],
                 "speed-up": usual[1] / usual[n],
                 "sum over candidates, s": inside[n],

@@ -17,17 +17,16 @@ are medians of repeats; each repeat goes over all values, so that drift hits all
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import measuring
 import numpy as np
+from real_data import numbered_words
 from results import record
 from scipy.optimize import nnls
 
-from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import PrivacyLeakWarning
+from skdptext import DPWordPerturber
 
 V, M = 10_000, 100  # where neither grows
 
@@ -55,8 +54,7 @@ class Sweep:
 
 def fitted(n_words: int, dim: int) -> DPWordPerturber:
     rng = np.random.default_rng([n_words, dim])
-    vectors = rng.normal(size=(n_words, dim)).astype(np.float32) / 8
-    table = WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+    table = numbered_words(rng.normal(size=(n_words, dim)).astype(np.float32) / 8)
     return DPWordPerturber(table, epsilon=10.0, lam=0.5).fit([])
 
 
@@ -72,11 +70,7 @@ def table_case(value: int, n_words: int, dim: int) -> Case:
     asked = documents(perturber, 64, 64)
     vectors = perturber.embedding_.vectors
     rows = vectors[np.random.default_rng(0).integers(0, n_words, 4096)]
-
-    def product() -> None:
-        for start in range(0, len(rows), 512):
-            rows[start : start + 512] @ vectors.T
-
+    product = measuring.bare_product(rows, vectors)
     return Case(value, 4096, lambda: perturber.transform(asked), product)
 
 
@@ -178,7 +172,6 @@ def slope(x: np.ndarray, t: np.ndarray) -> float:
 
 def main() -> None:
     repeats = measuring.options(__doc__, repeats=3).repeats
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     points: list[dict[str, object]] = []
     laws = []
     for sweep in SWEEPS:

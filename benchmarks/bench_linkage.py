@@ -14,16 +14,14 @@ kept in ``build/linkage`` as it is done, and is not done again::
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 import tracemalloc
-import warnings
 from copy import copy
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 import scipy.sparse as sp
 from experiments.store import Cell, MissingCellError, Store
@@ -34,11 +32,14 @@ from real_data import (
     STORIES,
     TWEETS,
     absent,
+    bags_of,
     load_table,
+    read_sms,
     read_stories,
+    read_tweets,
 )
 from real_data import GOOGLE as TABLE
-from results import record
+from results import bracketed, record
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import beta
@@ -51,14 +52,8 @@ from sklearn.preprocessing import MaxAbsScaler, normalize
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.attacks import learned_similarity, text_similarities
 from skdptext.audit import audit_document_pair
-from skdptext.datasets import (
-    fetch_disaster_tweets,
-    fetch_sms_spam,
-    load_docstring_embedding,
-    load_docstrings,
-)
+from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.demo import TOPICS
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import Exponential
 from skdptext.metrics import (
     pairwise_word_movers_distances,
@@ -67,7 +62,7 @@ from skdptext.metrics import (
 )
 from skdptext.naive_bayes import ChannelNaiveBayes
 
-KEPT = Path(__file__).parents[1] / "build" / "linkage"
+CELLS = Path(__file__).parents[1] / "build" / "linkage"
 LENGTHS = (10, 20, 50, 100, 195)
 CANDIDATES = (100, 1500)
 RELEASES = (1, 10)
@@ -90,6 +85,7 @@ SETTINGS = (
       for epsilon in (10.0, 15.0, 5.0, 20.0)),
 )  # fmt: skip
 SHORT = {TABLE: "Google News", GLOVE: "GloVe"}
+SEEN = {"order": "text in order", "bag": "bag"}  # of what is released
 # Columns of the table of adversaries; ε of its rows; the seed of its releases.
 COLUMNS = (
     "law, smoothed evenly", "law", "word by word", "mean vectors", "tf-idf",
@@ -101,20 +97,21 @@ EPSILONS, FRESH = (5.0, 10.0, 15.0, 20.0), 20261123
 SETS = {5.0: range(3, 13), 10.0: range(3, 9), 15.0: range(3, 7), 20.0: range(3, 7)}
 
 
-def kept(name: str, make: Any) -> Any:
+def once(name: str, make: Any) -> Any:
     """A cell's numbers, from the file if it was done before."""
-    return Store(KEPT).get(Cell(name, {}, make))
+    return Store(CELLS).get(Cell(name, {}, make))
 
 
 @cache
-def fiction(n: int, length: int, table: str) -> tuple[WordEmbedding, list[np.ndarray]]:
+def fiction(table: str) -> tuple[WordEmbedding, list[np.ndarray]]:
     """Numbers of the first words of documents that have so many."""
+    length = max(LENGTHS)
     embedding = WordEmbedding.load(DATA / table)
     texts = [story["text"] for story in read_stories()]
     reader = DPWordPerturber(embedding, stop_words="english").fit([])
     words = [w[:length] for w in reader.known_words(texts) if len(w) >= length]
     rng = np.random.default_rng(0)
-    picked = rng.permutation(len(words))[:n]
+    picked = rng.permutation(len(words))[: max(CANDIDATES)]
     return embedding, [embedding.find(words[i]) for i in picked]
 
 
@@ -128,18 +125,13 @@ def attack(
 
     One law serves all of them: that of the words of all candidates.
     """
-    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), table)
+    embedding, documents = fiction(table)
     documents = documents[:most]
     if noise == "exponential":
-        changed = kept(cell_name("noise", table, lam, epsilon, most), dict)["changed"]
+        changed = once(cell_name("noise", table, lam, epsilon, most), dict)["changed"]
         epsilon = equal_epsilon(embedding, lam, documents, 1 - changed)
     source = perturber_of(noise, table, lam, epsilon)
-    ids = np.unique(np.concatenate(documents))
-    share = np.bincount(np.concatenate(documents))[ids]
-    transitions = word_transitions(
-        source, share, words=embedding.word_array[ids].tolist(), n_draws=N_DRAWS,
-        random_state=np.random.default_rng(0),
-    )  # fmt: skip
+    ids, places, transitions = law_of(source, documents)
     releases = released(source, documents, max(RELEASES))
     written = np.stack(documents[: N_TARGETS[1]])
     changed = float((releases[0] != written).mean())
@@ -158,16 +150,15 @@ def attack(
             if candidates <= scores.shape[1]
         )
 
-    places = ids.searchsorted(np.stack(documents))
     # per release a row per target and length
     ordered = [
         np.array([logs_in_order(transitions, z, places) for z in release])
         for release in releases
     ]
     for place, length in enumerate(LENGTHS):
-        clear = bags(np.stack(documents)[:, :length], len(embedding))
+        clear = bags_of(np.stack(documents)[:, :length], len(embedding))
         profiles = np.log(transitions.profiles(normalize(clear, norm="l1")[:, ids]))
-        noisy = [bags(r[:, :length], len(embedding)) for r in releases]
+        noisy = [bags_of(r[:, :length], len(embedding)) for r in releases]
         for n_releases in RELEASES:
             n = N_TARGETS[n_releases]
             together = sum((r[:n] for r in noisy[1:n_releases]), noisy[0][:n])
@@ -184,7 +175,7 @@ def attack(
 
 def perturber_of(noise: str, table: str, lam: float, epsilon: float) -> DPWordPerturber:
     """The mechanism of a cell, with the seed of its releases."""
-    embedding, _ = fiction(max(CANDIDATES), max(LENGTHS), table)
+    embedding, _ = fiction(table)
     # "half": of this ε, whatever could be proven besides
     mechanism = Exponential("half") if noise == "exponential" else None
     return DPWordPerturber(
@@ -194,17 +185,31 @@ def perturber_of(noise: str, table: str, lam: float, epsilon: float) -> DPWordPe
     ).fit([])  # fmt: skip
 
 
+def law_of(
+    source: DPWordPerturber, documents: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The words of documents, where each of them stands, and their law."""
+    written = np.stack(documents)
+    ids, counts = np.unique(written, return_counts=True)
+    law = word_transitions(
+        source, counts, words=source.embedding.word_array[ids].tolist(),
+        n_draws=N_DRAWS, random_state=np.random.default_rng(0),
+    )  # fmt: skip
+    return ids, ids.searchsorted(written), law
+
+
 def released(
     source: DPWordPerturber, documents: list[np.ndarray], n_releases: int
 ) -> list[np.ndarray]:
     """Word numbers of releases of the first documents; fewer after the first."""
     embedding = source.embedding
-    found = []
+    releases = []
     for k in range(n_releases):
         n = N_TARGETS[1 if k == 0 else max(RELEASES)]
         targets = [embedding.word_array[d].tolist() for d in documents[:n]]
-        found.append(np.stack([embedding.find(d) for d in source.transform(targets)]))
-    return found
+        noisy = source.transform(targets)
+        releases.append(np.stack([embedding.find(d) for d in noisy]))
+    return releases
 
 
 def cell_name(noise: str, table: str, lam: float, epsilon: float, most: int) -> str:
@@ -213,19 +218,16 @@ def cell_name(noise: str, table: str, lam: float, epsilon: float, most: int) -> 
 
 
 def equal_epsilon(
-    embedding: WordEmbedding,
-    lam: float,
-    documents: list[np.ndarray],
-    unchanged: float,
+    embedding: WordEmbedding, lam: float, documents: list[np.ndarray], unchanged: float
 ) -> float:
     """ε of the exponential mechanism that leaves as many words unchanged."""
     rng = np.random.default_rng(2)
-    some = rng.choice(np.concatenate(documents), 300)
+    ids = rng.choice(np.concatenate(documents), 300)
     low, high = 0.1, 200.0
     for _ in range(12):
         middle = np.sqrt(low * high)
         channel = Exponential("half").prepare(embedding, middle, lam)
-        law = channel.log_proba(some)[np.arange(len(some)), some]
+        law = channel.log_proba(ids)[np.arange(len(ids)), ids]
         low, high = (middle, high) if np.exp(law).mean() < unchanged else (low, middle)
     return float(np.sqrt(low * high))
 
@@ -234,20 +236,8 @@ def logs_in_order(
     transitions: Any, released: np.ndarray, places: np.ndarray
 ) -> np.ndarray:
     """Log-likelihood of every candidate, by the first words of each length."""
-    found = transitions.counts(released)[np.arange(len(released)), places]
-    return np.log(found).cumsum(axis=1)[:, np.array(LENGTHS) - 1].T
-
-
-def bags(documents: Any, n_words: int) -> sp.csr_array:
-    documents = np.stack(documents)
-    ends = np.arange(len(documents) + 1) * documents.shape[1]
-    found = sp.csr_array(
-        (np.ones(documents.size), documents.ravel(), ends),
-        shape=(len(documents), n_words),
-        copy=True,
-    )
-    found.sum_duplicates()
-    return found
+    likely = transitions.counts(released)[np.arange(len(released)), places]
+    return np.log(likely).cumsum(axis=1)[:, np.array(LENGTHS) - 1].T
 
 
 def hits(scores: np.ndarray, truth: np.ndarray | None = None) -> np.ndarray:
@@ -262,16 +252,17 @@ def with_interval(share: float, n: int, digits: int = 2) -> str:
     k = share * n
     low = beta.ppf(0.025, k, n - k + 1) if k > 0 else 0.0
     high = beta.ppf(0.975, k + 1, n - k) if k < n else 1.0
-    return f"{share:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+    return bracketed(share, low, high, digits)
 
 
-def lengths(part: tuple[int, int]) -> None:
-    """Attack at every part-th setting, and record all that is done."""
+def lengths(args: Any) -> None:
+    """Attack at the settings of a part, and record all that is done."""
     if absent(TABLE, GLOVE, STORIES):
         return
-    for setting in SETTINGS[part[0] - 1 :: part[1]]:
+    part, of = map(int, args.part.split("/"))
+    for setting in SETTINGS[part - 1 :: of]:
         for noise in ("noise", "exponential"):
-            kept(cell_name(noise, *setting), partial(attack, noise, *setting))
+            once(cell_name(noise, *setting), partial(attack, noise, *setting))
             record_lengths()
 
 
@@ -282,7 +273,7 @@ def record_lengths() -> None:
         for noise in ("noise", "exponential"):
             name, none_begun = cell_name(noise, *place, most), 0.0
             try:
-                cell = Store(KEPT, none_begun).get(Cell(name, {}, dict))
+                cell = Store(CELLS, none_begun).get(Cell(name, {}, dict))
             except MissingCellError:
                 continue
             row = {
@@ -293,7 +284,7 @@ def record_lengths() -> None:
                 "words changed": cell["changed"],
                 "draws per word": cell["draws"],
             }
-            found = {
+            found_by = {
                 (r["adversary"], r["length"], r["candidates"], r["releases"]): r["hits"]
                 for r in cell["rows"]
             }
@@ -301,7 +292,7 @@ def record_lengths() -> None:
                 row
                 | {"candidates": n, "releases": k}
                 | {
-                    f"{name}, {length}": found[name, length, n, k]
+                    f"{name}, {length}": found_by[name, length, n, k]
                     for name in ("order", "bag")
                     for length in LENGTHS
                 }
@@ -333,14 +324,13 @@ def record_lengths() -> None:
 
 def fresh(noise: str, epsilon: float) -> dict[str, Any]:
     """Hits of every adversary, on releases that nothing was chosen by."""
-    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), TABLE)
+    embedding, documents = fiction(TABLE)
     documents = documents[: min(CANDIDATES)]
-    source = perturber_of("noise", TABLE, 0.0, epsilon)
     changed = None
     if noise == "exponential":
-        changed = kept(f"fresh_noise_{epsilon:g}", dict)["changed"]
+        changed = once(f"fresh_noise_{epsilon:g}", dict)["changed"]
         epsilon = equal_epsilon(embedding, 0.0, documents, 1 - changed)
-        source = perturber_of(noise, TABLE, 0.0, epsilon)
+    source = perturber_of(noise, TABLE, 0.0, epsilon)
     source.set_params(random_state=np.random.default_rng(FRESH))
     words = [embedding.word_array[d].tolist() for d in documents]
     noisy = [text for _ in range(N_SEEDS) for text in source.transform(words)]
@@ -354,14 +344,14 @@ def fresh(noise: str, epsilon: float) -> dict[str, Any]:
         f"{'order' if name == 'word by word' else 'bag'}: {name}": score
         for name, score in text_similarities(words, noisy, embedding=embedding).items()
     }
-    for seen in ("order", "bag"):  # of a text in order, the bag is known, too
+    for seen in SEEN:  # of a text in order, the bag is known, too
         mine = {k: v for k, v in scores.items() if seen == "order" or k[:3] == "bag"}
         scores[f"{seen}: learned"] = np.concatenate(
             [
                 learned_similarity(
-                    {k: v[some] for k, v in mine.items()}, truth[some], random_state=0
+                    {k: v[rows] for k, v in mine.items()}, truth[rows], random_state=0
                 )
-                for some in np.split(np.arange(len(truth)), N_SEEDS)
+                for rows in np.split(np.arange(len(truth)), N_SEEDS)
             ]
         )
     return {
@@ -375,26 +365,16 @@ def by_laws(
     source: DPWordPerturber, documents: list[np.ndarray], codes: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Log-likelihoods of documents by the law, from one simulation smoothed twice."""
-    embedding = source.embedding
-    written = np.concatenate(documents)
-    ids = np.unique(written)
-    law = word_transitions(
-        source, np.bincount(written)[ids], n_draws=N_DRAWS,
-        words=embedding.word_array[ids].tolist(),
-        random_state=np.random.default_rng(0),
-    )  # fmt: skip
+    n_words = len(source.embedding)
+    ids, places, law = law_of(source, documents)
     evenly = copy(law)
     evenly.__dict__["_form"] = None  # as it was: draws added to each transition
-    clear = normalize(bags(documents, len(embedding)), norm="l1")[:, ids]
-    places, bag = ids.searchsorted(np.stack(documents)), bags(codes, len(embedding))
+    clear = normalize(bags_of(np.stack(documents), n_words), norm="l1")[:, ids]
+    bag, parts = bags_of(codes, n_words), np.array_split(np.arange(n_words), 20)
     scores = {}
     for name, each in (("law, smoothed evenly", evenly), ("law", law)):
-        logs = np.concatenate(
-            [
-                np.log(each.counts(part)).astype(np.float32)
-                for part in np.array_split(np.arange(len(embedding)), 20)
-            ]
-        )
+        logs = [np.log(each.counts(part)).astype(np.float32) for part in parts]
+        logs = np.concatenate(logs)
         scores[f"order: {name}"] = np.stack(
             [logs[z[:, None], places.T].sum(axis=0) for z in codes]
         )
@@ -404,7 +384,7 @@ def by_laws(
 
 def of_set(epsilon: float, number: int) -> dict[str, list[float]]:
     """Hits among a set of 100 documents, each released once."""
-    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), TABLE)
+    embedding, documents = fiction(TABLE)
     n = min(CANDIDATES)
     documents = documents[number * n : (number + 1) * n]
     source = perturber_of("noise", TABLE, 0.0, epsilon)
@@ -418,35 +398,32 @@ def of_set(epsilon: float, number: int) -> dict[str, list[float]]:
     return {name: hits(score).tolist() for name, score in scores.items()}
 
 
-def smoothing() -> None:
+def smoothing(_: Any) -> None:
     """Record what the log-bilinear form gains, paired, on many documents."""
     if absent(TABLE, STORIES):
         return
     rows = []
     for epsilon in EPSILONS:
         sets = [
-            kept(f"set_{epsilon:g}_{number}", partial(of_set, epsilon, number))
+            once(f"set_{epsilon:g}_{number}", partial(of_set, epsilon, number))
             for number in SETS[epsilon]
         ]
-        for seen in ("order", "bag"):
+        for seen, name in SEEN.items():
             evenly, form, inner = (
-                np.concatenate([cell[f"{seen}: {name}"] for cell in sets])
-                for name in ("law, smoothed evenly", "law", "inner product")
+                np.concatenate([cell[f"{seen}: {way}"] for cell in sets])
+                for way in ("law, smoothed evenly", "law", "inner product")
             )
-            n, gain = len(form), form - evenly
-            margin = 1.96 * gain.std(ddof=1) / np.sqrt(n)
+            n, gain = len(form), (form - evenly).mean()
+            margin = 1.96 * (form - evenly).std(ddof=1) / np.sqrt(n)
             rows.append(
                 {
                     "ε": epsilon,
                     "documents": n,
-                    "released as": "text in order" if seen == "order" else "bag",
-                    "likelihood, smoothed evenly": with_interval(
-                        float(evenly.mean()), n, 3
-                    ),
-                    "likelihood": with_interval(float(form.mean()), n, 3),
-                    "gain": f"{gain.mean():+.3f} [{gain.mean() - margin:+.3f}, "
-                    f"{gain.mean() + margin:+.3f}]",
-                    "inner product": with_interval(float(inner.mean()), n, 3),
+                    "released as": name,
+                    "likelihood, smoothed evenly": with_interval(evenly.mean(), n, 3),
+                    "likelihood": with_interval(form.mean(), n, 3),
+                    "gain": bracketed(gain, gain - margin, gain + margin, 3, "+"),
+                    "inner product": with_interval(inner.mean(), n, 3),
                 }
             )
         record(
@@ -466,7 +443,7 @@ def smoothing() -> None:
         )
 
 
-def adversaries() -> None:
+def adversaries(_: Any) -> None:
     """Record who finds documents, by ε, in order and as bags."""
     if absent(TABLE, STORIES):
         return
@@ -474,13 +451,13 @@ def adversaries() -> None:
     for epsilon in EPSILONS:
         for noise in ("noise", "exponential"):
             name = f"fresh_{noise}_{epsilon:g}"
-            cell = kept(name, partial(fresh, noise, epsilon))
-            for seen in ("order", "bag"):
+            cell = once(name, partial(fresh, noise, epsilon))
+            for seen, released_as in SEEN.items():
                 row = {
                     "mechanism": noise,
                     "ε": round(cell["epsilon"], 2),
                     "words changed": cell["changed"],
-                    "released as": "text in order" if seen == "order" else "bag",
+                    "released as": released_as,
                 }
                 n = min(CANDIDATES) * N_SEEDS
                 for key in COLUMNS:
@@ -570,12 +547,12 @@ def authors_and_topics(name: str, epsilon: float) -> list[dict[str, Any]]:
         logs = informed.predict_log_proba(noisy[0])
         y = np.searchsorted(informed.classes_, truth)
         ways = [logs + w * near for w in (0.0, *np.geomspace(0.1, 1000, 25))]
-        best = max(ways, key=lambda found: _mark("accuracy", found, y))
+        best = max(ways, key=lambda scores: _mark("accuracy", scores, y))
         rng = np.random.default_rng(0)
         again = [np.arange(len(y)), *rng.integers(0, len(y), (1000, len(y)))]
         marks = {
-            text: [_mark("accuracy", found[i], y[i]) for i in again]
-            for text, found in (("first", logs), (NEAREST, near), (HINDSIGHT, best))
+            text: [_mark("accuracy", scores[i], y[i]) for i in again]
+            for text, scores in (("first", logs), (NEAREST, near), (HINDSIGHT, best))
         }
         for text in (NEAREST, HINDSIGHT):
             score = with_interval(marks[text][0], len(y))
@@ -589,17 +566,12 @@ def nearest_of_class(
 ) -> np.ndarray:
     """−WMD to the nearest text of each class, in standard deviations of all."""
     distances = pairwise_word_movers_distances(noisy, texts, embedding=embedding)
-    found = np.stack([distances[:, labels == c].min(axis=1) for c in classes], axis=1)
-    return -found / found.std()
+    near = np.stack([distances[:, labels == c].min(axis=1) for c in classes], axis=1)
+    return -near / near.std()
 
 
 def _line(
-    task: str,
-    epsilon: float,
-    name: str,
-    score: str,
-    chance: float,
-    measure: str = "accuracy",
+    task: str, epsilon: float, name: str, score: str, chance: float, measure="accuracy"
 ) -> dict[str, Any]:
     return {
         "task": task,
@@ -621,9 +593,8 @@ def texts_of(which: str) -> tuple[list[str], np.ndarray, WordEmbedding, int]:
         )
         embedding = load_docstring_embedding()
         return corpus.data, np.asarray(corpus.target), embedding, 40
-    data = (fetch_sms_spam if which == "SMS" else fetch_disaster_tweets)()
-    embedding = WordEmbedding.load(DATA / TABLE)
-    return data.data, np.asarray(data.target), embedding, 8
+    read = read_sms if which == "SMS" else read_tweets
+    return *read(), WordEmbedding.load(DATA / TABLE), 8
 
 
 def task_of(which: str, epsilon: float) -> tuple[Any, ...]:
@@ -653,29 +624,28 @@ def mixture(which: str, epsilon: float) -> dict[str, Any]:
         noisy = source.transform([documents[i] for i in np.flatnonzero(held)])
         place = np.cumsum(held) - 1
         drawn = [place[i[held[i]]] for i in again]
-        for tau, found in marks.items():
+        for tau, splits in marks.items():
             model = ChannelNaiveBayes(source, tau=tau, n_draws=N_DRAWS, random_state=0)
             known = [documents[i] for i in np.flatnonzero(~held)]
             logs = model.fit(known, y[~held]).predict_log_proba(noisy)
-            found.append([_mark(measure, logs[i], y[held][i]) for i in drawn])
+            splits.append([_mark(measure, logs[i], y[held][i]) for i in drawn])
         taus.append(model.tau_)
-    means = {tau: np.mean(found, axis=0).tolist() for tau, found in marks.items()}
+    means = {tau: np.mean(splits, axis=0).tolist() for tau, splits in marks.items()}
+    gains = np.subtract(marks["auto"], marks[1.0])[:, 0]
     return {
         "task": which,
         "ε": epsilon,
         "measure": measure,
-        "words of classes": _with_limits(means[1.0]),
-        "mixture of documents": _with_limits(means["auto"]),
+        "words of classes": _limits(means[1.0]),
+        "mixture of documents": _limits(means["auto"]),
         "gain": _gain(means, "auto"),
-        "least gain of a split": float(
-            np.subtract(marks["auto"], marks[1.0])[:, 0].min()
-        ),
-        "most": float(np.subtract(marks["auto"], marks[1.0])[:, 0].max()),
+        "least gain of a split": float(gains.min()),
+        "most": float(gains.max()),
         "τ, median": float(np.median(taus)),
     }
 
 
-def mixtures() -> None:
+def mixtures(_: Any) -> None:
     """Record what the mixture gains, of all that is done so far."""
     tasks = [("docstrings", 8.0), ("docstrings with near-copies", 8.0)]
     tasks.append(("docstrings, 16 topics", 8.0))
@@ -684,7 +654,7 @@ def mixtures() -> None:
     rows = []
     for which, epsilon in tasks:
         name = f"mixture_{which}".replace(", ", "_").replace(" ", "_")
-        rows.append(kept(name, partial(mixture, which, epsilon)))
+        rows.append(once(name, partial(mixture, which, epsilon)))
         record(
             "linkage_mixture",
             rows,
@@ -748,12 +718,12 @@ def texts(which: str, epsilon: float) -> list[dict[str, Any]]:
     }
     return [
         _line(
-            f"{which}, {length} words", epsilon, name, _with_limits(found),
+            f"{which}, {length} words", epsilon, name, _limits(sampled),
             0.5 if measure == "AUC" else float(np.bincount(y[test]).max() / len(test)),
             measure,
         )
         | {GAIN: _gain(marks, name)}
-        for name, found in marks.items()
+        for name, sampled in marks.items()
     ]  # fmt: skip
 
 
@@ -774,23 +744,19 @@ def _mark(measure: str, logs: np.ndarray, y: np.ndarray) -> float:
     return float((logs.argmax(axis=1) == y).mean())
 
 
-def _with_limits(marks: list[float]) -> str:
+def _limits(marks: Any, digits: int = 2, sign: str = "") -> str:
     """The first, and what 95 % of the others lie between."""
-    low, high = np.percentile(marks[1:], [2.5, 97.5])
-    return f"{marks[0]:.2f} [{low:.2f}, {high:.2f}]"
+    return bracketed(marks[0], *np.percentile(marks[1:], [2.5, 97.5]), digits, sign)
 
 
 def _gain(marks: dict[str, list[float]], name: str) -> str | None:
     """By how much one is better than the first, on the same documents."""
     first = next(iter(marks))
-    if name == first:
-        return None
     gains = np.subtract(marks[name], marks[first])
-    low, high = np.percentile(gains[1:], [2.5, 97.5])
-    return f"{gains[0]:+.3f} [{low:+.3f}, {high:+.3f}]"
+    return None if name == first else _limits(gains, 3, "+")
 
 
-def classes() -> None:
+def classes(_: Any) -> None:
     """Record what classifiers make of releases, and all that is done so far."""
     cells: dict[str, Any] = {"docstrings_8": partial(texts, "docstrings", 8.0)}
     if not absent(TABLE, SMS, TWEETS):
@@ -803,7 +769,7 @@ def classes() -> None:
             cells[name] = partial(authors_and_topics, problem, epsilon)
     rows = []
     for name, make in cells.items():
-        rows += kept(name, make)
+        rows += once(name, make)
         record(
             "linkage_classes",
             rows,
@@ -848,12 +814,12 @@ def note_on_classes(tasks: list[str]) -> str:
 
 def word_pairs(output: str) -> list[float]:
     """Right answers of two: a document, or the same with one word replaced."""
-    embedding, documents = fiction(max(CANDIDATES), max(LENGTHS), TABLE)
+    embedding, documents = fiction(TABLE)
     source = DPWordPerturber(
         embedding, epsilon=15.0, lam=0.0, document_length=max(LENGTHS), output=output
     ).fit([])
     rng = np.random.default_rng(0)
-    found = []
+    accuracies = []
     for document in documents[:N_PAIRS]:
         x = embedding.word_array[document].tolist()
         other = documents[rng.integers(N_PAIRS, len(documents))]
@@ -862,24 +828,24 @@ def word_pairs(output: str) -> list[float]:
         audit = audit_document_pair(
             source, x, y, n_releases=100, n_draws=300, random_state=rng
         )
-        found.append(audit.accuracy)
-    return found
+        accuracies.append(audit.accuracy)
+    return accuracies
 
 
-def membership() -> None:
+def membership(_: Any) -> None:
     """Record how often one word of a document is recognised."""
     if absent(TABLE, STORIES):
         return
     rows = []
     for output, name in (("bow", "bag"), ("tokens", "ordered text")):
-        found = np.array(kept(f"pairs_{output}", partial(word_pairs, output)))
+        right = np.array(once(f"pairs_{output}", partial(word_pairs, output)))
         rows.append(
             {
                 "release": name,
-                "right answers": float(found.mean()),
-                "standard error": float(found.std(ddof=1) / np.sqrt(len(found))),
-                "least of a pair": float(found.min()),
-                "most": float(found.max()),
+                "right answers": float(right.mean()),
+                "standard error": float(right.std(ddof=1) / np.sqrt(len(right))),
+                "least of a pair": float(right.min()),
+                "most": float(right.max()),
             }
         )
     record(
@@ -933,9 +899,9 @@ def cost(n_words: int) -> dict[str, Any]:
     }
 
 
-def channel() -> None:
+def channel(_: Any) -> None:
     """Record time and memory."""
-    rows = [kept(f"cost_{n}", lambda n=n: cost(n)) for n in (8000, 30_000)]
+    rows = [once(f"cost_{n}", lambda n=n: cost(n)) for n in (8000, 30_000)]
     record(
         "linkage_channel",
         rows,
@@ -950,27 +916,15 @@ def channel() -> None:
     )
 
 
+PARTS = {
+    "adversaries": adversaries, "smoothing": smoothing, "lengths": lengths,
+    "classes": classes, "mixtures": mixtures, "membership": membership,
+    "channel": channel,
+}  # fmt: skip
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "parts",
-        nargs="*",
-        metavar="PART",
-        help="adversaries, smoothing, lengths, classes, mixtures, membership, channel",
-    )
-    parser.add_argument("--part", default="1/1", help="as in 1/2: every second setting")
-    options = parser.parse_args()
-    which, of = map(int, options.part.split("/"))
-    parts = {
-        "adversaries": adversaries, "smoothing": smoothing,
-        "lengths": lambda: lengths((which, of)), "classes": classes,
-        "mixtures": mixtures,
-        "membership": membership, "channel": channel,
-    }  # fmt: skip
-    os.environ["SKDPTEXT_DATA"] = str(DATA)
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
-    for name in options.parts or parts:
-        parts[name]()
+    measuring.options(__doc__, PARTS, part="1/1")
 
 
 if __name__ == "__main__":

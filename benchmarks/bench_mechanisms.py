@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import itertools
 import time
-import warnings
 from collections.abc import Iterator
 from functools import partial
 
@@ -27,7 +26,6 @@ from real_data import DATA, GLOVE, GOOGLE, SMS, W2V, absent, read_sms
 from results import record
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
@@ -35,7 +33,7 @@ from skdptext.mechanisms import (
     WordMechanism,
 )
 
-KEPT = ((W2V, 2.33), (GOOGLE, 2.73), (GLOVE, 1.99))
+TABLES = ((W2V, 2.33), (GOOGLE, 2.73), (GLOVE, 1.99))
 N_KEPT, N_SPEED = 3000, 8000
 # ε that keep a quarter to a half of the words, on which the speed hardly depends; the
 # noise is drawn for every so many documents only
@@ -47,9 +45,9 @@ RELEASES: tuple[tuple[WordMechanism, float, int], ...] = (
 )
 
 
-def kept() -> list[dict[str, object]]:
+def unchanged() -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    for name, epsilon in KEPT:
+    for name, epsilon in TABLES:
         if absent(name):
             continue
         table = WordEmbedding.load(DATA / name).restrict(N_KEPT)
@@ -69,11 +67,7 @@ def calibration(
     table: WordEmbedding, epsilons: tuple[float, ...], repeats: int
 ) -> list[dict[str, object]]:
     points = table.vectors.astype(np.float64)
-
-    def product() -> None:
-        for i in range(0, len(points), 256):
-            points[i : i + 256] @ points.T
-
+    product = measuring.bare_product(points, points, 256)
     rows: list[dict[str, object]] = []
     for epsilon in epsilons:
         # what is kept from the last repeat is for another cap, beyond all words
@@ -104,15 +98,14 @@ def speed(
             table, epsilon=epsilon, lam=0.0, mechanism=mechanism, output="tokens",
             document_length=None,
         ).fit([])  # fmt: skip
-        some = documents[::every]
-        noisy = fitted.transform(some)
+        asked = documents[::every]
+        noisy = fitted.transform(asked)
         spent = measuring.median_seconds(
-            partial(fitted.transform, some), time.process_time, repeats
+            partial(fitted.transform, asked), time.process_time, repeats
         )
-        pairs = [zip(a, b, strict=True) for a, b in zip(some, noisy, strict=True)]
-        same = [word == other for pair in pairs for word, other in pair]
+        same = np.concatenate(asked) == np.concatenate(noisy)
         rows.append(
-            {"mechanism": repr(mechanism), "ε": epsilon, "documents": len(some),
+            {"mechanism": repr(mechanism), "ε": epsilon, "documents": len(asked),
              "kept, %": 100 * float(np.mean(same)),
              "words/s": len(same) / spent}
         )  # fmt: skip
@@ -123,12 +116,10 @@ def speed(
 
 def main() -> None:
     options = measuring.options(__doc__, documents=100_000, repeats=3)
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
-    found = kept()
-    if found:
+    if rows := unchanged():
         record(
             "mechanisms_kept",
-            found,
+            rows,
             title="Words kept for the same proven ε, by calibration",
             note=f"First {N_KEPT:,} words, Euclidean, exact by formula.",
         )

@@ -14,10 +14,8 @@ same fandom, as in the paper, and from other fandoms.
 from __future__ import annotations
 
 import time
-import warnings
 from collections import defaultdict
 from collections.abc import Callable
-from functools import partial
 
 import measuring
 import numpy as np
@@ -28,7 +26,6 @@ from results import record
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import KoppelAuthorClassifier
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.preprocessing import DocumentPreparer
 
 EPSILONS = (30.0, 20.0, 10.0, 5.0)
@@ -40,8 +37,8 @@ Problem = tuple[list[str], np.ndarray, list[str], np.ndarray]
 
 def same_fandom() -> list[Problem]:
     """The problem of `make obfuscation`: 2,000 words known, snippets of 1,000."""
-    found = fan_fiction("same fandom", FANDOMS)
-    return [(found.known, found.known_author, found.snippets, found.author)]
+    own = fan_fiction("same fandom", FANDOMS)
+    return [(own.known, own.known_author, own.snippets, own.author)]
 
 
 def other_fandoms() -> list[Problem]:
@@ -99,14 +96,9 @@ def noisy(table: WordEmbedding, epsilon: float, oov: str):
 
     def release(texts: list[str], seed: int) -> list[str]:
         perturber = DPWordPerturber(
-            table,
-            epsilon=epsilon,
-            lam=0.0,
-            stop_words="english",
-            oov=oov,
-            output="text",
-            random_state=seed,
-        )
+            table, epsilon=epsilon, lam=0.0, stop_words="english", oov=oov,
+            output="text", random_state=seed,
+        )  # fmt: skip
         return perturber.fit_transform(texts)
 
     return release
@@ -122,16 +114,11 @@ def unknown_only(table: WordEmbedding):
     return leave
 
 
-def _prepared(preparer: DocumentPreparer, texts: list[str], seed: int) -> list[str]:
-    return preparer.transform(texts)
-
-
 def main() -> None:
     n_seeds = measuring.options(__doc__, seeds=2).seeds
     if absent(STORIES, GOOGLE):
         return
     table = WordEmbedding.load(DATA / GOOGLE)
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     start, rows = time.perf_counter(), []
     clear = {
         oov: DocumentPreparer(table, oov=oov, output="text") for oov in ("keep", "drop")
@@ -153,8 +140,9 @@ def main() -> None:
         }
         row = base | {"ε": "no noise"}
         for oov, preparer in clear.items():
-            clean = partial(_prepared, preparer)
-            row |= measure(oov, problems, clean, n_seeds)
+            row |= measure(
+                oov, problems, lambda texts, _, p=preparer: p.transform(texts), n_seeds
+            )
         rows.append(row)
         for epsilon in EPSILONS:
             row = base | {"ε": f"{epsilon:g}"}

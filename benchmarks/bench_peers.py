@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,7 +29,6 @@ from real_data import load_table
 from results import record
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.search import half_squared_norms, nearest_words
 
 SCRIPT = Path(__file__).with_name("peer_speed.py")
@@ -88,10 +86,10 @@ class Bench:
     def against(self, package, name, mechanism, lam, settings, n_asked, target) -> dict:
         perturber = DPWordPerturber(self.table, epsilon=EPSILON, lam=lam).fit([])
         perturber.transform(self.documents)  # warm
-        ours, found = [], {}
+        ours, answers = [], {}
         for setting in settings:
             ours += self.times(lambda: perturber.transform(self.documents))
-            found[setting] = ask(
+            answers[setting] = ask(
                 package,
                 SCRIPT,
                 {
@@ -105,12 +103,13 @@ class Bench:
             ours += self.times(lambda: perturber.transform(self.documents))
         rates = {
             setting: n_asked / statistics.median(answer["seconds"])
-            for setting, answer in found.items()
+            for setting, answer in answers.items()
         }
         print(package, name, {s: round(r, 1) for s, r in rates.items()}, flush=True)
         best = max(rates, key=rates.__getitem__)
         our_rate = N_WORDS / statistics.median(ours)
-        right = np.mean(np.array(found[best]["nearest"]) == self.nearest[:N_CHECKED])
+        nearest = np.array(answers[best]["nearest"])
+        right = np.mean(nearest == self.nearest[:N_CHECKED])
         version = versions_of(package, DISTRIBUTION[package])[DISTRIBUTION[package]]
         return {
             "peer": f"{package} {version}",
@@ -130,12 +129,7 @@ class Bench:
         ours = self.times(self.search)
         answer = ask("faiss", SCRIPT, request, self.folder)
         ours += self.times(self.search)
-        points, vectors = self.points, self.table.vectors
-
-        def product() -> None:
-            for start in range(0, N_WORDS, 512):
-                points[start : start + 512] @ vectors.T
-
+        product = measuring.bare_product(self.points, self.table.vectors)
         bare = N_WORDS / statistics.median(self.times(product))
         faiss_rate = N_WORDS / statistics.median(answer["seconds"])
         our_rate = N_WORDS / statistics.median(ours)
@@ -153,7 +147,6 @@ class Bench:
 
 def main() -> None:
     args = measuring.options(__doc__, peers=DISTRIBUTION, repeats=3)
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     missing = []
     for peer in args.peers:  # made before anything is timed
         try:

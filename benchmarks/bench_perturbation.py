@@ -18,17 +18,15 @@ at a time, and does nothing with the result.
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable
 
 import measuring
 import numpy as np
-from real_data import load_table
+from real_data import load_table, numbered_words
 from results import record
 from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.search import _nearest
 
 N_WORDS = 4_096
@@ -37,8 +35,8 @@ LENGTHS = 8, 400
 
 
 def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
-    vectors = np.random.default_rng(0).standard_normal((n_words, dim), dtype="f4") / 8
-    return WordEmbedding([f"w{i}" for i in range(n_words)], vectors)
+    rng = np.random.default_rng(0)
+    return numbered_words(rng.standard_normal((n_words, dim), dtype="f4") / 8)
 
 
 TABLES = {"real": load_table, "synthetic": lambda: synthetic(100_000)}
@@ -65,12 +63,7 @@ def bench(
     vectors = embedding.vectors
     ids = np.random.default_rng(0).integers(0, len(embedding), n_words)
     words = embedding.word_array[ids].tolist()
-    rows = vectors[ids]
-
-    def product() -> None:
-        for start in range(0, n_words, 512):
-            rows[start : start + 512] @ vectors.T
-
+    product = measuring.bare_product(vectors[ids], vectors)
     lines: list[dict[str, object]] = []
     for threads in n_threads:
         for lam, seed in ((0.0, None), (0.5, None), (1.0, None), (0.5, 0)):
@@ -103,7 +96,6 @@ def main() -> None:
     arguments = measuring.options(
         __doc__, repeats=11, tables=TABLES, words=N_WORDS, threads=[1, 2]
     )
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     for name in arguments.tables:
         embedding = TABLES[name]()
         n_words = arguments.words * 30_000 // max(30_000, len(embedding)) // 8 * 8

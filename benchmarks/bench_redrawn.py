@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 import measuring
 import numpy as np
-from results import record
+from results import bracketed, record
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
@@ -93,13 +93,13 @@ def rows(n: int, delta: float) -> Iterator[dict[str, object]]:
         guarantee = perturber.guarantee()
         channel = mechanism.prepare(embedding, epsilon, 0.0)
         documents = [list(document) for document in perturber.known_words(texts)]
-        found: dict[str, list[tuple[float, ...]]] = {}
+        exponents: dict[str, list[tuple[float, ...]]] = {}
         for what, x, y in pairs(documents, embedding, n):
             now = [guarantee.exponent(x, y, delta=d) for d in (0.0, delta)]
-            found.setdefault(what, []).append(
+            exponents.setdefault(what, []).append(
                 (*by_bottleneck(channel, x, y, delta), *now)
             )
-        for what, values in found.items():
+        for what, values in exponents.items():
             # no interpolation, as some are infinite
             low, median, high = np.quantile(
                 values, (0.25, 0.5, 0.75), axis=0, method="inverted_cdf"
@@ -111,11 +111,9 @@ def rows(n: int, delta: float) -> Iterator[dict[str, object]]:
                 ("bottleneck", f"bottleneck, δ = {delta:g}",
                  "promised", f"promised, δ = {delta:g}")
             ):  # fmt: skip
-                row[name] = (
-                    f"{median[i]:.1f} [{low[i]:.1f}, {high[i]:.1f}]"
-                    if np.isfinite(median[i])
-                    else "∞"
-                )
+                row[name] = "∞"
+                if np.isfinite(median[i]):
+                    row[name] = bracketed(median[i], low[i], high[i], 1)
             yield row
 
 

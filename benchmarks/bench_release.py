@@ -48,8 +48,8 @@ MECHANISMS = {"noise": MahalanobisNoise, "response": RandomizedResponse}
 
 def peak_mb() -> float:
     """Not `ru_maxrss`, which begins with what the parent had."""
-    told = Path("/proc/self/status").read_text()
-    return int(re.findall(r"VmHWM:\s+(\d+) kB", told)[0]) / 1024
+    status = Path("/proc/self/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
 
 
 def child(folder: Path, n: str, mechanism: str, out: str) -> None:
@@ -67,14 +67,14 @@ def child(folder: Path, n: str, mechanism: str, out: str) -> None:
     release = DocumentRelease(perturber, ReleaseKey(f"file:{folder / 'key'}"), "bench")
     cpu, wall = time.process_time(), time.perf_counter()
     release_files(folder / f"{n}.parquet", folder / out, release)
-    told = {
+    spent = {
         "cpu": time.process_time() - cpu,
         "wall": time.perf_counter() - wall,
         "imports": imports,
         "peak": peak_mb(),
         "embedding": embedding.vectors.nbytes / 2**20,
     }
-    print(json.dumps(told))
+    print(json.dumps(spent))
 
 
 def start(folder: Path, *given: str) -> subprocess.Popen[str]:
@@ -106,27 +106,26 @@ def make_inputs(folder: Path, sizes: dict[int, int]) -> None:
 
 
 def finish(folder: Path, n: int, mechanism: str, out: str) -> dict[str, float]:
-    """A release to its end, and what its process told."""
-    told, _ = start(folder, str(n), mechanism, out).communicate()
+    """A release to its end, and what its process spent."""
+    output, _ = start(folder, str(n), mechanism, out).communicate()
     seal(folder / out)
-    found: dict[str, float] = json.loads(told.splitlines()[-1])
-    found["beyond"] = found["peak"] - found["imports"] - found["embedding"]
-    return found
+    spent: dict[str, float] = json.loads(output.splitlines()[-1])
+    return spent | {"beyond": spent["peak"] - spent["imports"] - spent["embedding"]}
 
 
 def measure(
     folder: Path, n: int, mechanism: str, length: int = LENGTH
 ) -> dict[str, object]:
-    found = finish(folder, n, mechanism, f"out-{mechanism}-{n}")
+    spent = finish(folder, n, mechanism, f"out-{mechanism}-{n}")
     return {
         "documents": n,
         "words each": length,
         "mechanism": MECHANISMS[mechanism].__name__,
-        "CPU seconds": found["cpu"],
-        "documents per CPU second": n / found["cpu"],
-        "imports (MB)": found["imports"],
-        "embedding (MB)": found["embedding"],
-        "peak beyond both (MB)": found["beyond"],
+        "CPU seconds": spent["cpu"],
+        "documents per CPU second": n / spent["cpu"],
+        "imports (MB)": spent["imports"],
+        "embedding (MB)": spent["embedding"],
+        "peak beyond both (MB)": spent["beyond"],
     }
 
 

@@ -15,7 +15,8 @@ chance inside its intervals.
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import math
 import re
 import tempfile
 import time
@@ -27,12 +28,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 from experiments.store import Cell, MissingCellError, Store
 from experiments.texts import pieces
 from peers import PeerUnavailable, ask
 from real_data import DATA, GLOVE, STORIES, absent, distinct_stories, read_stories
-from results import record
+from results import bracketed, record
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstrings
@@ -43,7 +45,7 @@ from skdptext.replacement import DPDocumentReplacer
 from skdptext.search import k_nearest_words
 
 PEER = Path(__file__).with_name("release_peer.py")
-KEPT = Path(__file__).parents[1] / "build" / "release_report"
+CELLS = Path(__file__).parents[1] / "build" / "release_report"
 N_DOCUMENTS, N_WORDS, N_AUTHORS, N_TRIALS = 150, 200, 8, 200
 NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 NUMBER = re.compile(r"\d+")
@@ -73,10 +75,7 @@ def corpus() -> tuple[list[str], np.ndarray, np.ndarray, list[str]]:
 def replaced_words(text: str, table: dict[str, str]) -> str:
     """Each word of a text that has a substitute, replaced."""
 
-    def other(found: re.Match[str]) -> str:
-        return table.get(found[0].lower(), found[0])
-
-    return re.sub(r"[A-Za-z]+", other, text)
+    return re.sub(r"[A-Za-z]+", lambda w: table.get(w[0].lower(), w[0]), text)
 
 
 def synonyms(embedding: WordEmbedding) -> dict[str, str]:
@@ -117,10 +116,10 @@ def releases(
                 output=output, random_state=np.random.default_rng(0),
                 order="keep", **options,
             ).fit([])  # fmt: skip
-            found = calibrate_epsilon(
+            calibrated = calibrate_epsilon(
                 source, share, documents=public[:200], n_draws=20, tuned_on="public"
             )
-            return source.set_params(epsilon=found.epsilon).fit(texts)
+            return source.set_params(epsilon=calibrated.epsilon).fit(texts)
 
     nearest = synonyms(embedding)
     half, tenth = words(None, "text", 0.5), words(60, "text", 0.1)
@@ -155,14 +154,12 @@ def releases(
     }  # fmt: skip
 
 
-def shown(score: object) -> str | None:
+def shown(score: Any) -> str | None:
     """A score with its interval."""
-    if score is None:
-        return None
-    return f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+    return score and bracketed(score.value, score.low, score.high, 3)
 
 
-def table_of_releases() -> None:
+def table_of_releases(_: Any) -> None:
     """Record what each release gives away."""
     if absent(STORIES, GLOVE):
         return
@@ -218,13 +215,12 @@ def table_of_releases() -> None:
         )
 
 
-def results_of(cells: list[Cell], budget: float) -> list[Any] | None:
-    """The results of all cells; None if the time is up before they are there."""
-    try:
-        store = Store(KEPT, time.monotonic() + budget)
+def results_of(cells: list[Cell], budget: float) -> list[Any]:
+    """The results of all cells; none if the time is up before they are there."""
+    store = Store(CELLS, time.monotonic() + budget)
+    with contextlib.suppress(MissingCellError):
         return [store.get(cell) for cell in cells]
-    except MissingCellError:
-        return None
+    return []
 
 
 def timed(n: int, with_authors: bool) -> dict[str, object]:
@@ -244,7 +240,7 @@ def timed(n: int, with_authors: bool) -> dict[str, object]:
     }
 
 
-def table_of_time(budget: float) -> None:
+def table_of_time(args: Any) -> None:
     """Record CPU time against documents."""
     if absent(STORIES):
         return
@@ -253,8 +249,8 @@ def table_of_time(budget: float) -> None:
         for n in (100, 300, 1000, 100_000)
         for labels in (False, True)
     ]
-    rows = results_of(cells, budget)
-    if rows is None:
+    rows = results_of(cells, args.budget)
+    if not rows:
         return
     record(
         "release_report_time",
@@ -287,29 +283,24 @@ def unrelated(trial: int) -> dict[str, list[float]]:
     }
 
 
-def table_of_unrelated(budget: float) -> None:
+def table_of_unrelated(args: Any) -> None:
     """Record how often chance is inside the intervals, and how often below them."""
     cells = [
         Cell(f"unrelated-{trial}", {"version": 1}, partial(unrelated, trial))
         for trial in range(N_TRIALS)
     ]
-    trials = results_of(cells, budget)
-    if trials is None:
-        return
-    found: dict[str, list[list[float]]] = {}
-    for trial in trials:
+    by_score: defaultdict[str, list[list[float]]] = defaultdict(list)
+    for trial in results_of(cells, args.budget):
         for name, values in trial.items():
-            found.setdefault(name, []).append(values)
-    rows = [
-        {
-            "score": name,
-            "trials": len(values),
-            "chance inside the 95 % interval": float(np.mean(values, axis=0)[0]),
-            "false finds": float(np.mean(values, axis=0)[1]),
-            "value less chance, mean": float(np.mean(values, axis=0)[2]),
-        }
-        for name, values in found.items()
-    ]
+            by_score[name].append(values)
+    rows = []
+    for name, values in by_score.items():
+        inside, below, gap = np.mean(values, axis=0)
+        row = {"score": name, "trials": len(values)}
+        row |= {"chance inside the 95 % interval": inside, "false finds": below}
+        rows.append(row | {"value less chance, mean": gap})
+    if not rows:
+        return
     record(
         "release_report_unrelated",
         rows,
@@ -323,18 +314,15 @@ def table_of_unrelated(budget: float) -> None:
     )
 
 
+PARTS = {
+    "releases": table_of_releases,
+    "time": table_of_time,
+    "unrelated": table_of_unrelated,
+}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("parts", nargs="*", help="releases, time, unrelated")
-    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
-    options = parser.parse_args()
-    parts = {
-        "releases": table_of_releases,
-        "time": partial(table_of_time, options.budget),
-        "unrelated": partial(table_of_unrelated, options.budget),
-    }
-    for name in options.parts or parts:
-        parts[name]()
+    measuring.options(__doc__, PARTS, budget=math.inf)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,7 @@ candidates the best adversary finds, beside the bound for every adversary::
 
 from __future__ import annotations
 
-import resource
 import time
-import warnings
 from collections.abc import Iterator
 
 import measuring
@@ -20,7 +18,6 @@ from real_data import SMS, STORIES, TWEETS, absent, read_sms, read_stories, read
 from results import record
 
 from skdptext import DPDocumentReplacer
-from skdptext.exceptions import PrivacyLeakWarning
 
 N_PUBLIC, N_PRIVATE = 100_000, 1_000_000
 SECRET, TURNS = 2**100 + 1, 3
@@ -30,16 +27,15 @@ LONGEST = 1000  # characters of a text
 
 def corpora() -> dict[str, list[str]]:
     """Texts of the real data that is here, without equal ones."""
-    found: dict[str, list[str]] = {}
-    if not absent(STORIES):
-        found["fan fiction"] = [story["text"] for story in read_stories()]
-    if not absent(SMS):
-        found["SMS"] = read_sms()[0]
-    if not absent(TWEETS):
-        found["tweets"] = read_tweets()[0]
+    sets = {
+        "fan fiction": (STORIES, lambda: [story["text"] for story in read_stories()]),
+        "SMS": (SMS, lambda: read_sms()[0]),
+        "tweets": (TWEETS, lambda: read_tweets()[0]),
+    }
     return {
-        name: list(dict.fromkeys(text[:LONGEST] for text in texts))
-        for name, texts in found.items()
+        name: list(dict.fromkeys(text[:LONGEST] for text in read()))
+        for name, (file, read) in sets.items()
+        if not absent(file)
     }
 
 
@@ -52,13 +48,8 @@ def many(texts: list[str], n: int, seed: int) -> Iterator[str]:
             yield f"{texts[pick]} n{seed}x{i}"
 
 
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def speed() -> None:
     """CPU time and memory of the parts."""
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     texts = corpora()["SMS"]
     rows: list[dict[str, object]] = []
 
@@ -69,28 +60,28 @@ def speed() -> None:
                 "documents": n,
                 "CPU s": round(took, 2),
                 "µs per document": round(1e6 * took / n, 1),
-                "peak MB": round(peak()),
+                "peak MB": round(measuring.peak_mb()),
             }
         )
         print(rows[-1], flush=True)
 
     public = list(many(texts, N_PUBLIC, 0))
-    before = peak()
+    before = measuring.peak_mb()
     started = time.process_time()
     replacer = DPDocumentReplacer(public, output="index").fit()
     add("fit", N_PUBLIC, time.process_time() - started)
-    some = list(many(texts, 100_000, 1))
+    asked = list(many(texts, 100_000, 1))
 
     def alone() -> None:
-        for start in range(0, len(some), 4096):
-            replacer.grouper_.predict(some[start : start + 4096])
+        for start in range(0, len(asked), 4096):
+            replacer.grouper_.predict(asked[start : start + 4096])
 
     def fresh() -> None:
-        replacer.set_params(random_state=None).transform(some)
+        replacer.set_params(random_state=None).transform(asked)
 
     def keyed() -> None:
         replacer.set_params(random_state=SECRET)
-        replacer.transform(some, document_ids=range(len(some)))
+        replacer.transform(asked, document_ids=range(len(asked)))
 
     # in turns, so that all of them meet the same neighbours
     parts = {
@@ -100,7 +91,7 @@ def speed() -> None:
     }
     times = measuring.rounds(parts.values(), TURNS, time.process_time, warm=False).T
     for what, seconds in zip(parts, times, strict=True):
-        add(what, len(some), float(np.median(seconds)))
+        add(what, len(asked), float(np.median(seconds)))
         if what != "predict of the grouper alone":
             rows[-1]["÷ predict"] = round(float(np.median(seconds / times[0])), 2)
     for how, secret in (("fresh noise", None), ("keyed by ids", SECRET)):
@@ -122,7 +113,7 @@ def speed() -> None:
     )
 
 
-def found() -> None:
+def linked() -> None:
     """The best adversary against the bound for all of them."""
     rows: list[dict[str, object]] = []
     for name, texts in corpora().items():
@@ -169,7 +160,7 @@ def found() -> None:
 
 
 def main() -> None:
-    parts = {"speed": speed, "found": found}
+    parts = {"speed": speed, "found": linked}
     for part in measuring.options(__doc__, only=parts).only:
         parts[part]()
 

@@ -158,8 +158,8 @@ def on_engine(engine: str, folder: Path, source: Path, out: Path) -> None:
     elif engine == "DuckDB":
         import duckdb
 
-        found = duckdb.connect().sql(f"from '{source}/*.parquet'")
-        batches = found.to_arrow_reader(2048)
+        read = duckdb.connect().sql(f"from '{source}/*.parquet'")
+        batches = read.to_arrow_reader(2048)
         released = pa.RecordBatchReader.from_batches(
             release.schema, map(clocked, batches)
         )
@@ -228,8 +228,8 @@ def measured(run: list[str]) -> np.ndarray:
     def used() -> float:
         if first:
             return int((group / "cpuacct.usage").read_text()) / 1e9
-        told = (group / "cpu.stat").read_text().split()
-        return int(told[told.index("usage_usec") + 1]) / 1e6
+        counted = (group / "cpu.stat").read_text().split()
+        return int(counted[counted.index("usage_usec") + 1]) / 1e6
 
     samples = []
     with subprocess.Popen(run, stdout=subprocess.DEVNULL, preexec_fn=enter) as process:
@@ -271,8 +271,8 @@ def rate(engine: str, folder: Path, source: Path) -> tuple[float, float]:
         out = Path(parent, "out")
         given = map(str, ["--engine", engine, folder, source, out])
         clock, used = measured([sys.executable, __file__, *given]).T
-        told = [path.read_text().split() for path in (out / "inside").iterdir()]
-    starts, ends, inside = np.array(sorted(told), dtype=float).T
+        batches = [path.read_text().split() for path in (out / "inside").iterdir()]
+    starts, ends, inside = np.array(sorted(batches), dtype=float).T
     # from when all workers run until the first may have nothing to do; of a single
     # batch, until all is written
     window = np.quantile(ends, [0.25, 0.9])
@@ -288,13 +288,13 @@ def rate(engine: str, folder: Path, source: Path) -> tuple[float, float]:
 
 
 def uss_mb() -> float:
-    told = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    private = [line.split()[1] for line in told if line.startswith("Private_")]
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    private = [line.split()[1] for line in lines if line.startswith("Private_")]
     return sum(map(int, private)) / 1024
 
 
 def worker(path: str) -> None:
-    """What a worker holds: after the imports, and after a batch; told when asked."""
+    """What a worker holds: after the imports, and after a batch; said when asked."""
     import pyarrow as pa
     import randomgen  # noqa: F401
 
@@ -317,14 +317,14 @@ def workers_mb(path: Path) -> float:
     started = [subprocess.Popen(command, **pipes) for _ in range(2)]
     for process in started:
         process.stdout.readline()
-    found = []
+    held = []
     for process in started:
         process.stdin.write("\n")
         process.stdin.flush()
-        found.append(float(process.stdout.readline()))
+        held.append(float(process.stdout.readline()))
     for process in started:
         process.communicate("\n")
-    return max(found)
+    return max(held)
 
 
 def graph_kb(release: object) -> float | None:
@@ -412,8 +412,8 @@ def installed(folder: Path, n: int) -> Iterator[dict[str, object]]:
 
 
 def loopback() -> int:
-    told = Path("/proc/net/dev").read_text().splitlines()
-    (line,) = [line for line in told if line.strip().startswith("lo:")]
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    (line,) = [line for line in lines if line.strip().startswith("lo:")]
     return int(line.split(":")[1].split()[0])
 
 

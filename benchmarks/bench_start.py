@@ -44,11 +44,10 @@ def import_seconds(name: str) -> float:
 
 
 def imports(repeats: int) -> list[dict[str, object]]:
-    spent: dict[str, list[float]] = {OURS: [], THEIRS: []}
-    for _ in range(repeats + 1):  # the first reads the files
-        for name, seconds in spent.items():
-            seconds.append(import_seconds(name))
-    ours, theirs = (np.array(seconds[1:]) for seconds in spent.values())
+    names = OURS, THEIRS
+    turns = range(repeats + 1)  # the first reads the files
+    spent = np.array([[import_seconds(name) for name in names] for _ in turns])
+    ours, theirs = spent[1:].T
     return [
         {
             f"import {OURS}, s": float(np.median(ours)),
@@ -74,27 +73,27 @@ def predict(start: str) -> None:
     clock = time.process_time()
     if start == "compile":
         compile_search()
-    found = model.predict(counts[2000:])
-    print(json.dumps([time.process_time() - clock, found.tolist()]))
+    labels = model.predict(counts[2000:])
+    print(json.dumps([time.process_time() - clock, labels.tolist()]))
 
 
 def searches() -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     answers = []
-    with tempfile.TemporaryDirectory() as kept:
+    with tempfile.TemporaryDirectory() as cache:
         for name, start in STARTS.items():
-            told = subprocess.run(
+            output = subprocess.run(
                 [sys.executable, __file__, "--predict", start],
-                env={**os.environ, "NUMBA_CACHE_DIR": kept},
+                env={**os.environ, "NUMBA_CACHE_DIR": cache},
                 stdout=subprocess.PIPE,
                 text=True,
                 check=True,
             ).stdout
-            seconds, found = json.loads(told.splitlines()[-1])
-            answers.append(found)
+            seconds, labels = json.loads(output.splitlines()[-1])
+            answers.append(labels)
             rows.append({"search": name, "first predict, s": seconds})
     for row in rows:
-        row["same answers"] = all(found == answers[0] for found in answers)
+        row["same answers"] = all(labels == answers[0] for labels in answers)
     return rows
 
 

@@ -15,30 +15,28 @@ length, under the first 8,000 words of the table.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Iterator
 
 import measuring
 import numpy as np
-from real_data import DATA, SMS, TWEETS, W2V, absent
+from real_data import DATA, SMS, TWEETS, W2V, absent, read_sms, read_tweets
 from results import record
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
-from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
-from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
+from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import words_unchanged
 from skdptext.naive_bayes import ChannelNaiveBayes
 
 EPSILONS = (5.0, 10.0, 20.0, 40.0)
 LAMS = (0.0, 0.5, 1.0)
 SETS = {
-    "sms": ("SMS spam", fetch_sms_spam),
-    "tweets": ("Disaster tweets", fetch_disaster_tweets),
+    "sms": ("SMS spam", read_sms),
+    "tweets": ("Disaster tweets", read_tweets),
 }
 # So much ε that no word moves.
 CLEAN = 1e9
@@ -87,7 +85,7 @@ def by_length(
     # how likely each length is to be of one class, in the training messages
     short = np.minimum(lengths, 40)
     ones, everything = (
-        np.bincount(short[some], minlength=41) for some in (train[y[train] == 1], train)
+        np.bincount(short[rows], minlength=41) for rows in (train[y[train] == 1], train)
     )
     alone = float(roc_auc_score(y[test], ((ones + 1) / (everything + 2))[short[test]]))
     for epsilon in (40.0, 20.0, 10.0, 5.0):
@@ -95,7 +93,7 @@ def by_length(
         for length in (None, LENGTH):
             noise.set_params(epsilon=epsilon, document_length=length).fit([])
             known, asked = (
-                some[lengths[some] >= (length or 1)] for some in (train, test)
+                rows[lengths[rows] >= (length or 1)] for rows in (train, test)
             )
             noisy = noise.transform([words[i][:length] for i in (*known, *asked)])
             of_known, of_asked = noisy[: len(known)], noisy[len(known) :]
@@ -118,9 +116,7 @@ def by_length(
 
 def main() -> None:
     options = measuring.options(__doc__, table=W2V, sets=SETS, lengths=False)
-    os.environ["SKDPTEXT_DATA"] = str(DATA)
-    for category in (PrivacyLeakWarning, EmptyDocumentWarning):
-        warnings.simplefilter("ignore", category)
+    warnings.simplefilter("ignore", EmptyDocumentWarning)
     if absent(SMS, TWEETS, options.table):
         return
     table = WordEmbedding.load(DATA / options.table)
@@ -129,7 +125,7 @@ def main() -> None:
         rows = measuring.shown(
             row
             for key in options.sets
-            for row in by_length(SETS[key][0], *SETS[key][1](return_X_y=True), few)
+            for row in by_length(SETS[key][0], *SETS[key][1](), few)
         )
         record(
             "utility_lengths",
@@ -147,10 +143,10 @@ def main() -> None:
         )
         return
     for key in options.sets:
-        name, fetch = SETS[key]
+        name, read = SETS[key]
         record(
             f"utility_{key}",
-            measuring.shown(report(name, *fetch(return_X_y=True), table)),
+            measuring.shown(report(name, *read(), table)),
             title=f"Accuracy through the noise: {name}",
             note=(
                 f"Words of {options.table} ({len(table):,} × {table.dim}). 70 % of the "

@@ -30,31 +30,22 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 
 import measuring
 import numpy as np
 import scipy.sparse as sp
 from gensim.models import KeyedVectors
 from ot.lp.emd_wrap import emd_c
-from real_data import load_table, read_sms, read_stories, read_tweets
+from real_data import bags_of, load_table, read_sms, read_stories, read_tweets
 from results import record
 from scipy.spatial.distance import cdist
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.transport import (
-    WordBags,
-    _search,
-    as_word_bags,
-    take_bags,
-)
-from skdptext.transport._kernels import (
-    bounds_for,
-    kernels_for,
-    load_bounds,
-    load_kernels,
-)
+from skdptext.transport import BagIndex, WordBags, as_word_bags, take_bags
+from skdptext.transport._kernels import load_bounds, load_kernels
 
 SHORT = ["8", "tweets", "sms", "sentences"]
 LONG = ["100", "t200", "200", "fiction", "400"]
@@ -100,13 +91,7 @@ def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
     share = np.asarray(counts.sum(axis=0), dtype=float).ravel()
     share /= share.sum()
     if name[0] == "t":
-        drawn = rng.choice(len(share), (n, int(name[1:])), p=share)
-        starts = np.arange(0, drawn.size + 1, drawn.shape[1])
-        bags = sp.csr_array(
-            (np.ones(drawn.size), drawn.ravel(), starts), shape=(n, len(share))
-        )
-        bags.sum_duplicates()
-        return bags
+        return bags_of(rng.choice(len(share), (n, int(name[1:])), p=share), len(share))
     rows = []
     for _ in range(n):
         row = np.zeros(len(share))
@@ -114,6 +99,26 @@ def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
             np.add.at(row, rng.choice(len(share), short, p=share), 1)
         rows.append(sp.csr_array(row[None]))
     return sp.csr_array(sp.vstack(rows))
+
+
+def searched(
+    counts: sp.csr_array, n_train: int, n: int, embedding: WordEmbedding, at: float = 0
+) -> tuple[WordBags, WordBags, BagIndex]:
+    """Training documents, queries, and the index of the former.
+
+    There are `n` queries, or fewer if documents have more words than `at`.
+    """
+    train = as_word_bags(counts[:n_train])
+    if at:
+        n = int(np.clip(n * at / train.sizes.mean(), 8, n))
+    queries = as_word_bags(counts[n_train : n_train + n])
+    return train, queries, BagIndex(train, len(embedding), embedding.vectors)
+
+
+def spread(n_queries: int, n: int, size: float) -> np.ndarray:
+    """So many queries for slow peers, evenly spread; fewer of longer documents."""
+    n_slow = int(np.clip(n * 12 / size, 2, n))
+    return np.linspace(0, n_queries - 1, n_slow).astype(int)
 
 
 def brute_force(query, bags: WordBags, vectors: np.ndarray, exact: bool = False):
@@ -131,11 +136,11 @@ def brute_force(query, bags: WordBags, vectors: np.ndarray, exact: bool = False)
         out = np.empty(len(bags))
         for i in range(len(bags)):
             part = slice(bags.starts[i], bags.starts[i + 1])
-            some = np.ascontiguousarray(costs[:, columns[part]])
+            between = np.ascontiguousarray(costs[:, columns[part]])
             other = bags.weights[part]
             if exact:  # the same sum on both sides, or the solver gives up in silence
                 other = other * (weights.sum() / other.sum())
-            out[i] = emd_c(weights, other, some, 0, 1)[1]
+            out[i] = emd_c(weights, other, between, 0, 1)[1]
         return out
 
     return run
@@ -157,25 +162,27 @@ def words_of(counts: sp.csr_array, row: int, words) -> list[str]:
     ]
 
 
-def check(counts, train: int, found, asked, part, embedding) -> tuple[float, bool]:
+def check(counts, train: int, nearest, asked, part, embedding) -> tuple[float, bool]:
     """Largest difference from `emd_c`, and whether neighbours and ties are the same.
 
-    Of the queries `asked`, each with its place in what was found, over the training
-    documents of `part` and those found.
+    Of the queries `asked`, each with its place among the `nearest`, over the training
+    documents of `part` and these.
     """
     bags = as_word_bags(counts[:train])
     vectors = embedding.vectors.astype(np.float64)
     worst, same = 0.0, True
     for i, place in asked.items():
-        distances, rows = found[0][place], found[1][place]
-        some = np.union1d(part, rows)
+        distances, rows = nearest[0][place], nearest[1][place]
+        documents = np.union1d(part, rows)
         query = counts[[train + i]]
         plain = brute_force(
-            as_word_bags(query).row(0), take_bags(bags, some), vectors, exact=True
+            as_word_bags(query).row(0), take_bags(bags, documents), vectors, exact=True
         )()
-        ours = pairwise_word_movers_distances(query, counts[some], embedding=embedding)
+        ours = pairwise_word_movers_distances(
+            query, counts[documents], embedding=embedding
+        )
         order = np.argsort(ours[0], kind="stable")[: len(rows)]
-        same &= np.array_equal(some[order], rows)
+        same &= np.array_equal(documents[order], rows)
         same &= np.array_equal(ours[0][order], distances)
         worst = max(worst, float(np.abs(plain - ours[0]).max()))
     return worst, bool(same)
@@ -183,20 +190,17 @@ def check(counts, train: int, found, asked, part, embedding) -> tuple[float, boo
 
 def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
     counts = read_counts(name, args.train + args.queries, embedding)
-    bags = as_word_bags(counts[: args.train])
-    size = float(bags.sizes.mean())
     # of long documents fewer, of queries and, for the peers, of bags
-    n_queries = int(np.clip(args.queries * 30 / size, 8, args.queries))
-    queries = as_word_bags(counts[args.train : args.train + n_queries])
-    n_slow = int(np.clip(args.slow_queries * 12 / size, 2, args.slow_queries))
+    bags, queries, index = searched(counts, args.train, args.queries, embedding, 30)
+    size = float(bags.sizes.mean())
+    slow = spread(len(queries), args.slow_queries, size)
     every = int(np.clip(size // 20, 1, 20))
-    slow = np.linspace(0, n_queries - 1, n_slow).astype(int)
     part = np.arange(0, len(bags), every)
 
     vectors = embedding.vectors.astype(np.float64)
-    some = take_bags(bags, part)
-    brute_s = seconds_each([brute_force(queries.row(i), some, vectors) for i in slow])
-    brute_s *= len(bags) / len(some)
+    timed = take_bags(bags, part)
+    brute_s = seconds_each([brute_force(queries.row(i), timed, vectors) for i in slow])
+    brute_s *= len(bags) / len(timed)
 
     table = KeyedVectors(embedding.dim)
     table.add_vectors(list(embedding.words), embedding.vectors)
@@ -210,29 +214,32 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
     )
     gensim_s *= len(bags) / len(few)
 
-    index = _search.BagIndex(bags, len(embedding), embedding.vectors)
     rows = []
     ways = {"numba": (load_bounds(), load_kernels()), "NumPy": (None, None)}
     for path, (loops, kernels) in ways.items():
         if path == "numba" and loops is None:
             continue
-        _search.bounds_for = lambda _, loops=loops: loops
-        _search.kernels_for = lambda _, kernels=kernels: kernels
-        index.nearest(take_bags(queries, np.arange(1)), args.k)  # warm
         fast = path == "numba" or size < 50
         asked = queries if fast else take_bags(queries, slow[: 2 if size > 150 else 4])
-        repeats = args.repeats if fast else 1
-        found = []
+        answers: list[np.ndarray] = []
 
-        def search(asked=asked, found=found):
-            found[:] = index.nearest(asked, args.k)
+        def search(n_jobs=1, asked=asked, answers=answers):
+            answers[:] = index.nearest(asked, args.k, n_jobs=n_jobs)
 
-        ours_s = measuring.median_seconds(search, time.thread_time, repeats) / len(
-            asked
-        )
+        def seconds(clock, *n_jobs, search=search, repeats=args.repeats if fast else 1):
+            return measuring.median_seconds(partial(search, *n_jobs), clock, repeats)
+
+        with measuring.using(loops, kernels):
+            index.nearest(take_bags(queries, np.arange(1)), args.k)  # warm
+            ours_s = seconds(time.thread_time) / len(asked)
+            wall = [
+                seconds(time.perf_counter, n)
+                for n in (1, args.threads)
+                if args.threads > 1 and fast
+            ]
         places = {int(i): int(i) if fast else j for j, i in enumerate(slow)}
         places = {i: j for i, j in places.items() if j < len(asked)}
-        worst, same = check(counts, args.train, found, places, part, embedding)
+        worst, same = check(counts, args.train, answers, places, part, embedding)
         row: dict[str, object] = {
             "set": name,
             "words": size,
@@ -241,24 +248,14 @@ def bench(name: str, embedding: WordEmbedding, args) -> list[dict[str, object]]:
             "ms per query": ours_s * 1e3,
             "× emd_c": brute_s / ours_s,
             "× gensim": gensim_s / ours_s,
-            "solved": float(found[2].mean()),
+            "solved": float(answers[2].mean()),
             "off by": worst,
             "same neighbours": same,
-            "queries (peers')": f"{len(asked)} ({n_slow}, every {every}. document)",
+            "queries (peers')": f"{len(asked)} ({len(slow)}, every {every}. document)",
         }
-        if args.threads > 1 and fast:
-            wall = [
-                measuring.median_seconds(
-                    lambda n=n: index.nearest(queries, args.k, n_jobs=n),
-                    time.perf_counter,
-                    args.repeats,
-                )
-                for n in (1, args.threads)
-            ]
+        if wall:
             row[f"{args.threads} threads × one"] = wall[0] / wall[1]
-        print("  ".join(f"{k}: {v}" for k, v in row.items()), flush=True)
-        rows.append(row)
-    _search.bounds_for, _search.kernels_for = bounds_for, kernels_for
+        rows += measuring.shown([row])
     return rows
 
 
@@ -272,15 +269,11 @@ def growth(embedding: WordEmbedding, args) -> list[dict[str, object]]:
         row: dict[str, object] = {"set": name, "words": float(queries.sizes.mean())}
         times = []
         for n in (args.train, many):
-            index = _search.BagIndex(
-                as_word_bags(counts[:n]), len(embedding), embedding.vectors
-            )
-            solved = index.nearest(queries, args.k)[2]
-            seconds = measuring.median_seconds(
-                lambda index=index, queries=queries: index.nearest(queries, args.k),
-                time.thread_time,
-                args.repeats,
-            )
+            train = as_word_bags(counts[:n])
+            index = BagIndex(train, len(embedding), embedding.vectors)
+            search = partial(index.nearest, queries, args.k)
+            solved = search()[2]
+            seconds = measuring.median_seconds(search, time.thread_time, args.repeats)
             times.append(seconds)
             row[f"ms per query, {n:,}"] = seconds / n_queries * 1e3
             row[f"solved, {n:,}"] = float(solved.mean())

@@ -19,25 +19,19 @@ that L1 comes close to Word Mover's Distance: this table shows whether it does h
 
 from __future__ import annotations
 
-import os
 import warnings
 
 import measuring
 import numpy as np
 import scipy.sparse as sp
 from bench_wmd_vote import read_fiction
-from real_data import DATA, load_table
+from real_data import load_table, read_sms, read_tweets
 from results import record
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import normalize
 
-from skdptext.datasets import (
-    fetch_disaster_tweets,
-    fetch_sms_spam,
-    load_docstring_embedding,
-    load_docstrings,
-)
+from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.neighbors import WMDNeighbors, compile_search
 
 LONGEST = 60  # words of a text that are read
@@ -50,8 +44,8 @@ def docstrings(target: str):
 
 
 READ = {
-    "sms": lambda: fetch_sms_spam(return_X_y=True),
-    "tweets": lambda: fetch_disaster_tweets(return_X_y=True),
+    "sms": read_sms,
+    "tweets": read_tweets,
     "docstring topics": lambda: docstrings("topic"),
     "docstring libraries": lambda: docstrings("author"),
     "fiction": read_fiction,
@@ -71,16 +65,11 @@ def neighbors_of(way: str, train, test, embedding) -> tuple[np.ndarray, np.ndarr
     norm = "l1" if "L1" in way else "l2"
     if "counts" not in way:
         train, test = normalize(train, norm), normalize(test, norm)
-    found = []
-    for queries in (train, test):
-        if norm == "l1":
-            D = pairwise_distances(queries, train, metric="manhattan")
-        else:
-            D = pairwise_distances(queries, train)
-        if queries is train:
-            np.fill_diagonal(D, np.inf)
-        found.append(np.argsort(D, axis=1, kind="stable")[:, :k])
-    return found[0], found[1]
+    metric = "manhattan" if norm == "l1" else "euclidean"
+    among, asked = (pairwise_distances(rows, train, metric) for rows in (train, test))
+    np.fill_diagonal(among, np.inf)
+    own, near = (np.argsort(D, axis=1, kind="stable")[:, :k] for D in (among, asked))
+    return own, near
 
 
 WAYS = ["WMD", "WMD, tf-idf", "counts", "tf-idf, L2", "frequencies, L1", "tf-idf, L1"]
@@ -111,18 +100,17 @@ def bench(name: str, args, table) -> dict[str, object]:
         "largest class": float((theirs == np.bincount(ours).argmax()).mean()),
     }
     for way in WAYS:
-        own, found = neighbors_of(way, train, test, embedding)
+        own, near = neighbors_of(way, train, test, embedding)
         # leave-one-out on the training half: nothing of the tests is looked at
         right = [(votes(own, ours, k) == ours).mean() for k in KS]
         k = KS[int(np.argmax(right))]
-        row[way] = float((votes(found, ours, k) == theirs).mean())
+        row[way] = float((votes(near, ours, k) == theirs).mean())
     row["± (95 %)"] = float(1.96 * np.sqrt(row["WMD"] * (1 - row["WMD"]) / n))
     return row
 
 
 def main() -> None:
     args = measuring.options(__doc__, sets=READ, most=400)
-    os.environ["SKDPTEXT_DATA"] = str(DATA)
     warnings.simplefilter("ignore")
     compile_search()
     table = load_table()

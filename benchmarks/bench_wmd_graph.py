@@ -26,9 +26,9 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import time
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import measuring
 import numpy as np
@@ -38,15 +38,10 @@ from results import RESULTS, record
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WordEmbedding
-from skdptext.neighbors import WMDNeighbors, compile_search
-from skdptext.transport import BagIndex, _search, as_word_bags, take_bags
+from skdptext.neighbors import WMDNeighbors
+from skdptext.transport import BagIndex, as_word_bags, take_bags
 from skdptext.transport._cascade import Cascade
-from skdptext.transport._kernels import (
-    bounds_for,
-    kernels_for,
-    load_bounds,
-    load_kernels,
-)
+from skdptext.transport._kernels import load_bounds, load_kernels
 
 
 def read_counts(embedding: WordEmbedding) -> tuple[sp.csr_array, list[list[int]]]:
@@ -56,13 +51,13 @@ def read_counts(embedding: WordEmbedding) -> tuple[sp.csr_array, list[list[int]]
     texts = list(dict.fromkeys(read_sms()[0] + read_tweets()[0] + fiction))
     vectorizer = CountVectorizer(vocabulary=embedding.words)
     counts = vectorizer.transform(texts)
-    rows = kept(counts)
+    rows = short(counts)
     known, split = vectorizer.vocabulary_, vectorizer.build_analyzer()
     words = [[known[w] for w in split(texts[row]) if w in known] for row in rows]
     return sp.csr_array(counts[np.random.default_rng(0).permutation(rows)]), words
 
 
-def kept(counts: sp.csr_array) -> np.ndarray:
+def short(counts: sp.csr_array) -> np.ndarray:
     """Rows of 2 to 40 distinct words."""
     sizes = np.diff(counts.indptr)
     return np.flatnonzero((sizes >= 2) & (sizes <= 40))
@@ -76,9 +71,9 @@ def generate(words: list[list[int]], n: int, n_words: int) -> sp.csr_array:
     before = np.concatenate([[end], chain[:-1]])
     after = chain[np.argsort(before, kind="stable")]
     starts = np.searchsorted(np.sort(before), np.arange(end + 2))
-    parts, seen, found = [], np.empty(0, np.int64), 0
+    parts, seen, n_made = [], np.empty(0, np.int64), 0
     mark = rng.integers(1, 2**62, end)
-    while found < n:
+    while n_made < n:
         here = np.full(50_000, end)
         rows, ids, going = [], [], np.arange(len(here))
         while len(going):
@@ -90,20 +85,15 @@ def generate(words: list[list[int]], n: int, n_words: int) -> sp.csr_array:
         where = np.concatenate(rows), np.concatenate(ids)
         shape = 50_000, n_words
         counts = sp.csr_array((np.ones(len(where[0])), where), shape=shape)
-        counts = sp.csr_array(counts[kept(counts)])
+        counts = sp.csr_array(counts[short(counts)])
         # a number for the bag of words, so that none comes twice
         number = counts.astype(np.int64) @ mark
         _, first = np.unique(number, return_index=True)
         first = np.sort(first[~np.isin(number[first], seen)])
         seen = np.concatenate([seen, number[first]])
         parts.append(counts[first])
-        found += len(first)
+        n_made += len(first)
     return sp.csr_array(sp.vstack(parts, format="csr")[:n])
-
-
-def gigabytes() -> float:
-    """Most memory that the process has held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def sample(counts: sp.csr_array, texts: str, embedding: WordEmbedding, args) -> dict:
@@ -129,7 +119,7 @@ def sample(counts: sp.csr_array, texts: str, embedding: WordEmbedding, args) -> 
         "solved": float(solved.mean()),
         "fifth distance": float(distances[:, -1].mean()),
         "graph, CPU hours": seconds * n / 3600,
-        "process, GB": gigabytes(),
+        "process, GB": measuring.peak_mb() / 1024,
         "how": f"{len(asked)} texts sampled",
     }
 
@@ -150,7 +140,7 @@ def whole(counts: sp.csr_array, texts: str, embedding: WordEmbedding, args) -> d
         "ms per text": cpu / n * 1e3,
         "graph, CPU hours": cpu / 3600,
         **({} if args.asked else {"graph, hours": wall / 3600}),
-        "process, GB": gigabytes(),
+        "process, GB": measuring.peak_mb() / 1024,
         "how": f"{part}, {args.jobs} threads",
     }
 
@@ -166,12 +156,10 @@ def both_ends(counts: sp.csr_array, embedding: WordEmbedding) -> dict:
     solved, nearest = [], Cascade.nearest
 
     def counted(self: Cascade, k: int):
-        found = nearest(self, k)
+        neighbours = nearest(self, k)
         solved.append(self._bags)
-        return found
+        return neighbours
 
-    _search.bounds_for, _search.kernels_for = lambda _: watched, lambda _: solving
-    Cascade.nearest = counted
     keeps = BagIndex._keeps_bounds
     assert keeps(index), "bounds of so many texts have no room"
 
@@ -179,13 +167,8 @@ def both_ends(counts: sp.csr_array, embedding: WordEmbedding) -> dict:
         BagIndex._keeps_bounds = keeps if shared else lambda self: False
         index.nearest(bags, 5, exclude=np.arange(n))
 
-    try:
-        start = time.perf_counter()
-        find(True)
-        seconds = time.perf_counter() - start
-    finally:
-        _search.bounds_for, _search.kernels_for = bounds_for, kernels_for
-        Cascade.nearest = nearest
+    with measuring.using(watched, solving), patch.object(Cascade, "nearest", counted):
+        seconds = measuring.seconds_of(lambda: find(True))
     times = measuring.rounds(
         [lambda: find(True), lambda: find(False)], 3, time.process_time, warm=False
     )
@@ -213,8 +196,7 @@ def main() -> None:
         generated=[20_000, 100_000, 300_000, 1_000_000], full=0, only_full=False,
         asked=0, jobs=2, folder="", both_ends=False,
     )  # fmt: skip
-    if not compile_search():
-        raise SystemExit("The compiled loops need numba.")
+    measuring.need_loops()
     embedding = load_table()
     real, words = read_counts(embedding)
     print(f"{real.shape[0]:,} texts", flush=True)

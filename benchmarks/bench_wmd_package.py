@@ -23,7 +23,7 @@ from pathlib import Path
 
 import measuring
 import numpy as np
-from bench_wmd import read_counts
+from bench_wmd import read_counts, searched, spread
 from peers import ask, versions_of
 from real_data import load_table
 from results import record
@@ -31,7 +31,7 @@ from results import record
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import compile_search
-from skdptext.transport import BagIndex, WordBags, as_word_bags, take_bags
+from skdptext.transport import WordBags, take_bags
 
 HERE = Path(__file__).resolve().parent
 SAME = 1e-6
@@ -51,15 +51,10 @@ def ask_package(train: WordBags, queries: WordBags, vectors: np.ndarray, args) -
 
 def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     counts = read_counts(name, args.train + args.queries, embedding)
-    train = as_word_bags(counts[: args.train])
+    train, queries, index = searched(counts, args.train, args.queries, embedding, 30)
     size = float(train.sizes.mean())
-    n_queries = int(np.clip(args.queries * 30 / size, 8, args.queries))
-    n_slow = int(np.clip(args.slow_queries * 12 / size, 2, args.slow_queries))
-    slow = np.linspace(0, n_queries - 1, n_slow).astype(int)
-    queries = as_word_bags(counts[args.train : args.train + n_queries])
-
+    slow = spread(len(queries), args.slow_queries, size)
     theirs = ask_package(train, take_bags(queries, slow), embedding.vectors, args)
-    index = BagIndex(train, len(embedding), embedding.vectors)
     distances, rows, _ = index.nearest(queries, args.k)
     ours_s = measuring.median_seconds(
         lambda: index.nearest(queries, args.k), time.process_time, args.repeats
@@ -67,13 +62,13 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     peer_s = float(np.median(theirs["seconds"]))
 
     agree, off = [], []
-    for i, found, far in zip(slow, theirs["rows"], theirs["distances"], strict=True):
-        query = counts[[args.train + i]]
+    for i, near, far in zip(slow, theirs["rows"], theirs["distances"], strict=True):
+        query, nearest = counts[[args.train + i]], np.array(near)
         exact = pairwise_word_movers_distances(
-            query, counts[np.array(found)], embedding=embedding
+            query, counts[nearest], embedding=embedding
         )[0]
-        near = np.isclose(exact, distances[i], rtol=SAME, atol=0)
-        agree.append(near | (np.array(found) == rows[i]))
+        as_near = np.isclose(exact, distances[i], rtol=SAME, atol=0)
+        agree.append(as_near | (nearest == rows[i]))
         off.append(np.abs(exact - far).max())
     return {
         "set": name,
@@ -83,7 +78,7 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
         "× wmd": peer_s / ours_s,
         "neighbours that agree": float(np.mean(agree)),
         "wmd's distances off by": float(np.max(off)),
-        "queries (wmd's)": f"{n_queries} ({n_slow})",
+        "queries (wmd's)": f"{len(queries)} ({len(slow)})",
     }
 
 

@@ -16,20 +16,16 @@ import time
 
 import measuring
 import numpy as np
-from bench_wmd import brute_force, read_counts, seconds_each
+from bench_wmd import brute_force, read_counts, searched, seconds_each
 from real_data import load_table
 from results import record
 
 from skdptext import WordEmbedding
-from skdptext.neighbors import compile_search
-from skdptext.transport import BagIndex, as_word_bags
 
 
 def bench(name: str, embedding: WordEmbedding, args):
     counts = read_counts(name, args.train + args.queries, embedding)
-    bags = as_word_bags(counts[: args.train])
-    queries = as_word_bags(counts[args.train :])
-    index = BagIndex(bags, len(embedding), embedding.vectors)
+    bags, queries, index = searched(counts, args.train, args.queries, embedding)
     vectors = embedding.vectors.astype(np.float64)
     slow = np.linspace(0, args.queries - 1, args.slow_queries).astype(int)
     runs = [brute_force(queries.row(i), bags, vectors) for i in slow]
@@ -65,8 +61,7 @@ def main() -> None:
         __doc__, sets=["sms", "tweets", "sentences"], train=2000, queries=200,
         slow_queries=20, found=[1, 10, 100], repeats=3,
     )  # fmt: skip
-    if not compile_search():
-        raise SystemExit("The compiled loops need numba.")
+    measuring.need_loops()
     embedding = load_table()
     rows = measuring.shown(
         row for name in args.sets for row in bench(name, embedding, args)

@@ -22,43 +22,33 @@ lock between them.
 
 from __future__ import annotations
 
-import time
+from functools import partial
 from multiprocessing import get_context
 
 import measuring
 import numpy as np
-from bench_wmd import read_counts
+from bench_wmd import read_counts, searched
 from real_data import load_table
 from results import record
 
 from skdptext import WordEmbedding
-from skdptext.transport import WordBags, _search, as_word_bags
-from skdptext.transport._kernels import (
-    bounds_for,
-    kernels_for,
-    load_bounds,
-    load_kernels,
-)
+from skdptext.transport import BagIndex, WordBags
+from skdptext.transport._kernels import load_bounds, load_kernels
 
 SETS = ["8", "16", "messages16", "32", "64", "100"]
 
 
-def released(index: _search.BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
+def released(index: BagIndex, queries: WordBags, k: int) -> tuple[float, float]:
     """Share of one thread's time in calls without the lock; such calls per query."""
     watch = measuring.Watch()
     loops, kernels = load_bounds(), load_kernels()
     loops = type(loops)(*map(watch.wrap, loops))
     if kernels is not None:
         kernels = type(kernels)(*map(watch.wrap, kernels))
-    _search.bounds_for, _search.kernels_for = lambda _: loops, lambda _: kernels
     index.table.products = watch.wrap(index.table.products)
-    try:
-        start = time.perf_counter()
-        index.nearest(queries, k)
-        seconds = time.perf_counter() - start
-    finally:
-        _search.bounds_for, _search.kernels_for = bounds_for, kernels_for
-        del index.table.products
+    with measuring.using(loops, kernels):
+        seconds = measuring.seconds_of(lambda: index.nearest(queries, k))
+    del index.table.products
     return watch.seconds / seconds, watch.calls / len(queries)
 
 
@@ -90,25 +80,18 @@ def apart(index, queries: WordBags, k: int, repeats: int) -> list[float]:
 
 def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     counts = read_counts(name, args.train + args.queries, embedding)
-    train = as_word_bags(counts[: args.train])
-    size = float(train.sizes.mean())
     # so many that what a call of joblib costs, ten milliseconds or two, hardly shows
-    n_queries = int(np.clip(args.queries * 16 / size, 8, args.queries))
-    queries = as_word_bags(counts[args.train : args.train + n_queries])
-    index = _search.BagIndex(train, len(embedding), embedding.vectors)
-    expected = index.nearest(queries, args.k)  # warm
-    same = all(
-        np.array_equal(one, two)
-        for one, two in zip(
-            expected, index.nearest(queries, args.k, n_jobs=2), strict=True
-        )
-    )
+    train, queries, index = searched(counts, args.train, args.queries, embedding, 16)
+
+    def search(n_jobs: int = 1) -> tuple[np.ndarray, ...]:
+        return index.nearest(queries, args.k, n_jobs=n_jobs)
+
+    answers = zip(search(), search(2), strict=True)  # warm
+    same = all(np.array_equal(*answer) for answer in answers)
     one, two, shares = [], [], []
     for _ in range(args.repeats):  # in turn, so that a slow minute hits both
-        one.append(measuring.seconds_of(lambda: index.nearest(queries, args.k)))
-        two.append(
-            measuring.seconds_of(lambda: index.nearest(queries, args.k, n_jobs=2))
-        )
+        one.append(measuring.seconds_of(search))
+        two.append(measuring.seconds_of(partial(search, 2)))
         shares.append(released(index, queries, args.k))
     both = apart(index, queries, args.k, args.repeats)
     share, calls = np.median(shares, axis=0)
@@ -117,8 +100,8 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     alone = min(one)  # what disturbs a measurement only adds to it
     return {
         "set": name,
-        "words": size,
-        "ms per query": alone / n_queries * 1e3,
+        "words": float(train.sizes.mean()),
+        "ms per query": alone / len(queries) * 1e3,
         "calls without the lock": calls,
         "time without the lock": share,
         "two threads × one": alone / min(two),
@@ -134,8 +117,7 @@ def main() -> None:
     args = measuring.options(
         __doc__, sets=SETS, train=2000, queries=1600, repeats=5, k=5
     )
-    if load_bounds() is None:
-        raise SystemExit("The compiled loops need numba.")
+    measuring.need_loops()
     embedding = load_table()
     rows = measuring.shown(bench(name, embedding, args) for name in args.sets)
     record(

@@ -13,19 +13,25 @@ searches in turn. The labels are compared with the vote of the neighbours that
 
 from __future__ import annotations
 
-import os
 import time
 
 import measuring
 import numpy as np
 import scipy.sparse as sp
-from real_data import DATA, SMS, STORIES, TWEETS, absent, load_table, read_stories
+from real_data import (
+    SMS,
+    STORIES,
+    TWEETS,
+    absent,
+    load_table,
+    read_sms,
+    read_stories,
+    read_tweets,
+)
 from results import record
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WMDKNNClassifier, WordEmbedding
-from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
-from skdptext.neighbors import compile_search
 
 FILES = {"sms": SMS, "tweets": TWEETS, "fiction": STORIES}
 
@@ -42,11 +48,7 @@ def read_fiction() -> tuple[list[str], list[str]]:
     return texts, labels
 
 
-READ = {
-    "sms": lambda: fetch_sms_spam(return_X_y=True),
-    "tweets": lambda: fetch_disaster_tweets(return_X_y=True),
-    "fiction": read_fiction,
-}
+READ = {"sms": read_sms, "tweets": read_tweets, "fiction": read_fiction}
 
 
 def bench(name: str, ks: list[int], embedding: WordEmbedding, args):
@@ -71,7 +73,7 @@ def bench(name: str, ks: list[int], embedding: WordEmbedding, args):
             lambda model=model: model.kneighbors(queries),
         ]
         seconds = measuring.rounds(runs, args.repeats, time.process_time, warm=False)
-        assert all(np.array_equal(found, model.classes_[votes]) for found in predicted)
+        assert all(np.array_equal(out, model.classes_[votes]) for out in predicted)
         predict, kneighbors = np.median(seconds, axis=0) / queries.shape[0]
         index, bags = model._index, model._query_bags(queries)[0]
         yield {
@@ -79,10 +81,8 @@ def bench(name: str, ks: list[int], embedding: WordEmbedding, args):
             "words": words,
             "classes": len(model.classes_),
             "k": k,
-            "solved for neighbours": float(index.nearest(bags, k)[2].mean()),
-            "solved for the vote": float(
-                index.vote(bags, k, model._codes[0])[1].mean()
-            ),
+            "solved for neighbours": index.nearest(bags, k)[2].mean(),
+            "solved for the vote": index.vote(bags, k, model._codes[0])[1].mean(),
             "kneighbors, ms": kneighbors * 1e3,
             "predict, ms": predict * 1e3,
             "predict × kneighbors": kneighbors / predict,
@@ -93,9 +93,7 @@ def main() -> None:
     args = measuring.options(
         __doc__, sets=READ, k=[1, 5, 20], train=2000, queries=400, repeats=5
     )
-    if not compile_search():
-        raise SystemExit("The compiled loops need numba.")
-    os.environ["SKDPTEXT_DATA"] = str(DATA)
+    measuring.need_loops()
     if absent(*(FILES[name] for name in args.sets)):
         return
     embedding = load_table()

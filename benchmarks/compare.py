@@ -59,7 +59,7 @@ def git(*args: str) -> str:
 def times(tree: Path, keyword: str) -> dict[str, float]:
     """Median seconds of each call, with the package below `tree`."""
     with tempfile.TemporaryDirectory() as folder:
-        settings, found = Path(folder) / "pytest.ini", Path(folder) / "times.json"
+        settings, measured = Path(folder) / "pytest.ini", Path(folder) / "times.json"
         settings.write_text("[pytest]\n")
         pools = ("OMP", "OPENBLAS", "MKL", "NUMBA")
         environment = os.environ | {f"{pool}_NUM_THREADS": "1" for pool in pools}
@@ -69,12 +69,12 @@ def times(tree: Path, keyword: str) -> dict[str, float]:
         environment |= {"SKDPTEXT_BENCH_TREE": str(tree)}
         done = subprocess.run(
             [sys.executable, "-m", "pytest", SPEED, "-c", settings, *PYTEST,
-             f"--benchmark-json={found}", *(["-k", keyword] if keyword else [])],
+             f"--benchmark-json={measured}", *(["-k", keyword] if keyword else [])],
             cwd=tree, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if not found.exists() or not found.stat().st_size:
+        if not measured.exists() or not measured.stat().st_size:
             raise SystemExit(done.stdout[-3000:] + done.stderr[-1000:])
-        report = json.loads(found.read_text(encoding="utf-8"))
+        report = json.loads(measured.read_text(encoding="utf-8"))
     if done.returncode:  # a call may be new, and then fails at the base
         print(done.stdout[-1500:], file=sys.stderr)
     return {
@@ -99,8 +99,8 @@ def table(base: dict[str, float], now: dict[str, float]) -> list[dict[str, objec
     return rows
 
 
-def best(into: dict[str, float], found: dict[str, float]) -> None:
-    for call, seconds in found.items():
+def best(into: dict[str, float], times: dict[str, float]) -> None:
+    for call, seconds in times.items():
         into[call] = min(seconds, into.get(call, seconds))
 
 

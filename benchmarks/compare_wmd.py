@@ -94,7 +94,7 @@ def main() -> None:
             size = counts.nnz / counts.shape[0]
             n = int(np.clip(400 * 12 / size, 8, 400))
             sp.save_npz(folder / "counts.npz", sp.csr_matrix(counts[: N_TRAIN + n]))
-            found = [ask(process, folder)[1] for process in both]
+            answers = [ask(process, folder)[1] for process in both]
             turns = [
                 [ask(process, folder)[0] for process in both]
                 for _ in range(args.rounds)
@@ -109,7 +109,7 @@ def main() -> None:
                     "before, ms per query": before,
                     "after, ms per query": after,
                     "after / before": float(ratio),
-                    "same neighbours": float(np.mean(np.equal(*found))),
+                    "same neighbours": float(np.mean(np.equal(*answers))),
                 }
             )
             measuring.shown(rows[-1:])

@@ -40,8 +40,7 @@ def work(name: str, quick: bool, unit: str, folder: Path, deadline: float) -> bo
     """Do what is missing of a unit; whether all of it is there."""
     experiment = module_of(name)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # nothing is released
+        with warnings.catch_warnings(action="ignore"):  # nothing is released
             experiment.units(quick)[unit](Store(folder / "cells", deadline))
     except MissingCellError:
         return False
@@ -86,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if complete and chosen == every:
         try:
             # what is still missing would be missing in the tables
-            experiment.report(Store(folder / "cells", start), folder, quick)
+            with warnings.catch_warnings(action="ignore"):
+                experiment.report(Store(folder / "cells", start), folder, quick)
         except MissingCellError:
             complete = False
     if not complete:

@@ -8,9 +8,13 @@ alphabet sees to.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import resource
 import time
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from unittest.mock import patch
 
 for pool in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
@@ -18,16 +22,25 @@ for pool in ("OMP", "OPENBLAS", "MKL"):
 import numpy as np  # noqa: E402, the threads first
 from results import cell  # noqa: E402
 
+from skdptext.exceptions import PrivacyLeakWarning  # noqa: E402
+
 Row = dict[str, object]
+Part = Callable[[argparse.Namespace], object]
 
 
-def options(doc: str, **defaults: object) -> argparse.Namespace:
+def options(
+    doc: str, parts: Mapping[str, Part] | None = None, /, **defaults: object
+) -> argparse.Namespace:
     """The options of the command line, which have the types of their defaults.
 
     A flag is False by default. Of a list of numbers, others may be named; of other
-    collections, some of their members.
+    collections, some of their members. Of `parts`, those are run that are named first,
+    or all. Nothing is released here: there is no warning of a leak.
     """
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    if parts:
+        parser.add_argument("parts", nargs="*", help=", ".join(parts))
     for name, default in defaults.items():
         given: dict[str, object] = {"type": type(default), "default": default}
         if default is False:
@@ -38,18 +51,26 @@ def options(doc: str, **defaults: object) -> argparse.Namespace:
             if isinstance(members[0], str):
                 given["choices"] = members
         parser.add_argument(f"--{name.replace('_', '-')}", **given)
-    return parser.parse_args()
+    args = parser.parse_args()
+    for part in (args.parts or parts) if parts else ():
+        parts[part](args)
+    return args
 
 
 def shown(rows: Iterable[Row]) -> list[Row]:
     """The rows, each printed as soon as it is there."""
-    found = []
+    printed = []
     for row in rows:
         print(
             ", ".join(f"{key}: {cell(value)}" for key, value in row.items()), flush=True
         )
-        found.append(row)
-    return found
+        printed.append(row)
+    return printed
+
+
+def peak_mb() -> float:
+    """Most memory that the process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def seconds_of(
@@ -81,6 +102,38 @@ def median_seconds(
 ) -> float:
     """Median seconds of a call that is warm."""
     return float(np.median(rounds([run], repeats, clock, warm=False)))
+
+
+def bare_product(
+    rows: np.ndarray, vectors: np.ndarray, block: int = 512
+) -> Callable[[], None]:
+    """The product of rows and vectors, so many rows at a time; nothing is kept."""
+
+    def product() -> None:
+        for start in range(0, len(rows), block):
+            rows[start : start + block] @ vectors.T
+
+    return product
+
+
+def need_loops() -> None:
+    """Compile the search of neighbours, also for what is too little to be worth it."""
+    from skdptext.neighbors import compile_search
+
+    if not compile_search():
+        raise SystemExit("The compiled loops need numba.")
+
+
+@contextlib.contextmanager
+def using(loops: object, kernels: object) -> Iterator[None]:
+    """Neighbours are searched by these compiled loops, or by none."""
+    from skdptext.transport import _search
+
+    with (
+        patch.object(_search, "bounds_for", lambda _: loops),
+        patch.object(_search, "kernels_for", lambda _: kernels),
+    ):
+        yield
 
 
 class Watch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import os
@@ -11,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from skdptext import WordEmbedding
+from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
 
 DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA")
@@ -39,22 +40,33 @@ def load_table() -> WordEmbedding:
         print(f"Table: {path.name}")
         return WordEmbedding.load(path)
     print("Table: synthetic, 30,000 × 300")
-    vectors = np.random.default_rng(0).normal(size=(30_000, 300)) / 8
-    return WordEmbedding([f"w{i}" for i in range(30_000)], vectors)
+    return numbered_words(np.random.default_rng(0).normal(size=(30_000, 300)) / 8)
+
+
+def numbered_words(vectors: np.ndarray) -> WordEmbedding:
+    """An embedding of words that are called w0, w1, …"""
+    return WordEmbedding([f"w{i}" for i in range(len(vectors))], vectors)
+
+
+def bags_of(documents: np.ndarray, n_words: int) -> sp.csr_array:
+    """Counts of word numbers, of as many words in each document."""
+    ends = np.arange(0, documents.size + 1, documents.shape[1])
+    ids, shape = documents.ravel().copy(), (len(documents), n_words)
+    bags = sp.csr_array((np.ones(documents.size), ids, ends), shape=shape)
+    bags.sum_duplicates()
+    return bags
 
 
 def read_sms() -> tuple[list[str], np.ndarray]:
     """Messages, and whether each is spam."""
-    with gzip.open(DATA / SMS, "rt", encoding="utf-8") as file:
-        pairs = [line.rstrip("\n").split("\t", 1) for line in file]
-    return [text for _, text in pairs], np.array([label for label, _ in pairs])
+    os.environ["SKDPTEXT_DATA"] = str(DATA)
+    return fetch_sms_spam(return_X_y=True)
 
 
 def read_tweets() -> tuple[list[str], np.ndarray]:
     """Tweets, and whether each is of a disaster."""
-    with gzip.open(DATA / TWEETS, "rt", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [row["text"] for row in rows], np.array([row["target"] for row in rows])
+    os.environ["SKDPTEXT_DATA"] = str(DATA)
+    return fetch_disaster_tweets(return_X_y=True)
 
 
 def read_stories() -> list[dict[str, Any]]:

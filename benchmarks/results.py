@@ -113,17 +113,31 @@ def cell(value: object) -> str:
     return " ".join(str(value).split())
 
 
+def bracketed(
+    value: float, low: float, high: float, digits: int = 2, sign: str = ""
+) -> str:
+    """As in "0.12 [0.10, 0.14]"."""
+    shown = f"{sign}.{digits}f"
+    return f"{value:{shown}} [{low:{shown}}, {high:{shown}}]"
+
+
+def table_cells(rows: list[dict], missing: object = None) -> list[list[str]]:
+    """The header of all rows, what Markdown rules it off with, and their cells."""
+    header = columns(rows)
+    lines = [[cell(row.get(key, missing)) for key in header] for row in rows]
+    return [header, ["---"] * len(header), *lines]
+
+
+def as_markdown(table: list[list[str]]) -> str:
+    """Cells as a table, in which a bar is a bar."""
+    lines = ([text.replace("|", "\\|") for text in line] for line in table)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def markdown(result: dict) -> str:
     """A recorded result as Markdown: heading, table, note, and where it was made."""
-    rows = result["rows"]
-    header = columns(rows)
-    table = [header, ["---"] * len(header)]
-    table += [[cell(row.get(key)) for key in header] for row in rows]
-    lines = [
-        "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |"
-        for line in table
-    ]
-    parts = [f"## {result['title']}", "\n".join(lines), result["note"], origin(result)]
+    table = as_markdown(table_cells(result["rows"]))
+    parts = [f"## {result['title']}", table, result["note"], origin(result)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -188,8 +202,8 @@ def _machine() -> dict[str, object]:
     features: list[str] = []
     with contextlib.suppress(OSError):  # Linux only; elsewhere the name must do
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-        cpu = found[1].strip() if found else cpu
+        name = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+        cpu = name[1].strip() if name else cpu
         flags = re.search(r"^flags\s*:\s*(.+)$", text, re.MULTILINE)
         known = set(flags[1].split()) if flags else set()
         features = [f for f in ("avx2", "avx512f", "avx512_vnni") if f in known]
@@ -228,9 +242,9 @@ def _versions() -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=RESULTS)
-    found = load(parser.parse_args().folder)
+    results = load(parser.parse_args().folder)
     print("# Benchmarks of skdptext\n")
-    print("\n".join(map(markdown, found)) if found else "No results yet.")
+    print("\n".join(map(markdown, results)) if results else "No results yet.")
 
 
 if __name__ == "__main__":

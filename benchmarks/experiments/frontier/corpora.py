@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import compress
 
 import numpy as np
 from experiments.obfuscation.corpora import FANDOMS
@@ -89,11 +90,11 @@ def held_out(name: str, seed: int) -> Split:
     inside = np.isin(whole.public_topic, chosen)
     asked = np.isin(whole.topic, chosen)
     return Split(
-        [text for text, keep in zip(whole.public, inside, strict=True) if keep],
+        list(compress(whole.public, inside)),
         whole.public_topic[inside],
-        [text for text, keep in zip(whole.protected, asked, strict=True) if keep],
+        list(compress(whole.protected, asked)),
         whole.topic[asked],
-        [text for text, keep in zip(whole.public, inside, strict=True) if not keep],
+        list(compress(whole.public, ~inside)),
         elsewhere_topic=whole.public_topic[~inside],
     )
 
@@ -140,32 +141,26 @@ def glove() -> WordEmbedding:
 
 @cache
 def _labelled(name: str) -> tuple[list[str], np.ndarray]:
-    found = labelled(name)
+    corpus = labelled(name)
     if name == "docstrings":
-        texts, topics = found.data, np.array(found.target_names)[found.target]
+        texts, topics = corpus.data, np.array(corpus.target_names)[corpus.target]
     else:
-        topics = np.array(found.target).astype(str)
-        texts = [re.sub(r"https?://\S+", " ", text) for text in found.data]
-    kept = without_near_copies(texts)
-    return [texts[i] for i in kept], topics[kept]
+        topics = np.array(corpus.target).astype(str)
+        texts = [re.sub(r"https?://\S+", " ", text) for text in corpus.data]
+    rows = without_near_copies(texts)
+    return [texts[i] for i in rows], topics[rows]
 
 
 def without_near_copies(texts: list[str], shared: float = 0.5) -> np.ndarray:
     """Rows of texts of which no two share half of their words (Jaccard)."""
     bags = CountVectorizer(binary=True, dtype=np.int32).fit_transform(texts)
     sizes = np.asarray(bags.sum(axis=1)).ravel()
-    kept = np.zeros(len(texts), dtype=bool)
-    for row in range(len(texts)):
-        if sizes[row] < 3:
-            continue
-        both = (bags[:row] @ bags[row].T).tocoo() if row else None
-        if row:
-            others = both.row
-            union = sizes[others] + sizes[row] - both.data
-            if (kept[others] & (both.data >= shared * union)).any():
-                continue
-        kept[row] = True
-    return np.flatnonzero(kept)
+    first = np.zeros(len(texts), dtype=bool)
+    for row in np.flatnonzero(sizes >= 3):
+        both = (bags[: row + 1] @ bags[row].T).tocoo()
+        union = sizes[both.row] + sizes[row] - both.data
+        first[row] = not (first[both.row] & (both.data >= shared * union)).any()
+    return np.flatnonzero(first)
 
 
 # -- fan fiction ---------------------------------------------------------------------

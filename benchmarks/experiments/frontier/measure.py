@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,13 @@ class MeanVectors(TransformerMixin, BaseEstimator):
     def __init__(self, embedding: WordEmbedding) -> None:
         self.embedding = embedding
 
+    def _vectors(self, bags: Any) -> np.ndarray:
+        return self.embedding.vectors.astype(np.float64)
+
     def _means(self, X: Any) -> np.ndarray:
         bags = DocumentReader(self.embedding).read(list(X)).bags(len(self.embedding))
         totals = np.maximum(np.asarray(bags.sum(axis=1)).reshape(-1, 1), 1)
-        return np.asarray(bags @ self.embedding.vectors.astype(np.float64)) / totals
+        return np.asarray(bags @ self._vectors(bags)) / totals
 
     def fit(self, X: Any, y: Any = None) -> MeanVectors:
         self.centre_ = self._means(X).mean(axis=0)
@@ -145,14 +149,13 @@ def labels_grouper() -> Pipeline:
 
 
 def chosen(
-    split: Split, candidates: dict[str, Any], found: float, **options: Any
+    split: Split, candidates: dict[str, Any], linked: float, **options: Any
 ) -> GroupingScore:
     """What `compare_groupings` chooses on public text and its labels."""
     texts, labels = split.public, split.public_topic
     if split.elsewhere:
         texts, labels = split.elsewhere, np.asarray(split.elsewhere_topic)
-    with warnings.catch_warnings(action="ignore"):
-        return compare_groupings(texts, labels, candidates, **options).best(found)
+    return compare_groupings(texts, labels, candidates, **options).best(linked)
 
 
 # -- replaced documents --------------------------------------------------------------
@@ -168,7 +171,7 @@ def grouped(
     with warnings.catch_warnings(action="ignore"):
         replacer = DPDocumentReplacer(public, grouper, **options).fit()
         number = {label: i for i, label in enumerate(replacer.groups_.tolist())}
-        found = [
+        groups = [
             np.array([number[g] for g in replacer.groups_of(texts).tolist()], int)
             if texts
             else np.empty(0, int)
@@ -177,8 +180,8 @@ def grouped(
     if by_labels:
         # the classifier knows the labels it learned: groups of texts it did not see
         names = cross_val_predict(grouper, split.public, split.public_topic, cv=4)
-        found[0] = np.array([number[name] for name in names.tolist()])
-    return found[0], found[1], found[2]
+        groups[0] = np.array([number[name] for name in names.tolist()])
+    return groups[0], groups[1], groups[2]
 
 
 def response(n_groups: int, epsilon: float) -> np.ndarray:
@@ -204,29 +207,30 @@ def replaced(
         shares = np.array(rows) + 1 / n_groups
         return shares / shares.sum(axis=1, keepdims=True) @ P
 
-    def right(best: np.ndarray) -> np.ndarray:
-        return (P[protected] * (best[None] == split.topic[:, None])).sum(axis=1)
+    def right(best: np.ndarray, truth: np.ndarray, rows: Any = slice(None)) -> Any:
+        return (P[protected[rows]] * (best[None] == truth[rows, None])).sum(axis=1)
 
     topics = np.unique(split.topic)
-    told = likely(public, split.public_topic, topics)
+    shares = likely(public, split.public_topic, topics)
+    often = shares * frequencies(split)
     result = {
-        "topic": right(topics[told.argmax(axis=0)]),
-        "documents": right(topics[(told * frequencies(split)).argmax(axis=0)]),
-    }
-    found = np.empty(SETS)
-    for i, rows in enumerate(candidate_sets(split, rng)):
+        "topic": right(topics[shares.argmax(axis=0)], split.topic),
+        "documents": right(topics[often.argmax(axis=0)], split.topic),
         # of each answer, the likeliest candidate
-        found[i] = P[protected[rows]].max(axis=0).sum() / len(rows)
-    result["found"] = found
+        "found": np.array(
+            [
+                P[protected[rows]].max(axis=0).sum() / len(rows)
+                for rows in candidate_sets(split, rng)
+            ]
+        ),
+    }
     if split.author is not None:
         result["author"] = np.zeros(len(protected))
         for name in topics:  # the adversary knows the topic
             here = np.flatnonzero(split.topic == name)
             authors = np.unique(split.author[here])
-            told = likely(known, split.known_author, authors)
-            result["author"][here] = _found_author(
-                P[protected[here]], told, authors, split.author[here]
-            )
+            best = likely(known, split.known_author, authors).argmax(axis=0)
+            result["author"][here] = right(authors[best], split.author, here)
     return result
 
 
@@ -234,13 +238,6 @@ def frequencies(split: Split) -> np.ndarray:
     """Of the topics, among public documents, as a column."""
     topics = np.unique(split.topic)
     return np.array([[np.mean(split.public_topic == name)] for name in topics])
-
-
-def _found_author(
-    chances: np.ndarray, told: np.ndarray, authors: np.ndarray, truth: np.ndarray
-) -> np.ndarray:
-    best = authors[told.argmax(axis=0)]
-    return (chances * (best[None] == truth[:, None])).sum(axis=1)
 
 
 def candidate_sets(split: Split, rng: np.random.Generator) -> list[np.ndarray]:
@@ -267,43 +264,45 @@ def by_words(
         mechanism = TopicResponse.from_documents(
             split.public, split.public_topic, embedding=embedding
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        perturber = DPWordPerturber(
-            embedding, epsilon=epsilon, lam=0.0, mechanism=mechanism,
-            document_length=length, resize="sample",
-            random_state=np.random.default_rng(rng.integers(2**62)),
-        ).fit([])  # fmt: skip
-        released = perturber.transform(split.protected)
-        model = ChannelNaiveBayes(perturber, alpha=100.0, prior="uniform")
-        model.fit(split.public, split.public_topic)
-        result = said(split, model.classes_, model.predict_log_proba(released))
-        hits = []
-        for rows in candidate_sets(split, rng)[:3]:
-            texts = [split.protected[i] for i in rows]
-            logs = ReleaseLikelihood(perturber, texts)(released[rows])
-            best = logs == logs.max(axis=1, keepdims=True)  # a guess among equals
-            hits.append((np.diag(best) / best.sum(axis=1)).mean())
-        result["found"] = np.array(hits)
-        if split.author is not None:
-            right = np.zeros(len(split.protected))
-            for topic in np.unique(split.topic):
-                here = np.flatnonzero(split.topic == topic)
-                some = np.isin(split.known_author, np.unique(split.author[here]))
-                model = ChannelNaiveBayes(perturber, alpha=100.0, prior="uniform")
-                model.fit(
-                    [split.known[i] for i in np.flatnonzero(some)],
-                    split.known_author[some],
-                )
-                right[here] = model.predict(released[here]) == split.author[here]
-            result["author"] = right
+    perturber = DPWordPerturber(
+        embedding, epsilon=epsilon, lam=0.0, mechanism=mechanism,
+        document_length=length, resize="sample",
+        random_state=np.random.default_rng(rng.integers(2**62)),
+    ).fit([])  # fmt: skip
+    released = perturber.transform(split.protected)
+    model = ChannelNaiveBayes(perturber, alpha=100.0, prior="uniform")
+    model.fit(split.public, split.public_topic)
+    result = said(split, model.classes_, model.predict_log_proba(released))
+    hits = []
+    for rows in candidate_sets(split, rng)[:3]:
+        texts = [split.protected[i] for i in rows]
+        logs = ReleaseLikelihood(perturber, texts)(released[rows])
+        best = logs == logs.max(axis=1, keepdims=True)  # a guess among equals
+        hits.append((np.diag(best) / best.sum(axis=1)).mean())
+    result["found"] = np.array(hits)
+    if split.author is not None:
+        result["author"] = author_right(split, model, lambda rows: released[rows])
     return result
+
+
+def author_right(
+    split: Split, model: Any, release: Callable[[np.ndarray], Any]
+) -> np.ndarray:
+    """Whether a model names the author of what is released of rows, the topic known."""
+    right = np.zeros(len(split.protected))
+    for topic in np.unique(split.topic):
+        here = np.flatnonzero(split.topic == topic)
+        own = np.isin(split.known_author, np.unique(split.author[here]))
+        known = [split.known[i] for i in np.flatnonzero(own)]
+        model.fit(known, split.known_author[own])
+        right[here] = model.predict(release(here)) == split.author[here]
+    return right
 
 
 def said(split: Split, classes: np.ndarray, logs: np.ndarray) -> dict[str, Any]:
     """Whether the topic is right, with topics equally likely and by frequency."""
-    some = np.isin(classes, np.unique(split.topic))
-    classes, logs = classes[some], logs[:, some]
+    there = np.isin(classes, np.unique(split.topic))
+    classes, logs = classes[there], logs[:, there]
     by_frequency = logs + np.log(frequencies(split)).T
     return {
         what: (classes[part.argmax(axis=1)] == split.topic).astype(float)
@@ -314,19 +313,12 @@ def said(split: Split, classes: np.ndarray, logs: np.ndarray) -> dict[str, Any]:
 def clear(split: Split, classifier: Any) -> dict[str, Any]:
     """Nothing is changed: every document is found."""
     model = classifier.fit(split.public, split.public_topic)
-    told = np.log(model.predict_proba(split.protected) + 1e-300)
-    result = said(split, model.classes_, told) | {"found": np.ones(1)}
+    logs = np.log(model.predict_proba(split.protected) + 1e-300)
+    result = said(split, model.classes_, logs) | {"found": np.ones(1)}
     if split.author is not None:
-        right = np.zeros(len(split.protected))
-        for topic in np.unique(split.topic):
-            here = np.flatnonzero(split.topic == topic)
-            some = np.isin(split.known_author, np.unique(split.author[here]))
-            model = labels_grouper().fit(
-                [split.known[i] for i in np.flatnonzero(some)], split.known_author[some]
-            )
-            told = model.predict([split.protected[i] for i in here])
-            right[here] = told == split.author[here]
-        result["author"] = right
+        result["author"] = author_right(
+            split, labels_grouper(), lambda rows: [split.protected[i] for i in rows]
+        )
     return result
 
 

@@ -88,7 +88,7 @@ def corpus_rows(store: Store, name: str, *, quick: bool) -> list[dict[str, Any]]
                 for seed in seeds
             }
             for i, epsilon in enumerate(EPSILONS):
-                some = [cells[seed][i] for seed in seeds]
+                drawn = [cells[seed][i] for seed in seeds]
                 rows.append(
                     {
                         "release": "documents replaced",
@@ -96,9 +96,9 @@ def corpus_rows(store: Store, name: str, *, quick: bool) -> list[dict[str, Any]]
                             epsilon=epsilon,
                             groups=groups,
                             encoder=encoder or "classifier",
-                            n_groups=_sizes(some),
+                            n_groups=_sizes(drawn),
                         ),
-                        **summary(some),
+                        **summary(drawn),
                     }
                 )
     return rows
@@ -149,16 +149,15 @@ def replaced_cell(
         make_grouper = partial(grouper_of, name, encoder, n_groups)
         grouper, k = make_grouper(split)
         groups = measure.grouped(split, grouper, by_labels=encoder is None)
-        found = []
+        each = []
         for epsilon in EPSILONS:
             rng = np.random.default_rng([seed, 2])
             result = measure.replaced(split, groups, k, epsilon, rng)
-            found.append(resampled(result, split) | {"n_groups": k})
+            each.append(resampled(result, split) | {"n_groups": k})
         if division == "elsewhere" and (encoder in CHOSEN_BY or encoder == BEST[name]):
-            nine = of_nine(name, make_grouper, seed)
-            for one, authors in zip(found, nine, strict=True):
-                one |= authors
-        return found
+            nine = of_nine(make_grouper, seed)
+            return [one | authors for one, authors in zip(each, nine, strict=True)]
+        return each
 
     return cell("replaced", name, division, encoder, n_groups, seed, compute=make)
 
@@ -173,25 +172,20 @@ def grouper_of(
     if encoder is None:
         best = measure.chosen(split, measure.classifiers(name), 1.0, **CHOICE)
     else:
-        best = measure.chosen(
-            split,
-            measure.encoders(name),
-            ALLOWED,
-            scoring=CHOSEN_BY[encoder],
-            **CHOICE,
-        )
+        options = CHOICE | {"scoring": CHOSEN_BY[encoder]}
+        best = measure.chosen(split, measure.encoders(name), ALLOWED, **options)
     print(f"{name}: {best.name}, K = {best.n_groups}", flush=True)
     return best.grouper, best.n_groups
 
 
 def of_nine(
-    name: str, make_grouper: Callable[[Split], tuple[Any, int]], seed: int
+    make_grouper: Callable[[Split], tuple[Any, int]], seed: int
 ) -> list[dict[str, Any]]:
     """Authors found among all nine of a fandom, by groups that none of them wrote.
 
     The topic accuracy of these groups cannot be known: they differ by fandom.
     """
-    told: list[list[np.ndarray]] = [[] for _ in EPSILONS]
+    right: list[list[np.ndarray]] = [[] for _ in EPSILONS]
     authors = []
     for fandom in corpora.FANDOMS:
         split = corpora.stories_elsewhere(seed, of_problem=fandom)
@@ -201,22 +195,20 @@ def of_nine(
         for i, epsilon in enumerate(EPSILONS):
             rng = np.random.default_rng([seed, 3])
             result = measure.replaced(split, groups, k, epsilon, rng)
-            told[i].append(result["author"])
+            right[i].append(result["author"])
     names = np.concatenate(authors)
-    found = []
-    for values in told:
-        author = {"author": np.concatenate(values)}
-        nine = Split([], names, [""] * len(names), names, [], names)
-        found.append(resampled(author, nine))
-        found[-1]["chance"] = 1 / 9
-    return found
+    nine = Split([], names, [""] * len(names), names, [], names)
+    return [
+        resampled({"author": np.concatenate(values)}, nine) | {"chance": 1 / 9}
+        for values in right
+    ]
 
 
 def resampled(result: dict[str, Any], split: Any) -> dict[str, Any]:
     """Means, and a bootstrap over documents, in a few numbers."""
     rng = np.random.default_rng(0)
     n = len(split.protected)
-    found: dict[str, Any] = {}
+    means: dict[str, Any] = {}
     for what, values in result.items():
         draws = []
         if what == "found":
@@ -234,17 +226,12 @@ def resampled(result: dict[str, Any], split: Any) -> dict[str, Any]:
             for _ in range(100):
                 rows = rng.integers(0, n, n)
                 draws.append(measure.by_topic(values[rows], label[rows]))
-        found[what] = {"mean": mean, "draws": [round(x, 4) for x in draws]}
+        means[what] = {"mean": mean, "draws": [round(x, 4) for x in draws]}
     if split.author is not None:
-        found["chance"] = float(
-            np.mean(
-                [
-                    1 / len(np.unique(split.author[split.topic == t]))
-                    for t in np.unique(split.topic)
-                ]
-            )
-        )
-    return found
+        topics = np.unique(split.topic)
+        authors = [len(np.unique(split.author[split.topic == t])) for t in topics]
+        means["chance"] = float(np.mean([1 / n for n in authors]))
+    return means
 
 
 def summary(cells: list[dict[str, Any]]) -> dict[str, Any]:

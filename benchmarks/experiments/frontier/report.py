@@ -15,7 +15,7 @@ from experiments.frontier.plan import (
     CHOSEN_BY,
     FIRST,
 )
-from results import record
+from results import bracketed, record
 
 EPSILON = 4.0
 Rows = list[dict[str, Any]]
@@ -46,14 +46,11 @@ def record_summary(tables: dict[str, Rows]) -> None:
 
 def summary(name: str, rows: Rows) -> Rows:
     """A row for each kind of release."""
-    found: Rows = []
+    lines: Rows = []
     for release in ("clear", "words", "words answer topics"):
         mine = [row for row in rows if row["release"] == release]
-        if release == "clear":
-            (row,) = mine
-        else:
-            row = at_found(mine, ALLOWED)
-        found.append({"corpus": name, "release": release, **shown(row)})
+        row = mine[0] if release == "clear" else at_found(mine, ALLOWED)
+        lines.append({"corpus": name, "release": release, **shown(row)})
     for row in rows:
         if row["release"] == "documents replaced" and row["epsilon"] == EPSILON:
             by_labels = row["groups"] == "public labels"
@@ -65,8 +62,8 @@ def summary(name: str, rows: Rows) -> Rows:
                     groups += ", for documents"
                 elif fixed:
                     groups += f", {row['encoder']}"
-                found.append({"corpus": name, "release": groups, **shown(row)})
-    return found
+                lines.append({"corpus": name, "release": groups, **shown(row)})
+    return lines
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:
@@ -76,8 +73,8 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
         if what not in row:
             cells[what] = None
         elif f"{what} low" in row:
-            low, high = row[f"{what} low"], row[f"{what} high"]
-            cells[what] = f"{row[what]:.2f} [{low:.2f}, {high:.2f}]"
+            ends = row[f"{what} low"], row[f"{what} high"]
+            cells[what] = bracketed(row[what], *ends)
         else:
             cells[what] = f"{row[what]:.2f}"
     return cells

@@ -7,14 +7,14 @@ divisions, none of which is one of the other tables. Table: ``frontier_tried.jso
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from experiments.frontier import corpora, measure
-from experiments.frontier.plan import AT, cell
+from experiments.frontier import measure
+from experiments.frontier.plan import AT, cell, split_of
 from experiments.store import Store
 from experiments.texts import vectors
 from results import record
@@ -71,18 +71,11 @@ class Learned(ClusterMixin, BaseEstimator):
 class FewWords(measure.MeanVectors):
     """Mean vectors in which frequent words count less, as SIF has them."""
 
-    def _means(self, X: Any) -> np.ndarray:
-        bags = self._bags(X)
+    def _vectors(self, bags: Any) -> np.ndarray:
         if not hasattr(self, "weights_"):
             share = np.asarray(bags.sum(axis=0)).ravel() / bags.sum()
             self.weights_ = 1e-3 / (1e-3 + share)
-        totals = np.maximum(np.asarray(bags.sum(axis=1)).reshape(-1, 1), 1)
-        vectors = self.embedding.vectors.astype(np.float64)
-        return np.asarray(bags @ (self.weights_[:, None] * vectors)) / totals
-
-    def _bags(self, X: Any) -> Any:
-        reader = measure.DocumentReader(self.embedding)
-        return reader.read(list(X)).bags(len(self.embedding))
+        return self.weights_[:, None] * super()._vectors(bags)
 
 
 def means(k: int, **options: Any) -> KMeans:
@@ -168,23 +161,15 @@ def groupings(name: str) -> dict[str, Callable[[int], Any]]:
 
 def topic_kept(name: str, make: Callable[[int], Any], seed: int) -> float:
     """Topic accuracy of a release by such groups."""
-    if name == "fan fiction":
-        split = corpora.stories_elsewhere(seed)
-    else:
-        split = corpora.split(name, seed)
+    split = split_of(name, "elsewhere" if name == "fan fiction" else "own", seed)
     k = AT[name]
-    with warnings.catch_warnings(action="ignore"):
-        grouper = make(k).fit(split.elsewhere or split.public)
-        groups = tuple(
-            np.asarray(grouper.predict(texts))
-            for texts in (split.public, split.protected)
-        )
+    grouper = make(k).fit(split.elsewhere or split.public)
+    both = split.public, split.protected
+    groups = *(np.asarray(grouper.predict(texts)) for texts in both), np.empty(0, int)
     rng = np.random.default_rng([seed, 2])
-    apart = measure.Split(
-        split.public, split.public_topic, split.protected, split.topic, []
-    )
-    found = measure.replaced(apart, (*groups, np.empty(0, int)), k, EPSILON, rng)
-    return measure.by_topic(found["topic"], split.topic)
+    alone = replace(split, author=None)
+    result = measure.replaced(alone, groups, k, EPSILON, rng)
+    return measure.by_topic(result["topic"], split.topic)
 
 
 def differences(name: str, store: Store) -> dict[str, np.ndarray]:

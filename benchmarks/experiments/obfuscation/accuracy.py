@@ -44,6 +44,18 @@ class Marks:
         }
         self.seconds = store.spent - before
 
+    def _seeds(
+        self, problem: str, table: str, epsilon: float, lam: float, kind: str
+    ) -> list[dict[str, Any]]:
+        """The cells at a setting; without noise λ does not count."""
+        return [
+            result
+            for cell, result in self.results.items()
+            if (cell.kind, cell.problem, cell.table) == (kind, problem, table)
+            and cell.epsilon == epsilon
+            and (not epsilon or cell.lam == lam)
+        ]
+
     def of(
         self,
         problem: str,
@@ -53,15 +65,9 @@ class Marks:
         adversary: str,
         kind: str = "release",
     ) -> np.ndarray:
-        """Array (n_seeds, n_snippets) of 0 and 1; without noise λ does not count."""
-        found = [
-            [int(mark) for mark in result["marks"][adversary]]
-            for cell, result in self.results.items()
-            if (cell.kind, cell.problem, cell.table) == (kind, problem, table)
-            and cell.epsilon == epsilon
-            and (not epsilon or cell.lam == lam)
-        ]
-        return np.array(found)
+        """Array (n_seeds, n_snippets) of 0 and 1."""
+        seeds = self._seeds(problem, table, epsilon, lam, kind)
+        return np.array([list(map(int, one["marks"][adversary])) for one in seeds])
 
     def changed(self, problem: str, table: str, epsilon: float, lam: float) -> float:
         """Share of the words that change."""
@@ -69,14 +75,8 @@ class Marks:
 
     def mean(self, key: str, problem: str, table: str, epsilon: float, lam: float):
         """Mean over the seeds of another number of the cells."""
-        found = [
-            result[key]
-            for cell, result in self.results.items()
-            if cell.kind == "release"
-            and (cell.problem, cell.table, cell.epsilon) == (problem, table, epsilon)
-            and (not epsilon or cell.lam == lam)
-        ]
-        return np.mean(found, axis=0)
+        seeds = self._seeds(problem, table, epsilon, lam, "release")
+        return np.mean([one[key] for one in seeds], axis=0)
 
 
 def interval(problem: str, marks: np.ndarray) -> Share:
@@ -86,15 +86,15 @@ def interval(problem: str, marks: np.ndarray) -> Share:
 
 def as_cell(line: dict[str, Any], name: str) -> str:
     """The same from a line of an `ObfuscationReport`."""
-    return f"{line[name]:.2f} [{line[f'{name}_low']:.2f}, {line[f'{name}_high']:.2f}]"
+    return str(Share(*(line[f"{name}{end}"] for end in ("", "_low", "_high"))))
 
 
 def strongest(
     marks: Marks, problem: str, table: str, epsilon: float, lam: float, names=AUTHOR
 ) -> tuple[str, np.ndarray, Share]:
     """The adversary who gets most right; it is chosen in hindsight, so a bit high."""
-    found = {n: marks.of(problem, table, epsilon, lam, n) for n in names}
-    return best_of(found, load_problem(problem).author)
+    each = {n: marks.of(problem, table, epsilon, lam, n) for n in names}
+    return best_of(each, load_problem(problem).author)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Intervals for shares of right answers, where texts of one author are alike.
 
 The unit that is drawn is the author, with all of its texts: a bootstrap over clusters.
-Needs NumPy and SciPy only; any benchmark may use it.
+Any benchmark may use it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from results import bracketed
 from scipy import stats
 
 N_BOOT = 2000
@@ -29,7 +30,7 @@ class Share(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.share:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        return bracketed(*self)
 
 
 @cache
@@ -110,7 +111,7 @@ def interval(marks: np.ndarray, authors: np.ndarray, each: str = "text") -> Shar
 
 
 def best_of(
-    found: Mapping[str, np.ndarray], authors: np.ndarray
+    marks: Mapping[str, np.ndarray], authors: np.ndarray
 ) -> tuple[str, np.ndarray, Share]:
     """The adversary who gets most right, its marks, and the interval of the best.
 
@@ -118,26 +119,23 @@ def best_of(
     is a bit high, and so are the resamples'. The interval covers the one that the
     chosen adversary has by itself.
     """
-    name = max(found, key=lambda n: found[n].mean())
-    each = np.array([marks.mean(axis=0) for marks in found.values()])
+    name = max(marks, key=lambda n: marks[n].mean())
+    each = np.array([one.mean(axis=0) for one in marks.values()])
     means = resampled(each, authors).max(axis=1)[1:]
     low, high = np.quantile(means, (0.025, 0.975))
-    alone = interval(found[name], authors)
-    return (
-        name,
-        found[name],
-        Share(alone.share, min(alone.low, float(low)), max(alone.high, float(high))),
-    )
+    share, least, most = interval(marks[name], authors)
+    both = Share(share, min(least, float(low)), max(most, float(high)))
+    return name, marks[name], both
 
 
 def at_level(
-    topics: np.ndarray, found: np.ndarray, authors: np.ndarray, level: float
+    topics: np.ndarray, attributed: np.ndarray, authors: np.ndarray, level: float
 ) -> np.ndarray:
     """Best share of authors where the best share of topics first falls to `level`.
 
     Parameters
     ----------
-    topics, found : ndarrays of shape (n_steps, n_adversaries, n_texts)
+    topics, attributed : ndarrays of shape (n_steps, n_adversaries, n_texts)
         Marks on topics and on authors, from the least noise to the most.
     authors : ndarray of shape (n_texts,)
         Who wrote each text.
@@ -151,7 +149,7 @@ def at_level(
         lines between the steps. NaN where topics do not cross the level.
     """
     topic = np.minimum.accumulate(resampled(topics, authors).max(axis=2), axis=1)
-    author = resampled(found, authors).max(axis=2)
+    author = resampled(attributed, authors).max(axis=2)
     rows = np.arange(len(topic))
     after = np.argmax(topic <= level, axis=1)
     before = np.maximum(after - 1, 0)

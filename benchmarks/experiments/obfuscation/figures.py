@@ -49,8 +49,8 @@ def four_adversaries(marks: Marks) -> Figure:
             for epsilon in EPSILONS[table]:
                 if on_googles_scale(epsilon, table) > NONE - 3:
                     continue  # hardly any noise
-                found = marks.of("40 authors", table, epsilon, 0.0, name)
-                share, low, high = interval("40 authors", found)
+                right = marks.of("40 authors", table, epsilon, 0.0, name)
+                share, low, high = interval("40 authors", right)
                 x.append(on_googles_scale(epsilon, table))
                 y.append(share)
                 down.append(max(0, share - low))
@@ -59,14 +59,14 @@ def four_adversaries(marks: Marks) -> Figure:
             axis.errorbar(x, y, yerr=[down, up], label=NAMES[table], **style)
             clean = marks.of("40 authors", table, 0.0, 0.0, name).mean()
             axis.plot(NONE, clean, marker, color=colour, clip_on=False)
-        kept = [
+        in_clear = [
             (e, marks.of("40 authors", GOOGLE, e, 0.0, name, "keep"))
             for e in (*EPSILONS[GOOGLE], 0.0)
             if name.startswith("DR")
         ]
-        if kept:
-            x = [e or NONE for e, _ in kept]
-            y = [found.mean() for _, found in kept]
+        if in_clear:
+            x = [e or NONE for e, _ in in_clear]
+            y = [right.mean() for _, right in in_clear]
             axis.plot(x[:-1], y[:-1], "^--", color=COLOURS[2], label=KEPT)
             axis.plot(x[-1], y[-1], "^", color=COLOURS[2], clip_on=False)
         theirs = [(e, FIFTY[e][k] / 50) for e in FIFTY if e]
@@ -152,16 +152,14 @@ def words(marks: Marks) -> Figure:
     """Reconstruction of single words against ε."""
     figure = Figure(figsize=(5.6, 3.9), layout="constrained")
     axis = figure.subplots()
-    found = by_noise(marks)
+    guessed = by_noise(marks)
     lines = (
         ("naive", "released word", ":"),
         ("top1", "Bayes", "-"),
         ("top10", "Bayes, ten guesses", "--"),
     )
     for lam, colour in ((0.0, COLOURS[0]), (1.0, COLOURS[1])):
-        mine = [
-            (e, seeds) for (found_lam, e), seeds in found.items() if found_lam == lam
-        ]
+        mine = [(e, seeds) for (own, e), seeds in guessed.items() if own == lam]
         for key, label, style in lines:
             axis.plot(
                 [e for e, _ in mine],
@@ -173,7 +171,7 @@ def words(marks: Marks) -> Figure:
                 label=f"{label}, λ = {lam:g}",
             )
     for key, text in (("blind_top1", "blind"), ("blind_top10", "blind, ten guesses")):
-        level = np.mean([seeds[key].mean() for seeds in found.values()])
+        level = np.mean([seeds[key].mean() for seeds in guessed.values()])
         axis.axhline(level, color="0.5", lw=0.8)
         axis.annotate(
             text,

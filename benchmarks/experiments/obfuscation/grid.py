@@ -53,29 +53,29 @@ def all_settings(quick: bool = False) -> list[Setting]:
     """Every setting."""
     seeds = {("18 authors", GOOGLE): 1} if quick else SEEDS
     lams = (0.0, 0.5) if quick else LAMS
-    found = []
+    settings = []
     for (problem, table), n_seeds in seeds.items():
-        found.append(Setting("release", problem, table, 0.0, 0.0, 0))
-        found += [
+        settings.append(Setting("release", problem, table, 0.0, 0.0, 0))
+        settings += [
             Setting("release", problem, table, epsilon, lam, seed)
             for seed in range(n_seeds)
             for epsilon in ((30.0,) if quick else EPSILONS[table])
             for lam in lams
         ]
     if not quick:
-        found += [
+        settings += [
             Setting("keep", problem, GOOGLE, epsilon, 0.0, seed)
             for problem in ("18 authors", "40 authors")
             for epsilon in (0.0, *EPSILONS[GOOGLE])
             for seed in range(KEEP_SEEDS if epsilon else 1)
         ]
-        found += [
+        settings += [
             Setting("words", "40 authors", GOOGLE, epsilon, lam, seed)
             for epsilon in (30.0, 20.0, 15.0, 10.0, 5.0)
             for lam in (0.0, 1.0)
             for seed in range(WORD_SEEDS)
         ]
-    return found
+    return settings
 
 
 def as_marks(correct: np.ndarray) -> str:

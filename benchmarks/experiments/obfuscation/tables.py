@@ -19,7 +19,7 @@ from experiments.obfuscation.grid import EPSILONS, GOOGLE, KEEP_SEEDS, LAMS, SEE
 from experiments.obfuscation.published import ADVERSARIES, MATCH
 from experiments.obfuscation.text_tables import nearest_texts, one_text_under_noise
 from experiments.obfuscation.word_tables import SHORT, scale, words
-from results import record
+from results import bracketed, record
 
 FIXED = {GOOGLE: "google", W2V: "w2v"}
 INTERVALS = f"Several releases of a snippet count as their mean, once. {NOTE}"
@@ -36,7 +36,7 @@ def write_tables(marks: Marks) -> None:
         for table in (GOOGLE, W2V):
             table_one(marks, problem, table)
         other_lambdas(marks, problem)
-    kept(marks)
+    unknown_words(marks)
     claims(marks)
     adversaries(marks)
     trade(marks)
@@ -51,8 +51,8 @@ def write_quick(marks: Marks) -> None:
     rows = []
     for cell, result in marks.results.items():
         row: dict[str, object] = {"kind": cell.kind, "ε": cell.epsilon, "λ": cell.lam}
-        for name, found in result["marks"].items():
-            row[name] = found.count("1") / len(found)
+        for name, marked in result["marks"].items():
+            row[name] = marked.count("1") / len(marked)
         rows.append(row)
     record("obfuscation_quick", rows, title="A few cells")
 
@@ -125,7 +125,7 @@ def other_lambdas(marks: Marks, problem: str) -> None:
     )
 
 
-def kept(marks: Marks) -> None:
+def unknown_words(marks: Marks) -> None:
     """The paper's set-up to the letter: words without a vector stay in clear."""
     rows, unknown, lengths = [], [], []
     for epsilon in (0.0, *EPSILONS[GOOGLE]):
@@ -219,7 +219,7 @@ def claims(marks: Marks) -> None:
 def where_hidden(marks: Marks, problem: str, table: str) -> float | None:
     """The largest ε from which on neither of the two is told from chance."""
     level = chance(problem)["author"]
-    found = None
+    hidden = None
     for epsilon in sorted(EPSILONS[table]):
         lows = [
             interval(problem, marks.of(problem, table, epsilon, 0.0, name)).low
@@ -227,8 +227,8 @@ def where_hidden(marks: Marks, problem: str, table: str) -> float | None:
         ]
         if max(lows) > level:
             break
-        found = epsilon
-    return found
+        hidden = epsilon
+    return hidden
 
 
 def adversaries(marks: Marks) -> None:
@@ -238,6 +238,7 @@ def adversaries(marks: Marks) -> None:
         GOOGLE: (0.0, 30.0, 25.0, 20.0, 15.0),
         W2V: (0.0, 25.0, 20.0, 15.0, 10.0),
     }
+    pairs = list(zip(*columns.values(), strict=True))
     what = {
         "SRauth": "nearest text by Word Mover's Distance (paper)",
         "DRauth": "Koppel, known text as long as a snippet (paper)",
@@ -259,12 +260,8 @@ def adversaries(marks: Marks) -> None:
                 "wants": "topic" if "topic" in name else "author",
                 "adversary": text,
             }
-            for place, epsilon in enumerate(columns[table]):
-                label = (
-                    "none"
-                    if not place
-                    else f"ε {columns[GOOGLE][place]:g} / {columns[W2V][place]:g}"
-                )
+            for epsilon, pair in zip(columns[table], pairs, strict=True):
+                label = "ε {:g} / {:g}".format(*pair) if epsilon else "none"
                 row[label] = _shown(marks, problem, table, epsilon, 0.0, name)
             rows.append(row)
     record(
@@ -319,14 +316,14 @@ def equal(marks: Marks) -> None:
     for table in (GOOGLE, W2V):
         for level in (0.9, 0.8, 0.7):
             row: dict[str, object] = {"vectors": SHORT[table], "topic accuracy": level}
-            found = {
+            shares = {
                 lam: at_equal_topic(marks, problem, table, lam, level) for lam in LAMS
             }
             for lam in LAMS:
-                row[f"λ = {lam:g}"] = _level(within(found[lam]))
+                row[f"λ = {lam:g}"] = _level(within(shares[lam]))
             for lam in LAMS[1:]:
                 # the same authors are drawn for both
-                less = within(found[lam] - found[0.0])
+                less = within(shares[lam] - shares[0.0])
                 row[f"λ = {lam:g} less λ = 0"] = _level(less, sign="+")
             rows.append(row)
     record(
@@ -341,9 +338,9 @@ def equal(marks: Marks) -> None:
     )
 
 
-def _level(found: Share | None, sign: str = "") -> str | None:
-    if found is None:
+def _level(share: Share | None, sign: str = "") -> str | None:
+    if share is None:
         return None
-    if np.isnan(found.low):
-        return f"{found.share:{sign}.2f}"
-    return "{:{s}.2f} [{:{s}.2f}, {:{s}.2f}]".format(*found, s=sign)
+    if np.isnan(share.low):
+        return f"{share.share:{sign}.2f}"
+    return bracketed(*share, sign=sign)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from experiments.obfuscation.attack import (
     fitted,
@@ -31,16 +29,16 @@ def nearest_texts() -> None:
         problem.known_author.tolist(),
         n_neighbors=3,
     )
-    rows = []
-    for text, rank, distance, label in near.rows:
-        row: dict[str, object] = {
+    rows = [
+        {
             "snippet by": problem.author[text],
             "nearest": rank,
             "known text by": label,
             "distance": distance,
             "distance, paper": NEAREST[text] if rank == 1 else None,
         }
-        rows.append(row)
+        for text, rank, distance, label in near.rows
+    ]
     record(
         "obfuscation_nearest",
         rows,
@@ -55,14 +53,9 @@ def one_text_under_noise() -> None:
     """Table 3: the beginning of one snippet under noise."""
     embedding, problem = load_embedding(GOOGLE), load_problem(PROBLEM)
     perturber = DPWordPerturber(embedding, lam=0.0, stop_words="english")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        table = words_under_noise(
-            perturber.fit([]),
-            problem.snippets[0],
-            epsilons=[30, 20, 10],
-            random_state=0,
-        )
+    table = words_under_noise(
+        perturber.fit([]), problem.snippets[0], epsilons=[30, 20, 10], random_state=0
+    )
     record(
         "obfuscation_text",
         [

@@ -30,27 +30,27 @@ GUESSES = {
 
 def by_noise(marks: Marks) -> dict[tuple[float, float], dict[str, np.ndarray]]:
     """Numbers of all seeds by λ and ε: the least λ first, the largest ε."""
-    found: dict[tuple[float, float], list[dict[str, Any]]] = defaultdict(list)
+    seeds: dict[tuple[float, float], list[dict[str, Any]]] = defaultdict(list)
     for cell, result in marks.results.items():
         if cell.kind == "words":
-            found[cell.lam, cell.epsilon].append(result)
+            seeds[cell.lam, cell.epsilon].append(result)
     return {
-        place: {key: np.array([r[key] for r in found[place]]) for key in GUESSES}
-        for place in sorted(found, key=lambda place: (place[0], -place[1]))
+        place: {key: np.array([r[key] for r in seeds[place]]) for key in GUESSES}
+        for place in sorted(seeds, key=lambda place: (place[0], -place[1]))
     }
 
 
 def words(marks: Marks) -> None:
     """Reconstruction of single words."""
-    found = by_noise(marks)
+    guessed = by_noise(marks)
     rows = [
         {"ε": epsilon, "λ": lam}
         | {text: float(seeds[key].mean()) for key, text in GUESSES.items()}
-        for (lam, epsilon), seeds in found.items()
+        for (lam, epsilon), seeds in guessed.items()
     ]
     results = [r for cell, r in marks.results.items() if cell.kind == "words"]
     shares = [key for key in GUESSES if key != "entropy_bits"]
-    apart = max(np.ptp(seeds[key]) for seeds in found.values() for key in shares)
+    apart = max(np.ptp(seeds[key]) for seeds in guessed.values() for key in shares)
     n_seeds = len(results) // len(rows)
     error = 0.5 / np.sqrt(n_seeds * results[0]["n_words"])
     record(

@@ -13,7 +13,7 @@ from experiments.paper import figures, tables, utility_tables
 from experiments.paper.plan import Plan
 from experiments.paper.tables import Table
 from experiments.store import Cell, Store
-from results import cell, columns, figures_folder, record
+from results import as_markdown, figures_folder, record, table_cells
 
 # What goes among the recorded benchmarks; the other tables are on their own page.
 RECORDED = ("claims", "losses")
@@ -81,17 +81,14 @@ def time_table(store: Store, cells: Iterable[tuple[str, Cell]]) -> Table:
 def write_table(table: Table, folder: Path) -> None:
     """As Markdown, CSV and JSON."""
     folder.mkdir(parents=True, exist_ok=True)
-    header = columns(table.rows)
-    lines = [[cell(row.get(key, "")) for key in header] for row in table.rows]
-    grid = [header, ["---"] * len(header), *lines]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in grid)
-    parts = (f"# {table.title}", text, table.note)
+    header, rule, *lines = table_cells(table.rows, missing="")
+    parts = (f"# {table.title}", as_markdown([header, rule, *lines]), table.note)
     markdown = "\n\n".join(part for part in parts if part)
     (folder / f"{table.name}.md").write_text(markdown + "\n", encoding="utf-8")
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([header, *lines])
     (folder / f"{table.name}.csv").write_text(buffer.getvalue(), encoding="utf-8")
-    kept = {"title": table.title, "note": table.note, "rows": table.rows}
+    whole = {"title": table.title, "note": table.note, "rows": table.rows}
     (folder / f"{table.name}.json").write_text(
-        json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
