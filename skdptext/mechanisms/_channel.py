@@ -488,8 +488,8 @@ def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws
     draws = channel.draw(rng, n)
     got = type(draws).__name__
     if isinstance(draws, tuple):
-        shapes = [np.shape(part) for part in draws]
-        if shapes and all(shape[:1] == (n,) for shape in shapes):
+        shapes = list(map(np.shape, draws))
+        if {shape[:1] for shape in shapes} == {(n,)}:
             return draws
         got = f"arrays of shapes {shapes}"
     raise InvalidParameterError(

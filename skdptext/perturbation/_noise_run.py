@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import starmap
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,13 @@ class NoiseRun:
                 verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            calls = [(documents, t.start, t.stop, block, apply) for t in tasks]
-            results = _each(self._perturb, calls, n_threads)
+            perturb = partial(self._perturb, documents, block=block, apply=apply)
+            results: Iterable[np.ndarray] = map(perturb, tasks)
+            if n_threads > 1:
+                # sharedmem: processes would be sent the embedding with each task
+                options = {"require": "sharedmem", "return_as": "generator"}
+                parallel = Parallel(n_jobs=n_threads, **options)
+                results = parallel(delayed(perturb)(task) for task in tasks)
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
                 progress.update(task.stop - task.start)
@@ -96,9 +101,10 @@ class NoiseRun:
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, start: int, stop: int, block: int, apply: Any
+        self, documents: EncodedDocuments, rows: slice, *, block: int, apply: Any
     ) -> np.ndarray:
-        """Noisy codes of the documents from `start` to `stop`."""
+        """Noisy codes of some of the documents."""
+        start, stop = rows.start, rows.stop
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
@@ -155,17 +161,6 @@ class NoiseRun:
                 filled, n = filled + take, n - take
         if filled:
             yield _joined(pieces) if len(pieces) > 1 else pieces[0]
-
-
-def _each(
-    run: Callable[..., np.ndarray], calls: list[tuple[Any, ...]], n_threads: int
-) -> Iterable[np.ndarray]:
-    """Results of the calls, in their order."""
-    if n_threads == 1:
-        return starmap(run, calls)
-    # sharedmem: processes would be sent the embedding with each task
-    parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
-    return parallel(delayed(run)(*call) for call in calls)
 
 
 def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
