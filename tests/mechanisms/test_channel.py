@@ -407,10 +407,10 @@ def test_a_release_without_noise_is_caught(small_embedding, monkeypatch, where):
 def test_a_release_in_clear_is_caught(small_embedding, monkeypatch, sampled):
     perturb = NoiseRun._perturb
 
-    def clear(self, documents, start, stop, block, apply):
-        noisy = perturb(self, documents, start, stop, block, apply)
+    def clear(self, documents, rows, **options):
+        noisy = perturb(self, documents, rows, **options)
         if (self.sample_length is not None) == sampled:
-            ends = documents.offsets[[start, stop]]
+            ends = documents.offsets[[rows.start, rows.stop]]
             codes = documents.codes[ends[0] : ends[1]]
             noisy[:] = np.repeat(codes, len(noisy) // len(codes))
         return noisy
