@@ -225,20 +225,20 @@ class LoadedOnce(Generic[T]):
     def __init__(self, loader: Callable[[], T]) -> None:
         self.__wrapped__ = loader
         self._lock = ProcessLock()
-        self._found: list[T] = []
+        self._loaded: list[T] = []
 
     def __call__(self) -> T:
         """The result of the loader."""
-        if not self._found:
+        if not self._loaded:
             with self._lock():
-                if not self._found:  # no other thread was first
-                    self._found.append(self.__wrapped__())
-        return self._found[0]
+                if not self._loaded:  # no other thread was first
+                    self._loaded.append(self.__wrapped__())
+        return self._loaded[0]
 
     @property
     def loaded(self) -> bool:
         """Whether it has been called."""
-        return bool(self._found)
+        return bool(self._loaded)
 
 
 # -- threads of the linear algebra library ------------------------------------------
